@@ -1,0 +1,174 @@
+//! What a finding is, before anybody draws it. Plain data: no rule, dialect or format is known here.
+
+use crate::source::Span;
+use std::fmt;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Advice; never fails a run by default.
+    Info,
+    /// Likely harm.
+    Warning,
+    /// AWS refuses it, or messages are lost or processed twice in ordinary operation.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+/// A place with what it shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Where it points.
+    pub span: Span,
+    /// What the place shows, without a final full stop.
+    pub message: String,
+    /// Whether this is the line the user would edit. Exactly one label of a diagnostic is primary.
+    pub primary: bool,
+}
+
+/// The resource a finding is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Subject {
+    /// The unit, as the graph prints it.
+    pub unit: String,
+    /// Terraform address or CloudFormation logical id.
+    pub address: String,
+    /// The attribute, in the graph's words (`visibility_timeout`); empty for the whole resource.
+    pub attribute: &'static str,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Id of the rule.
+    pub rule: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one sentence that stands alone and names the resources.
+    pub headline: String,
+    /// The places, primary first.
+    labels: Vec<Label>,
+    /// The arithmetic, as `6 × 300 s + 0 s = 1800 s`.
+    pub calculation: Option<String>,
+    /// What to do, in the user's spelling.
+    pub help: Option<String>,
+    /// The condition under which it holds ("`IsProd`"), where there is one.
+    pub when: Option<String>,
+    /// What it is about.
+    pub subject: Subject,
+    /// Other module calls that have the same finding, by address.
+    pub calls: Vec<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic whose primary label is `span` with `message`.
+    pub fn new(
+        rule: &'static str,
+        severity: Severity,
+        subject: Subject,
+        headline: impl Into<String>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
+        Diagnostic {
+            rule,
+            severity,
+            headline: headline.into(),
+            labels: vec![Label {
+                span,
+                message: message.into(),
+                primary: true,
+            }],
+            calculation: None,
+            help: None,
+            when: None,
+            subject,
+            calls: Vec::new(),
+        }
+    }
+
+    /// Adds a further label.
+    #[must_use]
+    pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let known = |label: &Label| label.span == span && label.message == message;
+        if !self.labels.iter().any(known) {
+            self.labels.push(Label {
+                span,
+                message,
+                primary: false,
+            });
+        }
+        self
+    }
+
+    /// Sets the arithmetic.
+    #[must_use]
+    pub fn calculation(mut self, text: impl Into<String>) -> Self {
+        self.calculation = Some(text.into());
+        self
+    }
+
+    /// Sets what to do.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// Sets the condition it holds under; `None` where it holds always.
+    #[must_use]
+    pub fn when(mut self, text: Option<String>) -> Self {
+        self.when = text;
+        self
+    }
+
+    /// The line the user would edit.
+    pub fn primary(&self) -> &Label {
+        &self.labels[0]
+    }
+
+    /// All labels, the primary one first.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// A stable hash over rule, unit, address and attribute: no line, no wording.
+    pub fn fingerprint(&self) -> String {
+        // FNV-1a, 64 bits: stable across versions and machines, unlike the standard hasher.
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        let Subject {
+            unit,
+            address,
+            attribute,
+        } = &self.subject;
+        for part in [self.rule, unit, address, attribute] {
+            for byte in part.bytes().chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        format!("{hash:016x}")
+    }
+}
+
+/// A resource that could not be judged by some rule, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotEvaluated {
+    /// The rule that wanted to know.
+    pub rule: &'static str,
+    /// The resource.
+    pub subject: Subject,
+    /// Why the value is not known, as "`var.redrive_arn` has no value".
+    pub reason: String,
+    /// The cause's place.
+    pub span: Span,
+}

@@ -1,0 +1,110 @@
+//! Dialects: each frontend turns the files of its units into a [`UnitGraph`] and diagnostics.
+//!
+//! Syntax trees stay private in here. What a frontend does not understand is unresolved, never guessed;
+//! a file it cannot read is a `parse-error`, and the rest of the unit is still understood. Nothing panics.
+
+mod cloudformation;
+mod terraform;
+mod tree;
+
+use crate::diagnostic::{Diagnostic, Severity, Subject};
+use crate::discover::Input;
+use crate::graph::UnitGraph;
+use crate::source::{FileId, Sources, Span};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// One unit as read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What was understood.
+    pub graph: UnitGraph,
+    /// `parse-error` and `limit-reached`.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Files that could not be opened, with the reason.
+    pub errors: Vec<String>,
+}
+
+/// Reads every unit, in the order of `inputs`; Terraform modules that others call give no unit of their own.
+/// Recursion is bounded, but deep: run it on threads with 8 MiB of stack.
+pub fn load(inputs: &[Input], sources: &Sources) -> Vec<Loaded> {
+    let mut modules: Vec<PathBuf> = Vec::new();
+    let mut files: Vec<&Input> = Vec::new();
+    for input in inputs {
+        match input {
+            Input::TerraformModule(directory) => modules.push(directory.clone()),
+            Input::Template(_) | Input::ServerlessService(_) => files.push(input),
+        }
+    }
+    let (mut all, templates) = rayon::join(
+        || terraform::load(&modules, sources),
+        || {
+            let read = files.par_iter().map(|input| match input {
+                Input::ServerlessService(path) => cloudformation::load_serverless(path, sources),
+                Input::Template(path) | Input::TerraformModule(path) => cloudformation::load_template(path, sources),
+            });
+            read.collect::<Vec<_>>()
+        },
+    );
+    all.extend(templates);
+    all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
+    all
+}
+
+/// Why a file gave no text.
+#[derive(Debug)]
+enum ReadError {
+    /// It could not be opened.
+    Io(String),
+    /// It is not UTF-8; the diagnostic says where.
+    Encoding(Box<Diagnostic>),
+}
+
+/// Reads a file as UTF-8. A byte order mark stays in the text, so that offsets are those of the file.
+fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| ReadError::Io(format!("cannot read `{}`: {error}", sources.shown_of(path))))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(sources.add(path, text)),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let bytes = error.into_bytes();
+            let message = match bytes.as_slice() {
+                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16; save it as UTF-8",
+                _ => "it is not UTF-8 from here on",
+            };
+            let file = sources.add(path, String::from_utf8_lossy(&bytes));
+            let span = Span::new(file, at..at + 1);
+            Err(ReadError::Encoding(Box::new(parse_error(sources, unit, span, message))))
+        }
+    }
+}
+
+/// The diagnostic for text that is not what its file ought to hold.
+fn parse_error(sources: &Sources, unit: &str, span: Span, message: &str) -> Diagnostic {
+    tool_diagnostic("parse-error", sources, unit, span, message, "cannot be read")
+        .help("the rest of the project was still checked; mend this place to have this part checked too")
+}
+
+/// The diagnostic for a bound that was reached; `bound` names it.
+fn limit_reached(sources: &Sources, unit: &str, span: Span, bound: &str) -> Diagnostic {
+    tool_diagnostic("limit-reached", sources, unit, span, bound, "is not read whole")
+}
+
+fn tool_diagnostic(
+    rule: &'static str,
+    sources: &Sources,
+    unit: &str,
+    span: Span,
+    message: &str,
+    verb: &str,
+) -> Diagnostic {
+    let file = sources.file(span.file);
+    let subject = Subject {
+        unit: unit.to_owned(),
+        address: file.name().to_owned(),
+        attribute: "",
+    };
+    let headline = format!("`{}` {verb}: {message}", file.shown());
+    Diagnostic::new(rule, Severity::Error, subject, headline, span, message)
+}

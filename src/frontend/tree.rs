@@ -1,0 +1,96 @@
+//! The syntax tree of YAML and JSON documents, with byte spans: what `yaml.rs` and `json.rs` build and the
+//! template frontends read. It knows no intrinsic's meaning; short tags are folded into their long form.
+
+use crate::source::Span;
+use std::sync::Arc;
+
+/// A value and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    /// The value as written; quotes and a tag are part of it. For a collection: from its first entry to its last.
+    pub(super) span: Span,
+    /// What it is.
+    pub(super) value: Value,
+}
+
+/// What a node is, by the rules of YAML 1.1 or JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    /// `null`, `~`, or nothing at all.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A whole number that fits.
+    Integer(i64),
+    /// Any other number.
+    Float(f64),
+    /// Text, decoded.
+    String(Arc<str>),
+    /// A list.
+    Sequence(Vec<Node>),
+    /// Pairs in the order written, merge keys resolved, a repeated key's earlier values dropped.
+    Mapping(Vec<Entry>),
+}
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    /// The key's text.
+    pub(super) key: Arc<str>,
+    /// The key's place.
+    pub(super) key_span: Span,
+    /// The value.
+    pub(super) value: Node,
+}
+
+impl Entry {
+    /// From the key to the end of the value.
+    pub(super) fn span(&self) -> Span {
+        self.key_span.to(self.value.span)
+    }
+}
+
+impl Node {
+    /// The entries, where it is a mapping.
+    pub(super) fn entries(&self) -> Option<&[Entry]> {
+        match &self.value {
+            Value::Mapping(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The items, where it is a sequence.
+    pub(super) fn items(&self) -> Option<&[Node]> {
+        match &self.value {
+            Value::Sequence(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The text, where it is a string.
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The entry of `key`, where it is a mapping that has it.
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries()?.iter().find(|entry| &*entry.key == key)
+    }
+
+    /// The value of `key`, where it is a mapping that has it.
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+}
+
+/// Why a document could not be read, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SyntaxError {
+    /// The place the parser stopped at.
+    pub(super) span: Span,
+    /// What it expected or met, without a final full stop.
+    pub(super) message: String,
+}

@@ -1,0 +1,325 @@
+//! The one model of every dialect: queues, functions, event source mappings, alarms, and their links.
+//!
+//! It knows values, conditions and places, and nothing of syntax, rules or reports. Frontends fill one
+//! [`UnitGraph`] a unit; [`Graph::assemble`] joins them and answers the questions that rules ask.
+
+pub mod attribute;
+pub mod condition;
+pub mod json;
+pub mod limits;
+mod lookup;
+pub mod text;
+
+pub use attribute::{Attribute, Case, Origin, State};
+pub use condition::{Condition, Variable};
+pub use lookup::{Consumption, Graph};
+
+use crate::source::Span;
+use std::fmt;
+use std::sync::Arc;
+
+/// A whole number of seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seconds(pub i64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.0)
+    }
+}
+
+/// Names a unit of a [`Graph`]: its place in [`Graph::units`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnitId(pub u32);
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UnitKind {
+    /// A Terraform root module, or a module nobody calls.
+    TerraformModule,
+    /// One CloudFormation or SAM file.
+    Template,
+    /// A `serverless.yml`.
+    ServerlessService,
+}
+
+/// A configuration as one tool deploys it.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Directory or file, relative to the repository root.
+    pub name: String,
+    /// What it is.
+    pub kind: UnitKind,
+    /// What in it is not read yet, for the summary ("functions and their events are not read").
+    pub notes: Vec<String>,
+}
+
+/// What every node has.
+#[derive(Debug, Clone)]
+pub struct Resource {
+    /// Set by [`Graph::assemble`]; frontends leave `UnitId(0)`.
+    pub unit: UnitId,
+    /// Terraform address or CloudFormation logical id.
+    pub address: Arc<str>,
+    /// The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.
+    pub kind: Arc<str>,
+    /// The line to point at for something absent: the block header, the logical id.
+    pub header: Span,
+    /// Where it exists.
+    pub when: Condition,
+    /// Why it may not exist at all (an unresolved `count`); `None` where `when` says everything.
+    pub uncertain: Option<Arc<str>>,
+    /// Headers of the `module` blocks it comes through, outermost first.
+    pub calls: Vec<Span>,
+}
+
+impl Resource {
+    /// The name to use in a sentence: the address.
+    pub fn shown(&self) -> String {
+        format!("`{}`", self.address)
+    }
+}
+
+/// What a link points to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A resource of the same unit, by address; it may be of a kind that the graph does not hold.
+    Resource(Arc<str>),
+    /// An ARN, URL or name as written.
+    External(Arc<str>),
+    /// Something the unit ought to declare and does not, as written.
+    Dangling(Arc<str>),
+}
+
+/// In which form a link was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// An ARN.
+    Arn,
+    /// A queue's URL.
+    Url,
+    /// A name or id.
+    Name,
+}
+
+/// One end of an edge. Aliases and versions link to their function.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// What it points to.
+    pub target: Target,
+    /// How it was written.
+    pub form: Form,
+}
+
+/// What is wrong with how a redrive policy is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PolicyFault {
+    /// Text that is not JSON, or JSON that is not an object.
+    NotAnObject,
+    /// A key that redrive policies do not have.
+    UnknownKey(String),
+    /// No `deadLetterTargetArn`.
+    TargetMissing,
+    /// No `maxReceiveCount`.
+    CountMissing,
+    /// A string that holds a whole number, where the dialect does not convert it.
+    CountQuoted(String),
+    /// Neither a whole number nor a string that holds one, as written.
+    CountNotInteger(String),
+}
+
+/// A fault and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What is wrong.
+    pub kind: PolicyFault,
+    /// Where.
+    pub span: Span,
+}
+
+/// Which queue takes the messages that fail, and after how many receives. On the source queue.
+#[derive(Debug, Clone)]
+pub struct RedrivePolicy {
+    /// `deadLetterTargetArn`; unresolved where it is missing (see `faults`).
+    pub target: Attribute<Link>,
+    /// `maxReceiveCount`; unresolved where it is missing or no whole number (see `faults`).
+    pub max_receive_count: Attribute<i64>,
+    /// What is wrong with its form.
+    pub faults: Vec<Fault>,
+}
+
+/// Which queues may name this one as their dead-letter queue. On the dead-letter queue.
+#[derive(Debug, Clone)]
+pub struct RedriveAllowPolicy {
+    /// `redrivePermission`: `allowAll`, `denyAll`, `byQueue`.
+    pub permission: Attribute<String>,
+    /// `sourceQueueArns`; empty where absent.
+    pub sources: Vec<Attribute<Link>>,
+}
+
+/// An SQS queue, with what separate resources set on it.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// The physical name where written; `None` where AWS or the tool generates it.
+    pub name: Attribute<Option<String>>,
+    /// Whether it is a FIFO queue.
+    pub fifo: Attribute<bool>,
+    /// Whether a written `false` reaches SQS, which refuses it (CloudFormation; Terraform drops it).
+    pub sends_fifo_false: bool,
+    /// Visibility timeout.
+    pub visibility_timeout: Attribute<Seconds>,
+    /// Retention period.
+    pub retention: Attribute<Seconds>,
+    /// Delivery delay.
+    pub delay: Attribute<Seconds>,
+    /// Receive wait time (long polling).
+    pub receive_wait_time: Attribute<Seconds>,
+    /// Largest message, in bytes.
+    pub maximum_message_size: Attribute<i64>,
+    /// How long a data key is reused.
+    pub key_reuse_period: Attribute<Seconds>,
+    /// Redrive policy, `None` where there is none (absent, empty, null).
+    pub redrive: Attribute<Option<RedrivePolicy>>,
+    /// Redrive allow policy.
+    pub redrive_allow: Attribute<Option<RedriveAllowPolicy>>,
+}
+
+/// A setting of a function that takes failures of asynchronous invocations.
+#[derive(Debug, Clone)]
+pub struct FailureTarget {
+    /// As the user spells the setting: `dead_letter_config`, `DeadLetterConfig`, `DeadLetterQueue`, `on_failure`.
+    pub name: Arc<str>,
+    /// The whole setting.
+    pub span: Span,
+    /// Where it is set.
+    pub when: Condition,
+    /// Where failures go.
+    pub target: Attribute<Link>,
+}
+
+/// A Lambda function.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// The physical name where written.
+    pub name: Attribute<Option<String>>,
+    /// How long one invocation may run.
+    pub timeout: Attribute<Seconds>,
+    /// Reserved concurrency; `None` is unreserved.
+    pub reserved_concurrency: Attribute<Option<i64>>,
+    /// Whether it runs on Managed Instances, which allow longer timeouts.
+    pub managed_instances: Attribute<bool>,
+    /// How long a durable execution may take; `None` where the function is not durable.
+    pub durable_execution_timeout: Attribute<Option<Seconds>>,
+    /// Dead-letter config and failure destinations.
+    pub failure_targets: Vec<FailureTarget>,
+}
+
+/// An event source mapping whose source is, or may be, a queue.
+#[derive(Debug, Clone)]
+pub struct EventSourceMapping {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// The source.
+    pub queue: Attribute<Link>,
+    /// The function.
+    pub function: Attribute<Link>,
+    /// Largest batch.
+    pub batch_size: Attribute<i64>,
+    /// Batching window.
+    pub window: Attribute<Seconds>,
+    /// Whether `ReportBatchItemFailures` is among the response types.
+    pub report_batch_item_failures: Attribute<bool>,
+    /// Maximum concurrency; `None` where there is none.
+    pub maximum_concurrency: Attribute<Option<i64>>,
+    /// Whether it polls.
+    pub enabled: Attribute<bool>,
+}
+
+/// One metric that an alarm looks at.
+#[derive(Debug, Clone)]
+pub struct AlarmMetric {
+    /// `AWS/SQS`.
+    pub namespace: Attribute<String>,
+    /// `ApproximateNumberOfMessagesVisible`.
+    pub metric: Attribute<String>,
+    /// The queue in its dimension `QueueName`; unresolved where there is no such dimension.
+    pub queue: Attribute<Link>,
+}
+
+/// A CloudWatch alarm.
+#[derive(Debug, Clone)]
+pub struct Alarm {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// What it looks at, directly or in metric queries.
+    pub metrics: Vec<AlarmMetric>,
+    /// Whether some metric could not be read (a metrics insights query, an unresolved list).
+    pub opaque: bool,
+}
+
+/// A reference that makes a queue the dead-letter queue of something that is no queue: a function, a
+/// destination, a rule, a schedule, a subscription, a pipe.
+#[derive(Debug, Clone)]
+pub struct DeadLetterUse {
+    /// The resource that refers to it.
+    pub by: Arc<str>,
+    /// The argument.
+    pub span: Span,
+    /// Where failures go.
+    pub target: Attribute<Link>,
+    /// Where it is set.
+    pub when: Condition,
+}
+
+/// Something other than a queue that may invoke a function: a permission, a subscription, a rule, a schedule.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// The resource or event.
+    pub by: Arc<str>,
+    /// Its place.
+    pub span: Span,
+    /// The function; unresolved stands for any function.
+    pub function: Attribute<Link>,
+}
+
+/// One unit as its frontend understood it. Links name addresses of the same unit.
+#[derive(Debug, Clone)]
+pub struct UnitGraph {
+    /// The unit.
+    pub unit: Unit,
+    /// Its queues.
+    pub queues: Vec<Queue>,
+    /// Its functions.
+    pub functions: Vec<Function>,
+    /// Its event source mappings, those of other sources left out.
+    pub mappings: Vec<EventSourceMapping>,
+    /// Its alarms, whatever they look at.
+    pub alarms: Vec<Alarm>,
+    /// References from failure arguments.
+    pub dead_letter_uses: Vec<DeadLetterUse>,
+    /// What else invokes functions.
+    pub invocations: Vec<Invocation>,
+    /// References to queues (addresses) that hand them to a module or nested stack that is not here,
+    /// which may alarm on them or consume them.
+    pub handed_out: Vec<Link>,
+}
+
+impl UnitGraph {
+    /// A unit in which nothing has been found yet.
+    pub fn new(unit: Unit) -> Self {
+        UnitGraph {
+            unit,
+            queues: Vec::new(),
+            functions: Vec::new(),
+            mappings: Vec::new(),
+            alarms: Vec::new(),
+            dead_letter_uses: Vec::new(),
+            invocations: Vec::new(),
+            handed_out: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The joined graph, and the questions that more than one rule asks of it.
+
+use super::{
+    Alarm, Attribute, Case, Condition, DeadLetterUse, EventSourceMapping, Form, Function, Invocation, Link, Queue,
+    Resource, Target, Unit, UnitGraph, UnitId,
+};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Every unit of a project, linked.
+#[derive(Debug, Default)]
+pub struct Graph {
+    units: Vec<Unit>,
+    queues: Vec<Queue>,
+    functions: Vec<Function>,
+    mappings: Vec<EventSourceMapping>,
+    alarms: Vec<Alarm>,
+    dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
+    invocations: Vec<(UnitId, Invocation)>,
+    handed_out: Vec<(UnitId, Link)>,
+    queue_index: Index,
+    function_index: Index,
+    /// By queue: mappings that may read it.
+    readers: FxHashMap<usize, Vec<usize>>,
+    /// By queue: queues whose redrive policy names it.
+    sources: FxHashMap<usize, Vec<usize>>,
+}
+
+/// Places in a list of nodes, by address and by physical name.
+#[derive(Debug, Default)]
+struct Index {
+    by_address: FxHashMap<(UnitId, Arc<str>), usize>,
+    by_name: FxHashMap<String, Vec<(UnitId, usize)>>,
+}
+
+impl Index {
+    fn build<'a>(nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>) -> Index {
+        let mut index = Index::default();
+        for (at, (resource, name)) in nodes.enumerate() {
+            index.by_address.insert((resource.unit, resource.address.clone()), at);
+            for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
+                index.by_name.entry(name.clone()).or_default().push((resource.unit, at));
+            }
+        }
+        index
+    }
+
+    /// The node that `link`, written in `unit`, points to: by address, or by a physical name that one
+    /// node of the unit has, or else exactly one of the project.
+    fn find(&self, unit: UnitId, link: &Link) -> Option<usize> {
+        match &link.target {
+            Target::Resource(address) => self.by_address.get(&(unit, address.clone())).copied(),
+            Target::Dangling(_) => None,
+            Target::External(written) => {
+                let candidates = self.by_name.get(physical_name(written, link.form)?)?;
+                let mut here = candidates.iter().filter(|(of, _)| *of == unit);
+                match (here.next(), here.next(), candidates.as_slice()) {
+                    (Some((_, at)), None, _) | (None, _, [(_, at)]) => Some(*at),
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+/// The last part of an ARN or URL; a name as it is.
+fn physical_name(written: &str, form: Form) -> Option<&str> {
+    let name = match form {
+        Form::Arn => {
+            let mut parts = written.split(':');
+            let (service, kind) = (parts.clone().nth(2)?, parts.clone().nth(5)?);
+            match service {
+                "sqs" => kind,
+                "lambda" => parts.nth(6)?,
+                _ => return None,
+            }
+        }
+        Form::Url => written.rsplit('/').next()?,
+        Form::Name => written.split(':').next()?,
+    };
+    (!name.is_empty()).then_some(name)
+}
+
+/// A mapping that reads a queue, in the worlds where it does.
+#[derive(Debug)]
+pub struct Consumption<'g> {
+    /// The mapping.
+    pub mapping: &'g EventSourceMapping,
+    /// The worlds in which queue and mapping exist and the one is the other's source.
+    pub world: Condition,
+    /// The mapping's case that links the queue.
+    pub link: &'g Case<Link>,
+}
+
+impl Graph {
+    /// Joins units; the order of `parts` is the order of units.
+    pub fn assemble(parts: Vec<UnitGraph>) -> Graph {
+        let mut graph = Graph::default();
+        for (at, part) in parts.into_iter().enumerate() {
+            let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
+            let own = |resource: &mut Resource| resource.unit = unit;
+            graph.units.push(part.unit);
+            graph.queues.extend(part.queues.into_iter().map(|mut node| {
+                own(&mut node.resource);
+                node
+            }));
+            graph.functions.extend(part.functions.into_iter().map(|mut node| {
+                own(&mut node.resource);
+                node
+            }));
+            graph.mappings.extend(part.mappings.into_iter().map(|mut node| {
+                own(&mut node.resource);
+                node
+            }));
+            graph.alarms.extend(part.alarms.into_iter().map(|mut node| {
+                own(&mut node.resource);
+                node
+            }));
+            graph
+                .dead_letter_uses
+                .extend(part.dead_letter_uses.into_iter().map(|node| (unit, node)));
+            graph
+                .invocations
+                .extend(part.invocations.into_iter().map(|node| (unit, node)));
+            graph
+                .handed_out
+                .extend(part.handed_out.into_iter().map(|link| (unit, link)));
+        }
+        graph.sort();
+        graph.index();
+        graph
+    }
+
+    fn sort(&mut self) {
+        let order = |resource: &Resource| (resource.unit, resource.address.clone());
+        self.queues.sort_by_key(|node| order(&node.resource));
+        self.functions.sort_by_key(|node| order(&node.resource));
+        self.mappings.sort_by_key(|node| order(&node.resource));
+        self.alarms.sort_by_key(|node| order(&node.resource));
+    }
+
+    fn index(&mut self) {
+        self.queue_index = Index::build(self.queues.iter().map(|node| (&node.resource, &node.name)));
+        self.function_index = Index::build(self.functions.iter().map(|node| (&node.resource, &node.name)));
+        for (at, mapping) in self.mappings.iter().enumerate() {
+            for link in mapping.queue.cases.iter().filter_map(Case::value) {
+                if let Some(queue) = self.queue_index.find(mapping.resource.unit, link) {
+                    let readers = self.readers.entry(queue).or_default();
+                    if !readers.contains(&at) {
+                        readers.push(at);
+                    }
+                }
+            }
+        }
+        for (at, queue) in self.queues.iter().enumerate() {
+            for (_, link) in queue.redrive_targets(&Condition::always()) {
+                if let Some(target) = self.queue_index.find(queue.resource.unit, link) {
+                    let sources = self.sources.entry(target).or_default();
+                    if !sources.contains(&at) {
+                        sources.push(at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every unit, in the order of their names.
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// The unit that `id` names.
+    ///
+    /// # Panics
+    /// Only for an id of another graph.
+    pub fn unit(&self, id: UnitId) -> &Unit {
+        &self.units[id.0 as usize]
+    }
+
+    /// Every queue, by unit and address.
+    pub fn queues(&self) -> &[Queue] {
+        &self.queues
+    }
+
+    /// Every function, by unit and address.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// Every event source mapping, by unit and address.
+    pub fn mappings(&self) -> &[EventSourceMapping] {
+        &self.mappings
+    }
+
+    /// Every alarm, by unit and address.
+    pub fn alarms(&self) -> &[Alarm] {
+        &self.alarms
+    }
+
+    /// The queue that `link`, written in `unit`, points to, where it is declared in the project.
+    pub fn queue(&self, unit: UnitId, link: &Link) -> Option<&Queue> {
+        self.queue_index.find(unit, link).map(|at| &self.queues[at])
+    }
+
+    /// The function that `link`, written in `unit`, points to, where it is declared in the project.
+    pub fn function(&self, unit: UnitId, link: &Link) -> Option<&Function> {
+        self.function_index.find(unit, link).map(|at| &self.functions[at])
+    }
+
+    fn place(&self, queue: &Queue) -> Option<usize> {
+        let key = (queue.resource.unit, queue.resource.address.clone());
+        self.queue_index.by_address.get(&key).copied()
+    }
+
+    /// The mappings that read `queue`, enabled or not, each in the worlds where it does.
+    pub fn consumptions<'g>(&'g self, queue: &'g Queue) -> Vec<Consumption<'g>> {
+        let readers = self.place(queue).and_then(|at| self.readers.get(&at));
+        let mut all = Vec::new();
+        for mapping in readers.into_iter().flatten().map(|&at| &self.mappings[at]) {
+            let both = queue.resource.when.and(&mapping.resource.when);
+            for case in &mapping.queue.cases {
+                let links_it = case
+                    .value()
+                    .and_then(|link| self.queue(mapping.resource.unit, link))
+                    .is_some_and(|found| std::ptr::eq(found, queue));
+                let world = both.and(&case.when);
+                if links_it && world.is_possible() {
+                    all.push(Consumption {
+                        mapping,
+                        world,
+                        link: case,
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    /// The functions that `mapping` may invoke, each in the worlds of `world` where it does.
+    pub fn functions_of<'g>(
+        &'g self,
+        mapping: &'g EventSourceMapping,
+        world: &Condition,
+    ) -> Vec<(Condition, &'g Function)> {
+        let links = mapping.function.known_in(world).into_iter();
+        links
+            .filter_map(|(world, _, link)| {
+                let function = self.function(mapping.resource.unit, link)?;
+                let world = world.and(&function.resource.when);
+                world.is_possible().then_some((world, function))
+            })
+            .collect()
+    }
+
+    /// The queues whose redrive policy names `queue`.
+    pub fn sources_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g Queue> {
+        let sources = self.place(queue).and_then(|at| self.sources.get(&at));
+        sources.into_iter().flatten().map(|&at| &self.queues[at]).collect()
+    }
+
+    /// References from failure arguments of other resources that name `queue`.
+    pub fn dead_letter_uses_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g DeadLetterUse> {
+        let names_it = |unit: UnitId, used: &DeadLetterUse| {
+            let mut links = used.target.cases.iter().filter_map(Case::value);
+            links.any(|link| self.queue(unit, link).is_some_and(|found| std::ptr::eq(found, queue)))
+        };
+        let uses = self.dead_letter_uses.iter();
+        uses.filter(|(unit, used)| names_it(*unit, used))
+            .map(|(_, used)| used)
+            .collect()
+    }
+
+    /// Whether `queue` takes the failures of anything: a queue, a function, a destination, a rule…
+    pub fn is_dead_letter_queue(&self, queue: &Queue) -> bool {
+        !self.sources_of(queue).is_empty() || !self.dead_letter_uses_of(queue).is_empty()
+    }
+
+    /// What besides queues may invoke `function`.
+    pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
+        let may_be = |unit: UnitId, invocation: &Invocation| {
+            invocation.function.cases.iter().any(|case| match case.value() {
+                // An unresolved function of the same unit may be this one.
+                None => unit == function.resource.unit,
+                Some(link) => self
+                    .function(unit, link)
+                    .is_some_and(|found| std::ptr::eq(found, function)),
+            })
+        };
+        let all = self.invocations.iter();
+        all.filter(|(unit, invocation)| may_be(*unit, invocation))
+            .map(|(_, invocation)| invocation)
+            .collect()
+    }
+
+    /// Whether `queue` is handed to a module or nested stack that is not here.
+    pub fn is_handed_out(&self, queue: &Queue) -> bool {
+        let mut links = self.handed_out.iter();
+        links.any(|(unit, link)| self.queue(*unit, link).is_some_and(|found| std::ptr::eq(found, queue)))
+    }
+}
+
+impl Queue {
+    /// The links of its redrive policy's target, each with its case, in the worlds of `world`.
+    pub fn redrive_targets<'g>(&'g self, world: &Condition) -> Vec<(Condition, &'g Link)> {
+        let mut all = Vec::new();
+        for (world, _, policy) in self.redrive.known_in(world) {
+            for (world, _, link) in policy.iter().flat_map(|policy| policy.target.known_in(&world)) {
+                all.push((world, link));
+            }
+        }
+        all
+    }
+}

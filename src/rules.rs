@@ -1,0 +1,271 @@
+//! The rules: what one is, the list of all, and what a check may ask and say.
+//!
+//! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
+//! no file system.
+
+use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
+use crate::source::Span;
+
+/// What a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// Visibility timeouts against the time that work takes.
+    Visibility,
+    /// Redrive policies and dead-letter queues.
+    Redrive,
+    /// Settings that look like a dead-letter queue and are none.
+    FailureChannel,
+    /// Event source mappings.
+    Mapping,
+    /// FIFO queues.
+    Fifo,
+    /// A queue's own attributes.
+    Queue,
+    /// Alarms.
+    Alarms,
+    /// sqslint's own: files that cannot be read, limits.
+    Tool,
+}
+
+impl Category {
+    /// As the command line and the pages spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Visibility => "visibility",
+            Category::Redrive => "redrive",
+            Category::FailureChannel => "failure-channel",
+            Category::Mapping => "mapping",
+            Category::Fifo => "fifo",
+            Category::Queue => "queue",
+            Category::Alarms => "alarms",
+            Category::Tool => "tool",
+        }
+    }
+}
+
+/// When a rule runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Set {
+    /// Always.
+    Default,
+    /// When selected.
+    Pedantic,
+}
+
+impl Set {
+    /// As the command line spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Set::Default => "default",
+            Set::Pedantic => "pedantic",
+        }
+    }
+}
+
+/// A rule's facts. The prose is its page.
+#[derive(Debug)]
+pub struct Rule {
+    /// Kebab-case, names the condition; never reused.
+    pub id: &'static str,
+    /// What it is about.
+    pub category: Category,
+    /// The highest severity it states.
+    pub severity: Severity,
+    /// When it runs.
+    pub set: Set,
+    /// One line: what is wrong where it speaks.
+    pub summary: &'static str,
+    /// Its page, Markdown.
+    pub page: &'static str,
+    /// What it does; `None` for those that the pipeline raises.
+    pub check: Option<fn(&Graph, &mut Findings<'_>)>,
+}
+
+/// Every rule, by category and then by the order of the catalogue.
+pub static RULES: &[&Rule] = &[];
+
+/// The rule called `id`.
+pub fn by_id(id: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+/// A value that a check asked for, with all it needs to point at it.
+#[derive(Debug)]
+pub struct Known<'g, T> {
+    /// The value.
+    pub value: &'g T,
+    /// The worlds in which it is that.
+    pub world: Condition,
+    /// Its case: place, origins, whether it is the default.
+    pub case: &'g Case<T>,
+    /// As the user spells the attribute.
+    pub name: &'g str,
+}
+
+impl<T> Clone for Known<'_, T> {
+    fn clone(&self) -> Self {
+        Known {
+            value: self.value,
+            world: self.world.clone(),
+            case: self.case,
+            name: self.name,
+        }
+    }
+}
+
+impl<T> Known<'_, T> {
+    /// Where to point.
+    pub fn span(&self) -> Span {
+        self.case.span
+    }
+
+    /// How the value came to be, to put behind it in a message: ` (the default)`,
+    /// ` (the default of `var.visibility`)`, or nothing where it is written in place.
+    pub fn provenance(&self) -> String {
+        if self.case.is_default() {
+            return " (the default)".to_owned();
+        }
+        self.case
+            .origins
+            .last()
+            .map_or_else(String::new, |origin| format!(" ({})", origin.what))
+    }
+
+    /// The place where the number is written, when that is another than [`Known::span`].
+    pub fn origin(&self) -> Option<&Origin> {
+        self.case.origins.last()
+    }
+}
+
+/// What a check says: its diagnostics, and what it could not judge.
+#[derive(Debug)]
+pub struct Findings<'g> {
+    graph: &'g Graph,
+    rule: &'static Rule,
+    diagnostics: Vec<Diagnostic>,
+    not_evaluated: Vec<NotEvaluated>,
+}
+
+impl<'g> Findings<'g> {
+    /// Nothing yet, for one rule.
+    pub fn new(graph: &'g Graph, rule: &'static Rule) -> Self {
+        Findings {
+            graph,
+            rule,
+            diagnostics: Vec::new(),
+            not_evaluated: Vec::new(),
+        }
+    }
+
+    /// Runs the rule.
+    pub fn run(mut self) -> (Vec<Diagnostic>, Vec<NotEvaluated>) {
+        if let Some(check) = self.rule.check {
+            check(self.graph, &mut self);
+        }
+        (self.diagnostics, self.not_evaluated)
+    }
+
+    /// The values of `attribute` of `resource` in the worlds of `world`. A case that is unresolved there is
+    /// noted as not evaluated, for this rule.
+    pub fn known<'a, T>(
+        &mut self,
+        world: &Condition,
+        resource: &Resource,
+        attribute: &'a Attribute<T>,
+    ) -> Vec<Known<'a, T>> {
+        let mut all = Vec::new();
+        for case in &attribute.cases {
+            let both = world.and(&case.when);
+            if !both.is_possible() {
+                continue;
+            }
+            match &case.state {
+                crate::graph::State::Unresolved(reason) => {
+                    self.not_evaluated(
+                        resource,
+                        reason.to_string(),
+                        case.origins.last().map_or(case.span, |o| o.span),
+                    );
+                }
+                crate::graph::State::Set(value) | crate::graph::State::Default(value) => all.push(Known {
+                    value,
+                    world: both,
+                    case,
+                    name: &attribute.name,
+                }),
+            }
+        }
+        all
+    }
+
+    /// Notes that `resource` could not be judged.
+    pub fn not_evaluated(&mut self, resource: &Resource, reason: String, span: Span) {
+        let entry = NotEvaluated {
+            rule: self.rule.id,
+            subject: self.subject(resource, ""),
+            reason,
+            span,
+        };
+        if !self.not_evaluated.contains(&entry) {
+            self.not_evaluated.push(entry);
+        }
+    }
+
+    /// Who a diagnostic is about.
+    pub fn subject(&self, resource: &Resource, attribute: &'static str) -> Subject {
+        Subject {
+            unit: self.graph.unit(resource.unit).name.clone(),
+            address: resource.address.to_string(),
+            attribute,
+        }
+    }
+
+    /// A diagnostic of this rule about `resource`, pointing at `span`, not yet said: [`Findings::report`].
+    pub fn diagnostic(
+        &self,
+        severity: Severity,
+        resource: &Resource,
+        attribute: &'static str,
+        headline: impl Into<String>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(
+            self.rule.id,
+            severity,
+            self.subject(resource, attribute),
+            headline,
+            span,
+            message,
+        )
+    }
+
+    /// Says `diagnostic`, which holds in `world`. For a subject and attribute that has one already the worse
+    /// decides (the first said among equals), and the labels of both are shown. In worlds that are not
+    /// possible, or not exactly known, nothing is said.
+    pub fn report(&mut self, world: &Condition, resource: &Resource, diagnostic: Diagnostic) {
+        if !world.is_possible() || world.is_too_complex() {
+            return;
+        }
+        let when = match (world.describe(), &resource.uncertain) {
+            (when, None) => when,
+            (None, Some(_)) => Some("it is created".to_owned()),
+            (Some(when), Some(_)) => Some(format!("it is created and {when}")),
+        };
+        let diagnostic = diagnostic.when(when);
+        let same = |other: &&mut Diagnostic| other.subject == diagnostic.subject;
+        match self.diagnostics.iter_mut().find(same) {
+            None => self.diagnostics.push(diagnostic),
+            Some(earlier) => {
+                let (worse, other) = if diagnostic.severity > earlier.severity {
+                    (diagnostic, earlier.clone())
+                } else {
+                    (earlier.clone(), diagnostic)
+                };
+                let labels = other.labels().iter().filter(|label| !label.primary).cloned();
+                *earlier = labels.fold(worse, |all, label| all.label(label.span, label.message));
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The texts that were read, and places in them: the only module that holds text.
+//!
+//! It knows nothing of dialects, resources or rules. A [`Span`] is a byte range into one file, so a
+//! label can point into any file that was read.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Names one file of a [`Sources`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(u32);
+
+/// A byte range in a file; the end is exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The file it lies in.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// A span over `range` of `file`. Files are limited to 4 GiB, so offsets fit.
+    pub fn new(file: FileId, range: Range<usize>) -> Self {
+        let clamp = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span {
+            file,
+            start: clamp(range.start),
+            end: clamp(range.end.max(range.start)),
+        }
+    }
+
+    /// The bytes it covers.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The smallest span over both; `self` where they lie in different files.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        if self.file != other.file {
+            return self;
+        }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+}
+
+/// A line and column, both from 1; the column counts Unicode scalar values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in Unicode scalar values.
+    pub column: u32,
+}
+
+/// One text that was read.
+#[derive(Debug)]
+pub struct SourceFile {
+    path: PathBuf,
+    shown: String,
+    name: String,
+    text: Arc<str>,
+    /// Byte offset at which each line begins.
+    lines: Vec<u32>,
+}
+
+impl SourceFile {
+    /// The path as it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path for people: relative to the working directory, with `/`.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The path for machines: relative to the repository root (without one, to the working directory), with `/`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The line (from 0) that holds byte `offset`.
+    pub fn line_index(&self, offset: usize) -> usize {
+        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+        self.lines.partition_point(|&start| start <= offset).max(1) - 1
+    }
+
+    /// The bytes of line `index` (from 0), its line break included.
+    pub fn line_range(&self, index: usize) -> Range<usize> {
+        let start = self.lines.get(index).map_or(self.text.len(), |&s| s as usize);
+        let end = self.lines.get(index + 1).map_or(self.text.len(), |&s| s as usize);
+        start..end
+    }
+
+    /// How many lines there are.
+    pub fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Line and column of byte `offset`.
+    pub fn position(&self, offset: usize) -> Position {
+        let offset = offset.min(self.text.len());
+        let line = self.line_index(offset);
+        let start = self.line_range(line).start;
+        // `get` fails inside a character: then the column is that of the character.
+        let column = (start..=offset)
+            .rev()
+            .find_map(|end| self.text.get(start..end))
+            .map_or(0, |before| before.chars().count());
+        Position {
+            line: u32::try_from(line + 1).unwrap_or(u32::MAX),
+            column: u32::try_from(column + 1).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// Every text of a run, by [`FileId`]. Shared by the threads that read units; a path is held once.
+#[derive(Debug, Default)]
+pub struct Sources {
+    files: RwLock<Vec<Arc<SourceFile>>>,
+    repository: Option<PathBuf>,
+    working_directory: PathBuf,
+}
+
+impl Sources {
+    /// Holds nothing yet; paths are shown relative to `working_directory` and named relative to
+    /// `repository`. Both are absolute and without symbolic links.
+    pub fn new(repository: Option<PathBuf>, working_directory: PathBuf) -> Self {
+        Sources {
+            files: RwLock::default(),
+            repository,
+            working_directory,
+        }
+    }
+
+    /// The repository root, where there is one.
+    pub fn repository(&self) -> Option<&Path> {
+        self.repository.as_deref()
+    }
+
+    /// The directory that shown paths are relative to.
+    pub fn working_directory(&self) -> &Path {
+        &self.working_directory
+    }
+
+    /// Adds a text and names it; the id it has already where `path` was added before.
+    pub fn add(&self, path: &Path, text: impl Into<Arc<str>>) -> FileId {
+        let text: Arc<str> = text.into();
+        let mut lines = vec![0];
+        lines.extend(
+            text.bytes()
+                .enumerate()
+                .filter(|&(_, byte)| byte == b'\n')
+                .map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX)),
+        );
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        let known = files.iter().position(|file| file.path == path);
+        let at = known.unwrap_or_else(|| {
+            files.push(Arc::new(SourceFile {
+                path: path.to_owned(),
+                shown: relative(path, Some(&self.working_directory)),
+                name: self.name_of(path),
+                text,
+                lines,
+            }));
+            files.len() - 1
+        });
+        FileId(u32::try_from(at).unwrap_or(u32::MAX))
+    }
+
+    /// `path` as machine formats name it: relative to the repository root.
+    pub fn name_of(&self, path: &Path) -> String {
+        let base = self.repository.as_deref().unwrap_or(&self.working_directory);
+        relative(path, Some(base))
+    }
+
+    /// `path` as people read it: relative to the working directory.
+    pub fn shown_of(&self, path: &Path) -> String {
+        relative(path, Some(&self.working_directory))
+    }
+
+    /// The file that `id` names.
+    ///
+    /// # Panics
+    /// Only for an id of another `Sources`.
+    pub fn file(&self, id: FileId) -> Arc<SourceFile> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        files[id.0 as usize].clone()
+    }
+
+    /// The text under `span`, empty where the span lies outside the text.
+    pub fn text(&self, span: Span) -> String {
+        self.file(span.file).text.get(span.range()).unwrap_or("").to_owned()
+    }
+
+    /// Where `span` starts.
+    pub fn start(&self, span: Span) -> Position {
+        self.file(span.file).position(span.start as usize)
+    }
+
+    /// Where `span` ends.
+    pub fn end(&self, span: Span) -> Position {
+        self.file(span.file).position(span.end as usize)
+    }
+}
+
+/// `path` relative to `base` with `/`, through `..` where it lies beside it; absolute where they share nothing.
+fn relative(path: &Path, base: Option<&Path>) -> String {
+    let Some(base) = base else {
+        return slashed(path);
+    };
+    if !path.is_absolute() || !base.is_absolute() {
+        return slashed(path);
+    }
+    let shared = path
+        .components()
+        .zip(base.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    if shared <= 1 {
+        return slashed(path);
+    }
+    let up = base.components().count() - shared;
+    let mut parts: Vec<String> = vec!["..".to_owned(); up];
+    parts.extend(
+        path.components()
+            .skip(shared)
+            .map(|c| c.as_os_str().to_string_lossy().into_owned()),
+    );
+    if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join("/")
+    }
+}
+
+fn slashed(path: &Path) -> String {
+    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_characters_and_lines() {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("a.tf"), "a\nöx\n");
+        let at = |offset| {
+            let position = sources.file(file).position(offset);
+            (position.line, position.column)
+        };
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(2), (2, 1));
+        assert_eq!(at(4), (2, 2));
+        assert_eq!(at(6), (3, 1));
+        assert_eq!(at(99), (3, 1));
+    }
+}
