@@ -3,6 +3,11 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
 //! no file system.
 
+mod batch_item_failures_unreported;
+mod batch_size_without_window;
+mod fifo_batch_size_too_large;
+mod fifo_batching_window;
+
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
 use crate::source::Span;
@@ -83,7 +88,13 @@ pub struct Rule {
 }
 
 /// Every rule, by category and then by the order of the catalogue.
-pub static RULES: &[&Rule] = &[];
+pub static RULES: &[&Rule] = &[
+    // mapping
+    &batch_item_failures_unreported::RULE,
+    &batch_size_without_window::RULE,
+    &fifo_batch_size_too_large::RULE,
+    &fifo_batching_window::RULE,
+];
 
 /// The rule called `id`.
 pub fn by_id(id: &str) -> Option<&'static Rule> {
@@ -135,6 +146,16 @@ impl<T> Known<'_, T> {
     /// The place where the number is written, when that is another than [`Known::span`].
     pub fn origin(&self) -> Option<&Origin> {
         self.case.origins.last()
+    }
+
+    /// `diagnostic` with a label at [`Known::origin`], where there is one.
+    pub fn show_origin(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.origin() {
+            Some(origin) if origin.span != self.span() => {
+                diagnostic.label(origin.span, format!("`{}` comes from here: {}", self.name, origin.what))
+            }
+            _ => diagnostic,
+        }
     }
 }
 
