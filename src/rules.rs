@@ -5,8 +5,14 @@
 
 mod batch_item_failures_unreported;
 mod batch_size_without_window;
+mod dead_letter_queue_unalarmed;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
+mod fifo_queue_false;
+mod fifo_queue_name_suffix;
+mod function_dead_letter_config_ineffective;
+mod queue_attribute_out_of_range;
+mod queue_url_in_place_of_arn;
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
@@ -89,11 +95,21 @@ pub struct Rule {
 
 /// Every rule, by category and then by the order of the catalogue.
 pub static RULES: &[&Rule] = &[
+    // failure-channel
+    &function_dead_letter_config_ineffective::RULE,
     // mapping
     &batch_item_failures_unreported::RULE,
     &batch_size_without_window::RULE,
     &fifo_batch_size_too_large::RULE,
     &fifo_batching_window::RULE,
+    // fifo
+    &fifo_queue_name_suffix::RULE,
+    &fifo_queue_false::RULE,
+    // queue
+    &queue_attribute_out_of_range::RULE,
+    &queue_url_in_place_of_arn::RULE,
+    // alarms
+    &dead_letter_queue_unalarmed::RULE,
 ];
 
 /// The rule called `id`.
