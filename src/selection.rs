@@ -1,0 +1,126 @@
+//! Which rules run: names of rules, categories and sets, as the command line and the settings give them.
+
+use crate::rules::{self, Category, RULES, Rule, Set};
+
+/// Which rules run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    select: Vec<String>,
+    ignore: Vec<String>,
+    pedantic: bool,
+}
+
+/// A name that is no rule, category or set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown rule `{name}`{}", suggestion.as_ref().map_or(String::new(), |s| format!("; did you mean `{s}`?")))]
+pub struct UnknownRule {
+    /// As given.
+    pub name: String,
+    /// The nearest name there is.
+    pub suggestion: Option<String>,
+}
+
+impl Selection {
+    /// `select` replaces the default set, `ignore` takes away, `pedantic` adds the pedantic set.
+    pub fn new(select: Vec<String>, ignore: Vec<String>, pedantic: bool) -> Result<Self, UnknownRule> {
+        for name in select.iter().chain(&ignore) {
+            if !is_known(name) {
+                return Err(UnknownRule {
+                    name: name.clone(),
+                    suggestion: suggest(name),
+                });
+            }
+        }
+        Ok(Selection {
+            select,
+            ignore,
+            pedantic,
+        })
+    }
+
+    /// Only `rule`.
+    pub fn only(rule: &Rule) -> Self {
+        Selection {
+            select: vec![rule.id.to_owned()],
+            ignore: Vec::new(),
+            pedantic: false,
+        }
+    }
+
+    /// Whether `rule` runs.
+    pub fn selects(&self, rule: &Rule) -> bool {
+        let chosen = if self.select.is_empty() {
+            rule.set == Set::Default
+        } else {
+            self.select.iter().any(|name| covers(name, rule))
+        };
+        let chosen = chosen || (self.pedantic && rule.set == Set::Pedantic);
+        chosen && !self.ignore.iter().any(|name| covers(name, rule))
+    }
+
+    /// Whether a diagnostic that the pipeline raises is kept: only ignoring it by its own name drops it.
+    pub fn keeps_tool(&self, id: &str) -> bool {
+        !self.ignore.iter().any(|name| name == id)
+    }
+}
+
+const CATEGORIES: [Category; 8] = [
+    Category::Visibility,
+    Category::Redrive,
+    Category::FailureChannel,
+    Category::Mapping,
+    Category::Fifo,
+    Category::Queue,
+    Category::Alarms,
+    Category::Tool,
+];
+
+fn covers(name: &str, rule: &Rule) -> bool {
+    name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    let sets = ["all", Set::Default.name(), Set::Pedantic.name()];
+    let rules = RULES.iter().map(|rule| rule.id);
+    rules.chain(CATEGORIES.map(Category::name)).chain(sets)
+}
+
+fn is_known(name: &str) -> bool {
+    rules::by_id(name).is_some() || names().any(|known| known == name)
+}
+
+/// The name nearest to `name`, where one is near enough to be a slip.
+pub fn suggest(name: &str) -> Option<String> {
+    let name: String = name.chars().take(100).collect();
+    let near = names().map(|known| (distance(&name, known), known)).min()?;
+    (near.0 <= name.len() / 3 + 1).then(|| near.1.to_owned())
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_gets_a_suggestion() {
+        assert_eq!(suggest("visibilty").as_deref(), Some("visibility"));
+        assert_eq!(suggest("zzzzzz"), None);
+        let error = Selection::new(vec!["redrve".into()], vec![], false).map_err(|e| e.to_string());
+        assert_eq!(error, Err("unknown rule `redrve`; did you mean `redrive`?".into()));
+    }
+}

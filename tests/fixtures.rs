@@ -1,0 +1,46 @@
+//! Each stack under `fixtures/<rule-id>/<dialect>/` does what its name says: `invalid-…` has findings of the
+//! rule, `valid-…` has none.
+
+use sqslint::{rules, testing};
+use std::path::{Path, PathBuf};
+
+fn directories(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).expect("the directory exists");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    let mut all: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
+    all.sort();
+    all
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).expect("UTF-8")
+}
+
+#[test]
+fn fixtures_do_what_their_name_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut wrong = Vec::new();
+    for of_rule in directories(&root) {
+        let Some(rule) = rules::by_id(name(&of_rule)) else {
+            assert!(
+                matches!(name(&of_rule), "stacks" | "syntax"),
+                "{} is no rule",
+                name(&of_rule)
+            );
+            continue;
+        };
+        for stack in directories(&of_rule).iter().flat_map(|dialect| directories(dialect)) {
+            let outcome = testing::run(rule, &stack);
+            let flagged = outcome.findings.iter().filter(|found| found.rule == rule.id).count();
+            let right = match name(&stack) {
+                valid if valid.starts_with("valid-") => flagged == 0,
+                invalid if invalid.starts_with("invalid-") => flagged > 0,
+                other => panic!("{other}: a stack is called valid-… or invalid-…"),
+            };
+            if !right || outcome.graph.units().is_empty() {
+                wrong.push(format!("{}\n{}", stack.display(), testing::describe(&outcome)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

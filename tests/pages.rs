@@ -1,0 +1,102 @@
+//! Each rule's page is true: its flagged examples give exactly one finding, the others none; and the lists of
+//! rules, sources and pages are one list.
+
+use sqslint::rules::{RULES, Rule};
+use sqslint::testing;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// An example: its heading, and its files.
+#[derive(Debug, Default)]
+struct Example {
+    title: String,
+    flagged: bool,
+    files: Vec<(String, String)>,
+}
+
+/// Reads the examples of a page: `###` headings under `## Flagged` and `## Not flagged`, with their fences.
+fn examples(page: &str) -> Vec<Example> {
+    let mut all: Vec<Example> = Vec::new();
+    let mut section = "";
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(title) = line.strip_prefix("## ") {
+            section = title;
+        } else if let Some(title) = line.strip_prefix("### ") {
+            all.push(Example {
+                title: title.to_owned(),
+                flagged: section == "Flagged",
+                files: Vec::new(),
+            });
+        } else if let Some(info) = line.strip_prefix("```") {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+            if matches!(section, "Flagged" | "Not flagged") {
+                let example = all.last_mut().expect("a fence follows a ### heading");
+                example.files.push((file_name(info), body.join("\n") + "\n"));
+            }
+        }
+    }
+    all
+}
+
+fn file_name(info: &str) -> String {
+    if let Some((_, name)) = info.split_once("file=") {
+        return name.trim().to_owned();
+    }
+    match info.trim() {
+        "hcl" => "main.tf".to_owned(),
+        "json" => "template.json".to_owned(),
+        _ => "template.yaml".to_owned(),
+    }
+}
+
+#[test]
+fn examples_do_what_their_section_says() {
+    let mut wrong = Vec::new();
+    for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
+        for example in examples(rule.page) {
+            let files: Vec<(&str, &str)> = example.files.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+            let outcome = testing::run_files(rule, &files);
+            let expected = usize::from(example.flagged);
+            if outcome.findings.len() != expected || outcome.graph.units().is_empty() || !outcome.errors.is_empty() {
+                let seen = testing::describe(&outcome);
+                wrong.push(format!("{}: {}: expected {expected}\n{seen}", rule.id, example.title));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn pages_have_their_sections() {
+    let sections = ["How to fix it", "When it stays silent", "References"];
+    for rule in RULES {
+        assert!(rule.page.starts_with(&format!("# {}\n", rule.id)), "{}", rule.id);
+        for section in sections {
+            assert!(
+                rule.page.contains(&format!("\n## {section}\n")),
+                "{}: {section}",
+                rule.id
+            );
+        }
+        let examples = examples(rule.page);
+        let both = examples.iter().any(|e| e.flagged) && examples.iter().any(|e| !e.flagged);
+        assert!(both || rule.check.is_none(), "{}: both kinds of examples", rule.id);
+    }
+}
+
+#[test]
+fn rules_sources_and_pages_are_one_list() {
+    let names = |directory: &str, ending: &str| -> BTreeSet<String> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+        let files = std::fs::read_dir(path).expect("the directory exists");
+        let names = files.map(|file| file.expect("it can be read").file_name().into_string().expect("UTF-8"));
+        names
+            .filter_map(|name| Some(name.strip_suffix(ending)?.replace('_', "-")))
+            .collect()
+    };
+    let ids: BTreeSet<String> = RULES.iter().map(|rule: &&Rule| rule.id.to_owned()).collect();
+    assert_eq!(ids.len(), RULES.len(), "ids are unique");
+    assert_eq!(ids, names("src/rules", ".rs"));
+    assert_eq!(ids, names("rules", ".md"));
+}
