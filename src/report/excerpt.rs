@@ -90,7 +90,12 @@ impl Excerpt {
             for lines in groups(file, &here) {
                 let start = excerpt.text.len();
                 for line in lines.clone() {
-                    let writer = LineWriter { file, here: &here, room, ellipsis };
+                    let writer = LineWriter {
+                        file,
+                        here: &here,
+                        room,
+                        ellipsis,
+                    };
                     for (from, to) in writer.write(line, &mut excerpt.text) {
                         pieces.push(Piece { file: at, from, to });
                     }
@@ -233,7 +238,11 @@ impl LineWriter<'_> {
         if at < content.end {
             text.push_str(self.ellipsis);
         }
-        if self.here.iter().any(|spot| spot.range.start <= content.end && content.end < spot.range.end) {
+        if self
+            .here
+            .iter()
+            .any(|spot| spot.range.start <= content.end && content.end < spot.range.end)
+        {
             // A label on the end of the line gets a blank to stand on.
             written.push((content.end..content.end + 1, text.len()));
             text.push(' ');
@@ -265,9 +274,9 @@ impl LineWriter<'_> {
         for (start, end) in starts {
             let marked = text.get(start..end).unwrap_or("").chars().take(room).count();
             let before = (room - marked) / 3;
-            let from = text
-                .get(content.start..start)
-                .map_or(start, |rest| start - rest.chars().rev().take(before).map(char::len_utf8).sum::<usize>());
+            let from = text.get(content.start..start).map_or(start, |rest| {
+                start - rest.chars().rev().take(before).map(char::len_utf8).sum::<usize>()
+            });
             let behind = text.get(start..content.end).unwrap_or("");
             let to = start + behind.chars().take(room - before).map(char::len_utf8).sum::<usize>();
             match kept.last_mut() {

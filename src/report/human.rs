@@ -76,7 +76,11 @@ fn draw(text: &mut String, sources: &Sources, found: &Diagnostic, style: Style) 
 
 /// `  name: text`, with the text indented under itself where it needs several lines.
 fn write_note(text: &mut String, name: &str, note: &str, style: Style) {
-    let (on, off) = if style.color { ("\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
+    let (on, off) = if style.color {
+        ("\u{1b}[36m", "\u{1b}[0m")
+    } else {
+        ("", "")
+    };
     let _ = write!(text, "  {on}{name}:{off}");
     let mut column = name.len() + 3;
     for word in note.split(' ') {
@@ -105,7 +109,11 @@ fn theme(style: Style) -> GraphicalTheme {
     }
     GraphicalTheme {
         characters,
-        styles: if style.color { ThemeStyles::ansi() } else { ThemeStyles::none() },
+        styles: if style.color {
+            ThemeStyles::ansi()
+        } else {
+            ThemeStyles::none()
+        },
     }
 }
 

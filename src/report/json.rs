@@ -88,7 +88,13 @@ struct Open<'a> {
 
 /// The whole report as one object.
 pub fn render(report: &Report<'_>) -> String {
-    let count = |severity| report.findings.iter().filter(|found| found.severity == severity).count();
+    let count = |severity| {
+        report
+            .findings
+            .iter()
+            .filter(|found| found.severity == severity)
+            .count()
+    };
     let document = Document {
         version: 1,
         tool: Tool {
@@ -104,9 +110,17 @@ pub fn render(report: &Report<'_>) -> String {
             services: report.units.services,
             not_fully_judged: super::summary::open_resources(report.not_evaluated),
         },
-        findings: report.findings.iter().map(|found| finding(found, report.sources)).collect(),
+        findings: report
+            .findings
+            .iter()
+            .map(|found| finding(found, report.sources))
+            .collect(),
         suppressed: [],
-        not_evaluated: report.not_evaluated.iter().map(|entry| open(entry, report.sources)).collect(),
+        not_evaluated: report
+            .not_evaluated
+            .iter()
+            .map(|entry| open(entry, report.sources))
+            .collect(),
         errors: report.errors,
     };
     // Strings and numbers alone always serialise.

@@ -10,7 +10,13 @@ pub(super) const INDENT: usize = 8;
 
 /// Appends `found`: what, where, why, and what to do.
 pub(super) fn write(text: &mut String, sources: &Sources, found: &Diagnostic) {
-    let _ = writeln!(text, "{}[{}]: {}", found.severity, found.rule, printable(&found.headline));
+    let _ = writeln!(
+        text,
+        "{}[{}]: {}",
+        found.severity,
+        found.rule,
+        printable(&found.headline)
+    );
     for label in found.labels() {
         let file = sources.file(label.span.file);
         let at = file.position(label.span.start as usize);
@@ -53,7 +59,11 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
 /// The resources that share the finding; the first few by name.
 fn calls(addresses: &[String]) -> String {
     const NAMED: usize = 5;
-    let mut named: Vec<String> = addresses.iter().take(NAMED).map(|address| format!("`{}`", printable(address))).collect();
+    let mut named: Vec<String> = addresses
+        .iter()
+        .take(NAMED)
+        .map(|address| format!("`{}`", printable(address)))
+        .collect();
     if addresses.len() > NAMED {
         named.push(format!("and {} more", addresses.len() - NAMED));
     }

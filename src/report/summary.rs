@@ -53,8 +53,18 @@ fn resource(entry: &NotEvaluated) -> (&str, &str) {
 }
 
 fn findings(report: &Report<'_>) -> String {
-    let count = |severity| report.findings.iter().filter(|found| found.severity == severity).count();
-    let kinds = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
+    let count = |severity| {
+        report
+            .findings
+            .iter()
+            .filter(|found| found.severity == severity)
+            .count()
+    };
+    let kinds = [
+        (Severity::Error, "error"),
+        (Severity::Warning, "warning"),
+        (Severity::Info, "info"),
+    ];
     let parts: Vec<String> = kinds
         .into_iter()
         .map(|(severity, name)| (count(severity), name))
@@ -69,7 +79,11 @@ fn findings(report: &Report<'_>) -> String {
 }
 
 fn units(units: &Units) -> String {
-    let kinds = [(units.modules, "module"), (units.templates, "template"), (units.services, "service")];
+    let kinds = [
+        (units.modules, "module"),
+        (units.templates, "template"),
+        (units.services, "service"),
+    ];
     let parts: Vec<String> = kinds
         .into_iter()
         .filter(|&(count, _)| count > 0)
@@ -90,7 +104,11 @@ fn causes(entries: &[NotEvaluated]) -> String {
     }
     let mut ranked: Vec<_> = by_reason.into_iter().map(|(reason, of)| (of.len(), reason)).collect();
     ranked.sort_by_key(|&(count, reason)| (std::cmp::Reverse(count), reason));
-    let mut named: Vec<String> = ranked.iter().take(CAUSES).map(|(_, reason)| printable(reason)).collect();
+    let mut named: Vec<String> = ranked
+        .iter()
+        .take(CAUSES)
+        .map(|(_, reason)| printable(reason))
+        .collect();
     if ranked.len() > CAUSES {
         named.push(format!("and {} more", ranked.len() - CAUSES));
     }
