@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod discover;
 pub mod frontend;
 pub mod graph;
+mod operands;
 pub mod rules;
 pub mod selection;
 pub mod source;

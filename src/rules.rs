@@ -3,6 +3,14 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
 //! no file system.
 
+mod function_timeout_out_of_range;
+mod limit_reached;
+mod parse_error;
+mod visibility_timeout_below_function_timeout;
+mod visibility_timeout_exceeds_retention;
+mod visibility_timeout_too_short;
+mod visibility_timeout_zero;
+
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
 use crate::source::Span;
@@ -83,7 +91,15 @@ pub struct Rule {
 }
 
 /// Every rule, by category and then by the order of the catalogue.
-pub static RULES: &[&Rule] = &[];
+pub static RULES: &[&Rule] = &[
+    &visibility_timeout_below_function_timeout::RULE,
+    &visibility_timeout_too_short::RULE,
+    &visibility_timeout_zero::RULE,
+    &visibility_timeout_exceeds_retention::RULE,
+    &function_timeout_out_of_range::RULE,
+    &parse_error::RULE,
+    &limit_reached::RULE,
+];
 
 /// The rule called `id`.
 pub fn by_id(id: &str) -> Option<&'static Rule> {
