@@ -6,8 +6,8 @@
 use crate::diagnostic::Diagnostic;
 use crate::graph::limits;
 use crate::graph::{
-    Attribute, Condition, EventSourceMapping, Function, Graph, Origin, PolicyFault, Queue, RedrivePolicy, Resource,
-    Seconds,
+    Attribute, Condition, EventSourceMapping, Function, Graph, Link, Origin, PolicyFault, Queue, RedrivePolicy,
+    Resource, Seconds,
 };
 use crate::rules::{Findings, Known};
 use crate::source::Span;
@@ -209,6 +209,18 @@ impl Findings<'_> {
         all
     }
 
+    /// Targets of the redrive policies of `queue`. Nothing where a policy names none: that is a fault.
+    pub(crate) fn redrive_targets<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Known<'a, Link>> {
+        let mut all = Vec::new();
+        for known in self.redrives(world, queue) {
+            let Some(policy) = known.value else { continue };
+            if !policy.faults.iter().any(|fault| hides_target(&fault.kind)) {
+                all.extend(self.known(&known.world, &queue.resource, &policy.target));
+            }
+        }
+        all
+    }
+
     /// The mappings that read `queue`, where it is known whether they are enabled.
     pub(crate) fn polls<'g>(&mut self, graph: &'g Graph, world: &Condition, queue: &'g Queue) -> Vec<Poll<'g>> {
         let mut all = Vec::new();
@@ -296,4 +308,8 @@ fn hides_count(fault: &PolicyFault) -> bool {
         PolicyFault::NotAnObject | PolicyFault::CountMissing | PolicyFault::CountNotInteger(_) => true,
         PolicyFault::UnknownKey(_) | PolicyFault::TargetMissing | PolicyFault::CountQuoted(_) => false,
     }
+}
+
+fn hides_target(fault: &PolicyFault) -> bool {
+    matches!(fault, PolicyFault::NotAnObject | PolicyFault::TargetMissing)
 }
