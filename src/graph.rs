@@ -8,6 +8,7 @@ pub mod condition;
 pub mod json;
 pub mod limits;
 mod lookup;
+mod polling;
 pub mod text;
 
 pub use attribute::{Attribute, Case, Origin, State};

@@ -8,6 +8,7 @@ pub mod discover;
 pub mod frontend;
 pub mod graph;
 pub mod report;
+mod operands;
 pub mod rules;
 pub mod selection;
 pub mod source;

@@ -3,6 +3,22 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
 //! no file system.
 
+mod dead_letter_queue_retention_too_short;
+mod dead_letter_queue_type_mismatch;
+mod function_timeout_out_of_range;
+mod limit_reached;
+mod max_receive_count_low_for_poller;
+mod max_receive_count_out_of_range;
+mod max_receive_count_too_low;
+mod parse_error;
+mod redrive_policy_malformed;
+mod redrive_policy_missing;
+mod retries_outlast_retention;
+mod visibility_timeout_below_function_timeout;
+mod visibility_timeout_exceeds_retention;
+mod visibility_timeout_too_short;
+mod visibility_timeout_zero;
+
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
 use crate::source::Span;
@@ -83,7 +99,23 @@ pub struct Rule {
 }
 
 /// Every rule, by category and then by the order of the catalogue.
-pub static RULES: &[&Rule] = &[];
+pub static RULES: &[&Rule] = &[
+    &visibility_timeout_below_function_timeout::RULE,
+    &visibility_timeout_too_short::RULE,
+    &visibility_timeout_zero::RULE,
+    &visibility_timeout_exceeds_retention::RULE,
+    &function_timeout_out_of_range::RULE,
+    &redrive_policy_missing::RULE,
+    &max_receive_count_out_of_range::RULE,
+    &max_receive_count_too_low::RULE,
+    &max_receive_count_low_for_poller::RULE,
+    &redrive_policy_malformed::RULE,
+    &retries_outlast_retention::RULE,
+    &dead_letter_queue_retention_too_short::RULE,
+    &dead_letter_queue_type_mismatch::RULE,
+    &parse_error::RULE,
+    &limit_reached::RULE,
+];
 
 /// The rule called `id`.
 pub fn by_id(id: &str) -> Option<&'static Rule> {
