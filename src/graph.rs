@@ -9,6 +9,7 @@ pub mod condition;
 pub mod json;
 pub mod limits;
 mod lookup;
+mod polling;
 pub mod text;
 
 pub use alarms::Watch;

@@ -8,6 +8,8 @@ pub mod diagnostic;
 pub mod discover;
 pub mod frontend;
 pub mod graph;
+mod operands;
+pub mod report;
 pub mod rules;
 pub mod selection;
 pub mod source;
