@@ -22,6 +22,14 @@ mod visibility_timeout_below_function_timeout;
 mod visibility_timeout_exceeds_retention;
 mod visibility_timeout_too_short;
 mod visibility_timeout_zero;
+mod dead_letter_queue_unalarmed;
+mod fifo_batch_size_too_large;
+mod fifo_batching_window;
+mod fifo_queue_false;
+mod fifo_queue_name_suffix;
+mod function_dead_letter_config_ineffective;
+mod queue_attribute_out_of_range;
+mod queue_url_in_place_of_arn;
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
@@ -117,6 +125,8 @@ pub static RULES: &[&Rule] = &[
     &retries_outlast_retention::RULE,
     &dead_letter_queue_retention_too_short::RULE,
     &dead_letter_queue_type_mismatch::RULE,
+    // failure-channel
+    &function_dead_letter_config_ineffective::RULE,
     // mapping
     &batch_item_failures_unreported::RULE,
     &batch_size_without_window::RULE,
@@ -125,6 +135,14 @@ pub static RULES: &[&Rule] = &[
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,
+    // fifo
+    &fifo_queue_name_suffix::RULE,
+    &fifo_queue_false::RULE,
+    // queue
+    &queue_attribute_out_of_range::RULE,
+    &queue_url_in_place_of_arn::RULE,
+    // alarms
+    &dead_letter_queue_unalarmed::RULE,
 ];
 
 /// The rule called `id`.
