@@ -3,8 +3,12 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
 //! no file system.
 
+mod batch_item_failures_unreported;
+mod batch_size_without_window;
 mod dead_letter_queue_retention_too_short;
 mod dead_letter_queue_type_mismatch;
+mod fifo_batch_size_too_large;
+mod fifo_batching_window;
 mod function_timeout_out_of_range;
 mod limit_reached;
 mod max_receive_count_low_for_poller;
@@ -113,6 +117,12 @@ pub static RULES: &[&Rule] = &[
     &retries_outlast_retention::RULE,
     &dead_letter_queue_retention_too_short::RULE,
     &dead_letter_queue_type_mismatch::RULE,
+    // mapping
+    &batch_item_failures_unreported::RULE,
+    &batch_size_without_window::RULE,
+    &fifo_batch_size_too_large::RULE,
+    &fifo_batching_window::RULE,
+    // tool
     &parse_error::RULE,
     &limit_reached::RULE,
 ];
@@ -167,6 +177,16 @@ impl<T> Known<'_, T> {
     /// The place where the number is written, when that is another than [`Known::span`].
     pub fn origin(&self) -> Option<&Origin> {
         self.case.origins.last()
+    }
+
+    /// `diagnostic` with a label at [`Known::origin`], where there is one.
+    pub fn show_origin(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.origin() {
+            Some(origin) if origin.span != self.span() => {
+                diagnostic.label(origin.span, format!("`{}` comes from here: {}", self.name, origin.what))
+            }
+            _ => diagnostic,
+        }
     }
 }
 
