@@ -2,6 +2,7 @@
 //! template frontends read. It knows no intrinsic's meaning; short tags are folded into their long form.
 
 use crate::source::Span;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A value and its place.
@@ -93,4 +94,37 @@ pub(super) struct SyntaxError {
     pub(super) span: Span,
     /// What it expected or met, without a final full stop.
     pub(super) message: String,
+}
+
+/// What a text holds.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    /// The documents that could be read; JSON has one.
+    pub(super) documents: Vec<Node>,
+    /// Why others could not.
+    pub(super) errors: Vec<SyntaxError>,
+    /// Bounds that were reached: depth, or nodes that aliases stand for.
+    pub(super) limits: Vec<SyntaxError>,
+    /// Keys that a later one of the same name replaces.
+    pub(super) duplicates: Vec<Span>,
+}
+
+/// Drops every entry whose key is written again later, as CloudFormation's tools do, and notes its key.
+pub(super) fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<Entry> {
+    let mut last: HashMap<Arc<str>, usize> = HashMap::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        last.insert(entry.key.clone(), at);
+    }
+    if last.len() == entries.len() {
+        return entries;
+    }
+    let mut kept = Vec::with_capacity(last.len());
+    for (at, entry) in entries.into_iter().enumerate() {
+        if last.get(&entry.key) == Some(&at) {
+            kept.push(entry);
+        } else {
+            duplicates.push(entry.key_span);
+        }
+    }
+    kept
 }
