@@ -209,7 +209,18 @@ mod tests {
 
     #[test]
     fn hostile_bytes_do_not_panic() {
-        for text in ["${", "\"${\"", "<<E\n", "x = <<-\n", "/*", "a = {a=1,a=1", "é = \"\\u12\"", "x = \"%{if\"", "{{{", "x = 1e400\n"] {
+        for text in [
+            "${",
+            "\"${\"",
+            "<<E\n",
+            "x = <<-\n",
+            "/*",
+            "a = {a=1,a=1",
+            "é = \"\\u12\"",
+            "x = \"%{if\"",
+            "{{{",
+            "x = 1e400\n",
+        ] {
             parse_text(text);
         }
     }

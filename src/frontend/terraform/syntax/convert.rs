@@ -68,7 +68,10 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
 fn blank_line(text: &mut String, offset: usize) -> bool {
     let before = text.get(..offset).unwrap_or("");
     let mut start = before.rfind('\n').map_or(0, |at| at + 1);
-    let mut end = text.get(offset..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| offset + at);
+    let mut end = text
+        .get(offset..)
+        .and_then(|rest| rest.find('\n'))
+        .map_or(text.len(), |at| offset + at);
     if text.get(start..end).is_none_or(|line| line.trim().is_empty()) {
         // The parser noticed at the end of the line before.
         let content = before.trim_end();
@@ -115,7 +118,9 @@ impl Places {
     }
 
     fn span(&self, range: Option<Range<usize>>, or: Span) -> Span {
-        range.map_or(or, |range| Span::new(self.file, self.original(range.start)..self.original(range.end)))
+        range.map_or(or, |range| {
+            Span::new(self.file, self.original(range.start)..self.original(range.end))
+        })
     }
 
     fn whole(&self) -> Span {
@@ -205,9 +210,10 @@ impl Places {
                     .map(|operator| self.step(operator.value(), span))
                     .collect(),
             ),
-            Parsed::UnaryOp(operation) => {
-                Kind::Unary(*operation.operator.value(), Box::new(self.expression(&operation.expr, span)))
-            }
+            Parsed::UnaryOp(operation) => Kind::Unary(
+                *operation.operator.value(),
+                Box::new(self.expression(&operation.expr, span)),
+            ),
             Parsed::BinaryOp(operation) => Kind::Binary(
                 *operation.operator.value(),
                 Box::new([
@@ -222,7 +228,10 @@ impl Places {
                 key: parsed.key_expr.as_ref().map(|key| self.expression(key, span)),
                 value: self.expression(&parsed.value_expr, span),
                 grouping: parsed.grouping,
-                condition: parsed.cond.as_ref().map(|condition| self.expression(&condition.expr, span)),
+                condition: parsed
+                    .cond
+                    .as_ref()
+                    .map(|condition| self.expression(&condition.expr, span)),
             })),
         };
         Expression { kind, span }

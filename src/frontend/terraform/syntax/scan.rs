@@ -12,7 +12,17 @@ const MAX_DEPTH: usize = 60;
 const MAX_KEYS: usize = 4096;
 /// What may begin a line at column 1 only at top level: a missing brace ends before it.
 const BLOCKS: [&str; 12] = [
-    "resource", "module", "variable", "output", "locals", "data", "provider", "terraform", "moved", "import", "check",
+    "resource",
+    "module",
+    "variable",
+    "output",
+    "locals",
+    "data",
+    "provider",
+    "terraform",
+    "moved",
+    "import",
+    "check",
     "removed",
 ];
 
@@ -26,7 +36,9 @@ pub(super) struct Item {
 
 enum Context<'a> {
     /// Between brackets; the number of entries if it is an object.
-    Code { object: Option<usize> },
+    Code {
+        object: Option<usize>,
+    },
     Quoted,
     Heredoc(&'a str),
 }
