@@ -3,6 +3,7 @@
 //! Everything is written into the streams that `main` hands over; nothing here opens or reads a file.
 
 mod check;
+mod graph;
 mod rules;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -26,6 +27,18 @@ enum Command {
     Explain {
         /// Its id, as in `error[rule-id]`
         rule: String,
+    },
+    /// Print queues, functions and event source mappings as they were understood
+    Graph {
+        /// Files and directories
+        #[arg(default_value = ".")]
+        paths: Vec<PathBuf>,
+        /// How to print them
+        #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+        format: GraphFormat,
+        /// Nothing to print is no failure
+        #[arg(long)]
+        allow_empty: bool,
     },
     /// List the rules
     Rules {
@@ -143,6 +156,14 @@ enum RulesFormat {
     Markdown,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GraphFormat {
+    /// For people
+    Text,
+    /// Version 1 of the document
+    Json,
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -169,6 +190,11 @@ impl Cli {
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
         match self.command {
             Command::Check(arguments) => check::run(arguments, streams),
+            Command::Graph {
+                paths,
+                format,
+                allow_empty,
+            } => graph::run(paths, format, allow_empty, streams),
             Command::Explain { rule } => rules::explain(&rule, streams),
             Command::Rules { format } => rules::list(format, streams),
         }

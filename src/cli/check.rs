@@ -109,7 +109,7 @@ fn units(outcome: &Outcome) -> Units {
 }
 
 /// Says where was looked and what was passed over: the wrong directory, or files that need to be named.
-fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String {
+pub(super) fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String {
     const NAMED: usize = 5;
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let mut text = format!(

@@ -10,7 +10,10 @@ const CAUSES: usize = 3;
 
 /// One line without a line break: `sqslint: 2 errors, 1 warning in 4 modules and 2 templates; …`.
 pub fn render(report: &Report<'_>) -> String {
-    let mut line = format!("sqslint: {} in {}", findings(report), units(report.units));
+    let mut line = match units(report.units) {
+        None => format!("sqslint: {}, as there was nothing to check", findings(report)),
+        Some(units) => format!("sqslint: {} in {units}", findings(report)),
+    };
     let open = open_resources(report.not_evaluated);
     if open > 0 {
         let causes = causes(report.not_evaluated);
@@ -78,7 +81,8 @@ fn findings(report: &Report<'_>) -> String {
     }
 }
 
-fn units(units: &Units) -> String {
+/// `4 modules and 2 templates`; `None` where nothing was read.
+fn units(units: &Units) -> Option<String> {
     let kinds = [
         (units.modules, "module"),
         (units.templates, "template"),
@@ -90,9 +94,9 @@ fn units(units: &Units) -> String {
         .map(|(count, name)| counted(count, name))
         .collect();
     match parts.as_slice() {
-        [] => "no units".to_owned(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [] => None,
+        [one] => Some(one.clone()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     }
 }
 
