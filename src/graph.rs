@@ -3,6 +3,7 @@
 //! It knows values, conditions and places, and nothing of syntax, rules or reports. Frontends fill one
 //! [`UnitGraph`] a unit; [`Graph::assemble`] joins them and answers the questions that rules ask.
 
+mod alarms;
 pub mod attribute;
 pub mod condition;
 pub mod json;
@@ -11,6 +12,7 @@ mod lookup;
 mod polling;
 pub mod text;
 
+pub use alarms::Watch;
 pub use attribute::{Attribute, Case, Origin, State};
 pub use condition::{Condition, Variable};
 pub use lookup::{Consumption, Graph};

@@ -7,14 +7,20 @@ mod batch_item_failures_unreported;
 mod batch_size_without_window;
 mod dead_letter_queue_retention_too_short;
 mod dead_letter_queue_type_mismatch;
+mod dead_letter_queue_unalarmed;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
+mod fifo_queue_false;
+mod fifo_queue_name_suffix;
+mod function_dead_letter_config_ineffective;
 mod function_timeout_out_of_range;
 mod limit_reached;
 mod max_receive_count_low_for_poller;
 mod max_receive_count_out_of_range;
 mod max_receive_count_too_low;
 mod parse_error;
+mod queue_attribute_out_of_range;
+mod queue_url_in_place_of_arn;
 mod redrive_policy_malformed;
 mod redrive_policy_missing;
 mod retries_outlast_retention;
@@ -104,11 +110,13 @@ pub struct Rule {
 
 /// Every rule, by category and then by the order of the catalogue.
 pub static RULES: &[&Rule] = &[
+    // visibility
     &visibility_timeout_below_function_timeout::RULE,
     &visibility_timeout_too_short::RULE,
     &visibility_timeout_zero::RULE,
     &visibility_timeout_exceeds_retention::RULE,
     &function_timeout_out_of_range::RULE,
+    // redrive
     &redrive_policy_missing::RULE,
     &max_receive_count_out_of_range::RULE,
     &max_receive_count_too_low::RULE,
@@ -117,11 +125,21 @@ pub static RULES: &[&Rule] = &[
     &retries_outlast_retention::RULE,
     &dead_letter_queue_retention_too_short::RULE,
     &dead_letter_queue_type_mismatch::RULE,
+    // failure-channel
+    &function_dead_letter_config_ineffective::RULE,
     // mapping
     &batch_item_failures_unreported::RULE,
     &batch_size_without_window::RULE,
     &fifo_batch_size_too_large::RULE,
     &fifo_batching_window::RULE,
+    // fifo
+    &fifo_queue_name_suffix::RULE,
+    &fifo_queue_false::RULE,
+    // queue
+    &queue_attribute_out_of_range::RULE,
+    &queue_url_in_place_of_arn::RULE,
+    // alarms
+    &dead_letter_queue_unalarmed::RULE,
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,

@@ -187,3 +187,102 @@ fn too_short(findings: &Findings<'_>, pair: &Pair<'_>) -> Diagnostic {
         pair.retention.name
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::{Dialect, check, findings};
+
+    fn cloudformation(source: &str, dlq: &str) -> String {
+        format!(
+            "
+Parameters:
+  Open: {{Type: Number}}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}}
+      {source}
+  Failed: {dlq}
+"
+        )
+    }
+
+    const EXPECTED: &str = "# expect: dead-letter-queue-retention-too-short";
+
+    fn dlq(properties: &str) -> String {
+        format!("\n    Type: AWS::SQS::Queue\n    Properties:\n      {properties}")
+    }
+
+    #[test]
+    fn equal_is_too_short_and_a_second_more_is_not() {
+        let source = "MessageRetentionPeriod: 86400";
+        for (text, flagged) in [("86399", true), ("86400", true), ("86401", false), ("!Ref Open", false)] {
+            let marker = if flagged { EXPECTED } else { "" };
+            let dlq = dlq(&format!("MessageRetentionPeriod: {text} {marker}"));
+            check(&RULE, Dialect::CloudFormation, &cloudformation(source, &dlq));
+        }
+        let defaults = cloudformation("", &format!("{EXPECTED}\n    Type: AWS::SQS::Queue"));
+        check(&RULE, Dialect::CloudFormation, &defaults);
+    }
+
+    #[test]
+    fn the_longest_cannot_be_longer() {
+        let longest = "MessageRetentionPeriod: 1209600";
+        check(&RULE, Dialect::CloudFormation, &cloudformation(longest, &dlq(longest)));
+    }
+
+    #[test]
+    fn on_fifo_queues_the_age_starts_anew() {
+        let text = cloudformation("FifoQueue: true", &dlq("FifoQueue: true"));
+        check(&RULE, Dialect::CloudFormation, &text);
+    }
+
+    #[test]
+    fn too_old_on_arrival_is_certain_loss() {
+        let judge = |source: &str, retention: &str| {
+            let dlq = dlq(&format!("MessageRetentionPeriod: {retention}"));
+            let found = findings(&RULE, Dialect::CloudFormation, &cloudformation(source, &dlq));
+            (found[0].severity, found[0].calculation.clone())
+        };
+        let source = "VisibilityTimeout: 60\n      DelaySeconds: 10";
+        assert_eq!(
+            judge(source, "310"),
+            (Severity::Error, Some("10 s + 5 × 60 s = 310 s".to_owned()))
+        );
+        assert_eq!(judge(source, "311"), (Severity::Warning, None));
+        // An open visibility timeout keeps the severity down, and nothing else.
+        assert_eq!(judge("VisibilityTimeout: !Ref Open", "310"), (Severity::Warning, None));
+    }
+
+    #[test]
+    fn the_source_that_keeps_longest_decides() {
+        let text = r#"
+            resource "aws_sqs_queue" "failed" {
+              message_retention_seconds = 172800 # expect: dead-letter-queue-retention-too-short
+            }
+            resource "aws_sqs_queue" "short" {
+              message_retention_seconds = 172800
+              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+            }
+            resource "aws_sqs_queue" "long" {
+              message_retention_seconds = 259200
+              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+            }
+        "#;
+        check(&RULE, Dialect::Terraform, text);
+        let found = findings(&RULE, Dialect::Terraform, text);
+        assert!(
+            found[0]
+                .headline
+                .contains("less than the 259200 s of `aws_sqs_queue.long`")
+        );
+        assert!(
+            found[0]
+                .labels()
+                .iter()
+                .any(|label| label.message.contains("aws_sqs_queue.short"))
+        );
+    }
+}

@@ -120,3 +120,74 @@ fn mismatch(
     };
     diagnostic.help(format!("name {} as the dead-letter queue", kind(*fifo.value)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check, findings};
+
+    fn terraform(source: &str, target: &str, dlq: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{
+              {source}
+              redrive_policy = jsonencode({{ deadLetterTargetArn = {target}, maxReceiveCount = 5 }})
+            }}
+            resource "aws_sqs_queue" "failed" {{
+              {dlq}
+            }}
+            "#
+        )
+    }
+
+    fn count(source: &str, target: &str, dlq: &str) -> usize {
+        findings(&RULE, Dialect::Terraform, &terraform(source, target, dlq)).len()
+    }
+
+    #[test]
+    fn both_types_must_be_the_same() {
+        let (fifo, failed) = ("fifo_queue = true", "aws_sqs_queue.failed.arn");
+        assert_eq!(count("", failed, ""), 0);
+        assert_eq!(count(fifo, failed, fifo), 0);
+        assert_eq!(count(fifo, failed, ""), 1);
+        assert_eq!(count("", failed, fifo), 1);
+        assert_eq!(count("fifo_queue = var.open", failed, fifo), 0);
+        assert_eq!(count(fifo, failed, "fifo_queue = var.open"), 0);
+        assert_eq!(count(fifo, "var.open", ""), 0);
+    }
+
+    #[test]
+    fn an_arn_tells_its_type() {
+        let standard = "\"arn:aws:sqs:eu-west-1:123456789012:elsewhere\"";
+        let fifo = "\"arn:aws:sqs:eu-west-1:123456789012:elsewhere.fifo\"";
+        assert_eq!(count("fifo_queue = true", fifo, ""), 0);
+        assert_eq!(count("fifo_queue = true", standard, ""), 1);
+        assert_eq!(count("", fifo, ""), 1);
+        assert_eq!(count("", standard, ""), 0);
+    }
+
+    #[test]
+    fn a_name_that_contradicts_its_type_is_the_cause() {
+        let failed = "aws_sqs_queue.failed.arn";
+        assert_eq!(count("name = \"orders.fifo\"", failed, "fifo_queue = true"), 0);
+        assert_eq!(count("fifo_queue = true", failed, "name = \"failed.fifo\""), 0);
+    }
+
+    #[test]
+    fn it_points_at_the_target() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: true
+      RedrivePolicy:
+        deadLetterTargetArn: !GetAtt Failed.Arn # expect: dead-letter-queue-type-mismatch
+        maxReceiveCount: 5
+  Failed:
+    Type: AWS::SQS::Queue
+";
+        check(&RULE, Dialect::Sam, text);
+    }
+}

@@ -58,3 +58,62 @@ fn low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, poll: &Poll<
         )
         .help(format!("set `{}` to {RECOMMENDED} or more", count.name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check};
+
+    fn terraform(count: &str, mapping: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{
+              redrive_policy = jsonencode({{
+                deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed"
+                maxReceiveCount     = {count}
+              }})
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = "worker"
+              {mapping}
+            }}
+            "#
+        )
+    }
+
+    #[test]
+    fn two_to_four_receives_are_low() {
+        for count in ["0", "1", "5", "100", "var.open"] {
+            check(&RULE, Dialect::Terraform, &terraform(count, ""));
+        }
+        for count in ["2", "4"] {
+            let text = format!("{count} # expect: max-receive-count-low-for-poller");
+            check(&RULE, Dialect::Terraform, &terraform(&text, ""));
+        }
+    }
+
+    #[test]
+    fn a_disabled_mapping_is_no_poller() {
+        check(&RULE, Dialect::Terraform, &terraform("3", "enabled = false"));
+    }
+
+    #[test]
+    fn events_of_a_function_are_pollers() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy:
+        deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:failed
+        maxReceiveCount: 3 # expect: max-receive-count-low-for-poller
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        check(&RULE, Dialect::Sam, text);
+    }
+}

@@ -81,3 +81,55 @@ fn no_integer(findings: &Findings<'_>, queue: &Queue, fault: &Fault, written: &s
         )
         .help("set `maxReceiveCount` to a whole number from 1 to 1000, such as 5")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check, findings};
+
+    fn terraform(count: &str, note: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{
+              redrive_policy = jsonencode({{
+                deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed"
+                maxReceiveCount     = {count} {note}
+              }})
+            }}
+            "#
+        )
+    }
+
+    #[test]
+    fn both_ends_of_the_range_are_accepted() {
+        for count in ["1", "1000", "var.open", "\"5\""] {
+            check(&RULE, Dialect::Terraform, &terraform(count, ""));
+        }
+        for count in ["0", "-1", "1001", "2.5", "\"many\""] {
+            let text = terraform(count, "# expect: max-receive-count-out-of-range");
+            check(&RULE, Dialect::Terraform, &text);
+        }
+    }
+
+    #[test]
+    fn a_quoted_count_in_a_template_counts_as_its_number() {
+        let text = |count: &str| {
+            format!(
+                "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {{deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:123456789012:failed', maxReceiveCount: '{count}'}}
+"
+            )
+        };
+        assert!(findings(&RULE, Dialect::CloudFormation, &text("1000")).is_empty());
+        let found = findings(&RULE, Dialect::CloudFormation, &text("1001"));
+        assert_eq!(
+            found[0].headline,
+            "`Orders` allows 1001 receives, but SQS accepts 1 to 1000"
+        );
+    }
+}

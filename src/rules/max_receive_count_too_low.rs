@@ -51,3 +51,58 @@ fn too_low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>) -> Diagn
         count.name
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check, run_files};
+
+    fn cloudformation(count: &str) -> String {
+        format!(
+            "
+Parameters:
+  Open: {{Type: Number}}
+  Receives: {{Type: Number, Default: 1}}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy:
+        deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:failed
+        maxReceiveCount: {count}
+"
+        )
+    }
+
+    #[test]
+    fn one_receive_is_too_few_and_two_are_not() {
+        let one = "# expect: max-receive-count-too-low";
+        check(&RULE, Dialect::CloudFormation, &cloudformation(&format!("1 {one}")));
+        check(&RULE, Dialect::CloudFormation, &cloudformation(&format!("'1' {one}")));
+        check(
+            &RULE,
+            Dialect::CloudFormation,
+            &cloudformation(&format!("!Ref Receives {one}")),
+        );
+        check(&RULE, Dialect::CloudFormation, &cloudformation("2"));
+    }
+
+    #[test]
+    fn zero_is_out_of_range_and_an_open_count_is_not_judged() {
+        check(&RULE, Dialect::CloudFormation, &cloudformation("0"));
+        let text = format!("{}AWSTemplateFormatVersion: 2010-09-09\n", cloudformation("!Ref Open"));
+        let outcome = run_files(&RULE, &[("template.yaml", &text)]);
+        assert!(outcome.findings.is_empty());
+        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+    }
+
+    #[test]
+    fn it_needs_no_consumer_in_terraform_either() {
+        let text = r#"
+            resource "aws_sqs_queue" "orders" {
+              redrive_policy = "{\"deadLetterTargetArn\": \"arn:aws:sqs:eu-west-1:123456789012:failed\", \"maxReceiveCount\": 1}" # expect: max-receive-count-too-low
+            }
+        "#;
+        check(&RULE, Dialect::Terraform, text);
+    }
+}

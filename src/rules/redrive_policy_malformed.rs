@@ -138,3 +138,129 @@ fn of_target(graph: &Graph, queue: &Queue, link: &Link, span: Span) -> Option<Pr
             .to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::{Dialect, findings};
+
+    /// Severity and headline behind the queue's name, if there is a finding.
+    fn judge(dialect: Dialect, policy: &str) -> Option<(Severity, String)> {
+        let text = match dialect {
+            Dialect::Terraform => format!(
+                r#"
+                variable "open" {{}}
+                resource "aws_sqs_queue" "failed" {{}}
+                resource "aws_sns_topic" "failed" {{}}
+                resource "aws_sqs_queue" "orders" {{
+                  redrive_policy = {policy}
+                }}
+                "#
+            ),
+            _ => format!(
+                "
+Resources:
+  Failed: {{Type: AWS::SQS::Queue}}
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {policy}
+"
+            ),
+        };
+        let found = findings(&RULE, dialect, &text);
+        assert!(found.len() <= 1, "one cause, one finding: {found:?}");
+        let first = found.first()?;
+        let (_, behind) = first.headline.split_once("has a redrive policy ")?;
+        Some((first.severity, behind.to_owned()))
+    }
+
+    #[test]
+    fn terraform_policies() {
+        for (policy, expected) in [
+            ("\"\"", None),
+            ("null", None),
+            ("var.open", None),
+            (
+                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })",
+                None,
+            ),
+            (
+                "jsonencode({ deadLetterTargetArn = var.open, maxReceiveCount = 5 })",
+                None,
+            ),
+            (
+                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 2.5 })",
+                None,
+            ),
+            ("\"no json\"", Some((Severity::Error, "that is no JSON object"))),
+            ("\"[]\"", Some((Severity::Error, "that is no JSON object"))),
+            (
+                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = \"5\" })",
+                Some((Severity::Warning, "whose `maxReceiveCount` is the text \"5\"")),
+            ),
+            (
+                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn })",
+                Some((Severity::Error, "without `maxReceiveCount`")),
+            ),
+            (
+                "jsonencode({ maxReceiveCount = 5 })",
+                Some((Severity::Error, "without `deadLetterTargetArn`")),
+            ),
+            (
+                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.url, maxReceiveCount = 5 })",
+                Some((
+                    Severity::Error,
+                    "whose target is a queue's URL, where SQS takes only a queue's ARN",
+                )),
+            ),
+            (
+                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.id, maxReceiveCount = 5 })",
+                Some((
+                    Severity::Error,
+                    "whose target is a queue's URL, where SQS takes only a queue's ARN",
+                )),
+            ),
+            (
+                "jsonencode({ deadLetterTargetArn = \"arn:aws:sns:eu-west-1:123456789012:t\", maxReceiveCount = 5 })",
+                Some((
+                    Severity::Error,
+                    "whose target is an ARN of `sns`, where SQS takes only a queue's ARN",
+                )),
+            ),
+        ] {
+            let expected = expected.map(|(severity, text): (_, &str)| (severity, text.to_owned()));
+            assert_eq!(judge(Dialect::Terraform, policy), expected, "{policy}");
+        }
+    }
+
+    #[test]
+    fn template_policies() {
+        for (policy, expected) in [
+            ("{}", None),
+            ("{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}", None),
+            ("{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: '5'}", None),
+            (
+                "{deadLetterTargetArn: !Ref Failed, maxReceiveCount: 5}",
+                Some((
+                    Severity::Error,
+                    "whose target is a queue's URL, where SQS takes only a queue's ARN",
+                )),
+            ),
+            (
+                "{deadLetterTargetArn: !GetAtt Failed.QueueName, maxReceiveCount: 5}",
+                Some((
+                    Severity::Error,
+                    "whose target is a name, where SQS takes only a queue's ARN",
+                )),
+            ),
+            (
+                "{deadLetterTargetARN: !GetAtt Failed.Arn, maxReceiveCount: 5}",
+                Some((Severity::Error, "with the unknown key `deadLetterTargetARN`")),
+            ),
+        ] {
+            let expected = expected.map(|(severity, text): (_, &str)| (severity, text.to_owned()));
+            assert_eq!(judge(Dialect::CloudFormation, policy), expected, "{policy}");
+        }
+    }
+}

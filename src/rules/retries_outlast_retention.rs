@@ -136,3 +136,123 @@ fn expires(
         .calculation(retries.calculation())
         .help(help)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::{Dialect, check, findings};
+
+    fn terraform(settings: &str, count: i64, mapping: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{
+              {settings}
+              redrive_policy = jsonencode({{
+                deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed"
+                maxReceiveCount     = {count}
+              }})
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = "worker"
+              {mapping}
+            }}
+            "#
+        )
+    }
+
+    fn settings(visibility: &str, delay: &str, retention: &str) -> String {
+        format!(
+            "visibility_timeout_seconds = {visibility}\n delay_seconds = {delay}\n message_retention_seconds = {retention}"
+        )
+    }
+
+    #[test]
+    fn equality_is_too_short() {
+        let short = settings("60", "10", "310 # expect: retries-outlast-retention");
+        check(&RULE, Dialect::Terraform, &terraform(&short, 5, ""));
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(&settings("60", "10", "311"), 5, ""),
+        );
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(&settings("60", "10", "310"), 5, "enabled = false"),
+        );
+    }
+
+    #[test]
+    fn severity_follows_the_attempts_that_fit() {
+        let severity = |retention: &str| {
+            findings(
+                &RULE,
+                Dialect::Terraform,
+                &terraform(&settings("60", "0", retention), 5, ""),
+            )[0]
+            .severity
+        };
+        assert_eq!(severity("120"), Severity::Error);
+        assert_eq!(severity("121"), Severity::Warning);
+    }
+
+    #[test]
+    fn other_rules_speak_of_zero_one_visibility_timeout_and_ranges() {
+        for (visibility, retention, count) in [
+            ("0", "60", 5),
+            ("60", "60", 5),
+            ("60", "300", 2000),
+            ("60000", "300", 5),
+            ("60", "59", 5),
+            ("var.open", "300", 5),
+            ("60", "var.open", 5),
+        ] {
+            let text = terraform(&settings(visibility, "0", retention), count, "");
+            check(&RULE, Dialect::Terraform, &text);
+        }
+    }
+
+    #[test]
+    fn the_advice_fits() {
+        let help = |visibility: &str, retention: &str, count| {
+            let text = terraform(&settings(visibility, "0", retention), count, "");
+            let found = findings(&RULE, Dialect::Terraform, &text);
+            (found[0].help.clone().unwrap(), found[0].calculation.clone().unwrap())
+        };
+        assert_eq!(
+            help("60", "200", 5),
+            (
+                "raise `message_retention_seconds` above 300, or lower `maxReceiveCount` to 3 or less".to_owned(),
+                "0 s + 5 × 60 s = 300 s".to_owned()
+            )
+        );
+        // No retention is long enough.
+        assert_eq!(help("43200", "1209600", 28).0, "lower `maxReceiveCount` to 27 or less");
+    }
+
+    #[test]
+    fn the_default_retention_counts() {
+        let text = "
+Resources:
+  Orders: # expect: retries-outlast-retention
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 5400
+      RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:123456789012:failed', maxReceiveCount: 64}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        check(&RULE, Dialect::Sam, text);
+        check(
+            &RULE,
+            Dialect::Sam,
+            &text
+                .replace("64}", "63}")
+                .replace("# expect: retries-outlast-retention", ""),
+        );
+    }
+}

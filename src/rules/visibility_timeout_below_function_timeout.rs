@@ -119,3 +119,196 @@ fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) 
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::{Dialect, check, findings, run_files};
+
+    fn terraform(queue: &str, function: &str, mapping: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{ # {queue}
+            }}
+            resource "aws_lambda_function" "worker" {{
+              function_name = "worker"
+              {function}
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = aws_lambda_function.worker.arn
+              {mapping}
+            }}
+            "#
+        )
+    }
+
+    const EXPECTED: &str = "expect: visibility-timeout-below-function-timeout";
+
+    #[test]
+    fn equality_is_accepted_and_a_second_less_is_not() {
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("\n visibility_timeout_seconds = 60", "timeout = 60", ""),
+        );
+        let short = format!("\n visibility_timeout_seconds = 59 # {EXPECTED}");
+        check(&RULE, Dialect::Terraform, &terraform(&short, "timeout = 60", ""));
+    }
+
+    #[test]
+    fn defaults_count() {
+        check(&RULE, Dialect::Terraform, &terraform("", "", ""));
+        check(&RULE, Dialect::Terraform, &terraform("", "timeout = 30", ""));
+        check(&RULE, Dialect::Terraform, &terraform(EXPECTED, "timeout = 31", ""));
+        let below_default = format!("\n visibility_timeout_seconds = 2 # {EXPECTED}");
+        check(&RULE, Dialect::Terraform, &terraform(&below_default, "", ""));
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        for (queue, function, mapping) in [
+            ("\n visibility_timeout_seconds = var.open", "timeout = 300", ""),
+            ("", "timeout = var.open", ""),
+            ("", "timeout = 300", "enabled = var.open"),
+        ] {
+            let outcome = run_files(&RULE, &[("main.tf", &terraform(queue, function, mapping))]);
+            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
+            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+        }
+    }
+
+    #[test]
+    fn other_rules_speak_of_zero_and_of_timeouts_out_of_range() {
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("\n visibility_timeout_seconds = 0", "timeout = 60", ""),
+        );
+        check(&RULE, Dialect::Terraform, &terraform("", "timeout = 30000", ""));
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("\n visibility_timeout_seconds = -1", "timeout = 60", ""),
+        );
+    }
+
+    #[test]
+    fn a_disabled_mapping_is_advice() {
+        let found = findings(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("", "timeout = 60", "enabled = false"),
+        );
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].severity, Severity::Info);
+    }
+
+    #[test]
+    fn the_calculation_has_the_batching_window() {
+        let text = terraform("", "timeout = 300", "maximum_batching_window_in_seconds = 20");
+        let found = findings(&RULE, Dialect::Terraform, &text);
+        assert_eq!(
+            found[0].headline,
+            "`aws_sqs_queue.orders` hides a message for 30 s, but `aws_lambda_function.worker` may run for 300 s"
+        );
+        assert_eq!(found[0].calculation.as_deref(), Some("6 × 300 s + 20 s = 1820 s"));
+        assert!(
+            found[0]
+                .help
+                .as_ref()
+                .unwrap()
+                .contains("`visibility_timeout_seconds` to 1820")
+        );
+    }
+
+    #[test]
+    fn two_functions_on_one_queue_give_one_finding() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 60 # expect: visibility-timeout-below-function-timeout
+  Small:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: 70
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+  Large:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: 80
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        check(&RULE, Dialect::Sam, text);
+        let found = findings(&RULE, Dialect::Sam, text);
+        assert!(found[0].headline.contains("`Large` may run for 80 s"));
+        assert!(found[0].labels().iter().any(|label| label.message.contains("`Small`")));
+    }
+
+    #[test]
+    fn worlds_that_exclude_each_other_do_not_meet() {
+        let text = |condition: &str| {
+            format!(
+                "
+Parameters:
+  Env: {{Type: String, Default: dev}}
+Conditions:
+  IsProd: !Equals [!Ref Env, prod]
+  IsDev: !Not [!Condition IsProd]
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: !If [IsProd, 300, 30]
+  Worker:
+    Type: AWS::Lambda::Function
+    Condition: {condition}
+    Properties:
+      Timeout: 50
+  OrdersMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Condition: {condition}
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Worker
+"
+            )
+        };
+        assert!(findings(&RULE, Dialect::CloudFormation, &text("IsProd")).is_empty());
+        let found = findings(&RULE, Dialect::CloudFormation, &text("IsDev"));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].when.is_some());
+    }
+
+    #[test]
+    fn lambda_waits_for_the_whole_execution_of_a_durable_function() {
+        let text = |execution: i64| {
+            format!(
+                "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 600
+  Worker:
+    Type: AWS::Lambda::Function
+    Properties:
+      Timeout: 10
+      DurableConfig:
+        ExecutionTimeout: {execution}
+  OrdersMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Worker
+"
+            )
+        };
+        assert!(findings(&RULE, Dialect::CloudFormation, &text(600)).is_empty());
+        let found = findings(&RULE, Dialect::CloudFormation, &text(86_400));
+        assert!(found[0].headline.contains("an execution of `Worker` may take 900 s"));
+    }
+}

@@ -66,3 +66,96 @@ fn expires_first(
             retention.name, visibility.value
         ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check, findings};
+
+    fn terraform(visibility: &str, retention: &str, mapping: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{
+              {visibility}
+              {retention}
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = "worker"
+              {mapping}
+            }}
+            "#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: visibility-timeout-exceeds-retention";
+
+    #[test]
+    fn a_second_more_than_the_visibility_timeout_is_enough_for_this_rule() {
+        let visibility = "visibility_timeout_seconds = 600";
+        let equal = format!("message_retention_seconds = 600 {EXPECTED}");
+        check(&RULE, Dialect::Terraform, &terraform(visibility, &equal, ""));
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(visibility, "message_retention_seconds = 601", ""),
+        );
+    }
+
+    #[test]
+    fn it_needs_a_consumer_and_values_in_range() {
+        let (visibility, retention) = ("visibility_timeout_seconds = 600", "message_retention_seconds = 600");
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(visibility, retention, "enabled = false"),
+        );
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(visibility, "message_retention_seconds = 14", ""),
+        );
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("visibility_timeout_seconds = 600000", retention, ""),
+        );
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("visibility_timeout_seconds = var.open", retention, ""),
+        );
+    }
+
+    #[test]
+    fn the_default_visibility_timeout_is_shorter_than_any_retention() {
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("", "message_retention_seconds = 60", ""),
+        );
+    }
+
+    #[test]
+    fn it_speaks_in_the_words_of_the_template() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {VisibilityTimeout: 900, MessageRetentionPeriod: 600}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        let found = findings(&RULE, Dialect::Sam, text);
+        assert!(
+            found[0]
+                .help
+                .as_ref()
+                .unwrap()
+                .starts_with("raise `MessageRetentionPeriod` well above 900")
+        );
+    }
+}

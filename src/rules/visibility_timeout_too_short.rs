@@ -155,3 +155,155 @@ fn is_rarely_throttled(found: &Shortage<'_>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::{Dialect, check, findings, run_files};
+
+    fn sam(visibility: &str, fifo: &str, timeout: &str, event: &str) -> String {
+        format!(
+            "
+Parameters:
+  Open: {{Type: Number}}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: {visibility}
+      {fifo}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: {timeout}
+      Events:
+        Orders:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Orders.Arn
+            {event}
+"
+        )
+    }
+
+    const EXPECTED: &str = "# expect: visibility-timeout-too-short";
+
+    #[test]
+    fn six_timeouts_and_the_window_are_enough() {
+        let window = "MaximumBatchingWindowInSeconds: 5";
+        check(&RULE, Dialect::Sam, &sam("360", "", "60", ""));
+        check(&RULE, Dialect::Sam, &sam(&format!("359 {EXPECTED}"), "", "60", ""));
+        check(&RULE, Dialect::Sam, &sam("365", "", "60", window));
+        check(&RULE, Dialect::Sam, &sam(&format!("364 {EXPECTED}"), "", "60", window));
+    }
+
+    #[test]
+    fn below_one_timeout_and_at_zero_other_rules_speak() {
+        check(&RULE, Dialect::Sam, &sam("59", "", "60", ""));
+        check(&RULE, Dialect::Sam, &sam("0", "", "60", ""));
+        check(&RULE, Dialect::Sam, &sam(&format!("60 {EXPECTED}"), "", "60", ""));
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        for text in [
+            sam("!Ref Open", "", "60", ""),
+            sam("60", "", "!Ref Open", ""),
+            sam("60", "", "60", "MaximumBatchingWindowInSeconds: !Ref Open"),
+        ] {
+            let text = format!("{text}Transform: AWS::Serverless-2016-10-31\n");
+            let outcome = run_files(&RULE, &[("template.yaml", &text)]);
+            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
+            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+        }
+    }
+
+    #[test]
+    fn a_window_can_use_up_the_first_attempt() {
+        let found = findings(
+            &RULE,
+            Dialect::Sam,
+            &sam("62", "", "60", "MaximumBatchingWindowInSeconds: 5"),
+        );
+        assert!(found[0].headline.contains("may take 65 s"), "{}", found[0].headline);
+        assert_eq!(found[0].calculation.as_deref(), Some("6 × 60 s + 5 s = 365 s"));
+        assert_eq!(
+            found[0].help.as_deref(),
+            Some("set `VisibilityTimeout` to 365 or more: six times the function timeout plus the batching window")
+        );
+    }
+
+    #[test]
+    fn fifo_and_concurrency_are_mentioned() {
+        let found = findings(&RULE, Dialect::Sam, &sam("60", "FifoQueue: true", "60", ""));
+        assert!(
+            found[0]
+                .labels()
+                .iter()
+                .any(|label| label.message.contains("exactly-once"))
+        );
+        let limited = sam(
+            "60",
+            "",
+            "60\n      ReservedConcurrentExecutions: 10",
+            "ScalingConfig: {MaximumConcurrency: 10}",
+        );
+        let found = findings(&RULE, Dialect::Sam, &limited);
+        assert!(found[0].help.as_ref().unwrap().contains("throttling is unlikely"));
+        assert_eq!(found[0].severity, Severity::Warning);
+    }
+
+    #[test]
+    fn a_disabled_mapping_is_advice() {
+        let found = findings(&RULE, Dialect::Sam, &sam("60", "", "60", "Enabled: false"));
+        assert_eq!(found[0].severity, Severity::Info);
+    }
+
+    #[test]
+    fn one_finding_names_the_largest_need() {
+        let text = r#"
+            resource "aws_sqs_queue" "orders" { # expect: visibility-timeout-too-short
+            }
+            resource "aws_lambda_function" "small" {
+              timeout = 6
+            }
+            resource "aws_lambda_function" "large" {
+              timeout = 7
+            }
+            resource "aws_lambda_event_source_mapping" "small" {
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = aws_lambda_function.small.arn
+            }
+            resource "aws_lambda_event_source_mapping" "large" {
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = aws_lambda_function.large.arn
+            }
+        "#;
+        check(&RULE, Dialect::Terraform, text);
+        let found = findings(&RULE, Dialect::Terraform, text);
+        assert_eq!(found[0].calculation.as_deref(), Some("6 × 7 s + 0 s = 42 s"));
+    }
+
+    #[test]
+    fn a_function_that_runs_for_longer_than_the_timeout_silences_the_others() {
+        let text = r#"
+            resource "aws_sqs_queue" "orders" {
+            }
+            resource "aws_lambda_function" "small" {
+              timeout = 6
+            }
+            resource "aws_lambda_function" "large" {
+              timeout = 60
+            }
+            resource "aws_lambda_event_source_mapping" "small" {
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = aws_lambda_function.small.arn
+            }
+            resource "aws_lambda_event_source_mapping" "large" {
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = aws_lambda_function.large.arn
+            }
+        "#;
+        check(&RULE, Dialect::Terraform, text);
+    }
+}
