@@ -692,15 +692,7 @@ mod tests {
             ),
             (
                 "a: |\n  one\n  two\n\nb:\n  c:\n",
-                &[
-                    "a: |\n  one\n  two\n\nb:\n  c",
-                    "@a",
-                    "one\n  two",
-                    "@b",
-                    "c",
-                    "@c",
-                    "",
-                ],
+                &["a: |\n  one\n  two\n\nb:\n  c", "@a", "one\n  two", "@b", "c", "@c", ""],
             ),
             (
                 "a: !!str 012\r\nb:\r\n",
