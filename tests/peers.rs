@@ -150,7 +150,7 @@ fn receive_counts_have_a_range_and_no_default() {
             number,
             queue: queue.leak(),
             more: "D: {Type: AWS::SQS::Queue}",
-            found: &[found],
+            found: vec![found].leak(),
             silent: &["max-receive-count-too-low", "retries-outlast-retention"],
             ..PLAIN
         });

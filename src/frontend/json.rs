@@ -225,4 +225,11 @@ mod tests {
         assert_eq!(node.get("maxReceiveCount").unwrap().span, span);
         assert_eq!(parse_value("{", span).unwrap_err().span, span);
     }
+
+    #[test]
+    fn no_text_is_fatal() {
+        let text = "\u{feff}{\"Ré\": {\"Q\": {\"Type\": \"AWS::SQS::Queue\", \"P\": [1, -2.5e3, true, null, \"\\u00e9\\n\\ud83d\\ude00\"]}}}\n";
+        let sources = Sources::default();
+        super::super::tree::hostile::maul(text, sources.add(Path::new("t.json"), text), parse);
+    }
 }

@@ -1,4 +1,7 @@
 //! The Terraform frontend.
+#![allow(dead_code)]
+
+mod syntax;
 
 use super::Loaded;
 use crate::source::Sources;

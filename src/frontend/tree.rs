@@ -128,3 +128,52 @@ pub(super) fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<
     }
     kept
 }
+
+#[cfg(test)]
+pub(super) mod hostile {
+    //! What both readers must stand.
+    use super::*;
+    use crate::source::FileId;
+
+    const MARKS: &[u8] = b" \t\n\r:-{}[]'\"|>&*!#%@`,\0\xff\xc3aZ0~?<";
+
+    /// Cuts `text` at every byte and changes single bytes, and checks what `parse` makes of each.
+    pub(in crate::frontend) fn maul(text: &str, file: FileId, parse: fn(&str, FileId) -> Parsed) {
+        let bytes = text.as_bytes();
+        for end in 0..=bytes.len() {
+            sound(&String::from_utf8_lossy(&bytes[..end]), file, parse);
+        }
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        for _ in 0..400 {
+            // xorshift: random enough, and the same in every run
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let mut changed = bytes.to_vec();
+            let at = usize::try_from(state >> 8).unwrap_or(0) % changed.len();
+            changed[at] = MARKS[usize::from((state & 0xff) as u8) % MARKS.len()];
+            sound(&String::from_utf8_lossy(&changed), file, parse);
+        }
+    }
+
+    fn sound(text: &str, file: FileId, parse: fn(&str, FileId) -> Parsed) {
+        let parsed = parse(text, file);
+        for node in &parsed.documents {
+            within(text, node);
+        }
+        for problem in parsed.errors.iter().chain(&parsed.limits) {
+            assert!(problem.span.end as usize <= text.len(), "{text:?}: {problem:?}");
+        }
+    }
+
+    fn within(text: &str, node: &Node) {
+        assert!(text.get(node.span.range()).is_some(), "{text:?}: {node:?}");
+        for item in node.items().unwrap_or_default() {
+            within(text, item);
+        }
+        for entry in node.entries().unwrap_or_default() {
+            assert!(text.get(entry.key_span.range()).is_some(), "{text:?}: {entry:?}");
+            within(text, &entry.value);
+        }
+    }
+}

@@ -794,4 +794,35 @@ mod tests {
         let text = format!("a: '{}'\n", "\nx".repeat(1000));
         assert_eq!(read(&text).errors.len(), 1);
     }
+
+    #[test]
+    fn no_text_is_fatal() {
+        let text = "\u{feff}%YAML 1.1\n---\nA: &a {x: 1, 'y': \"é\\n\", [k]: v}\nR:\n  <<: [*a, {z: !Ref ö}]\n  P: !Sub\n    - |\n      ${x}\n\n    - ? q\n      : >-\n        w\n  L: 'a\nb'\n  T: !GetAtt Q.Arn\n  I: !If [C, 012, !Ref 'AWS::NoValue']\n  N:\n...\n---\n- - !!int '3'\n  - ~\n# end\n";
+        let sources = Sources::default();
+        super::super::tree::hostile::maul(text, sources.add(Path::new("t.yaml"), text), parse);
+    }
+
+    /// Every template of the corpus, where it is present, reads without an error.
+    #[test]
+    fn real_templates_are_read() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/dev");
+        if !corpus.is_dir() {
+            eprintln!("skipped: no corpus");
+            return;
+        }
+        for input in crate::discover::discover(&[corpus]).inputs {
+            let (crate::discover::Input::Template(path) | crate::discover::Input::ServerlessService(path)) = input
+            else {
+                continue;
+            };
+            let text = std::fs::read_to_string(&path).unwrap();
+            let parsed = read(&text);
+            assert_eq!(
+                (parsed.documents.len(), parsed.errors, parsed.limits),
+                (1, vec![], vec![]),
+                "{}",
+                path.display()
+            );
+        }
+    }
 }

@@ -1,1 +1,416 @@
-//! JSON.
+//! The graph as a JSON document, version 1, which tests and other tools rely on.
+//!
+//! It knows the fields of the document and their order, and nothing of rules or of how the graph was made.
+
+use super::{
+    Alarm, Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Target,
+    UnitId,
+};
+use crate::source::Sources;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// The document, indented, with a line break at its end.
+pub fn render(graph: &Graph, sources: &Sources) -> String {
+    Writer {
+        graph,
+        sources,
+        by_default: false,
+    }
+    .document()
+}
+
+/// The document in the world where every condition has its default: values that differ by condition are those of
+/// that world, and what does not exist in it is left out. What defaults do not decide stays as [`render`] has it.
+#[doc(hidden)]
+pub fn render_by_default(graph: &Graph, sources: &Sources) -> String {
+    Writer {
+        graph,
+        sources,
+        by_default: true,
+    }
+    .document()
+}
+
+/// JSON whose objects keep the order in which they were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Json {
+    Null,
+    Bool(bool),
+    Number(i64),
+    Text(String),
+    List(Vec<Json>),
+    Object(Vec<(&'static str, Json)>),
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(value) => serializer.serialize_bool(*value),
+            Json::Number(value) => serializer.serialize_i64(*value),
+            Json::Text(value) => serializer.serialize_str(value),
+            Json::List(values) => values.serialize(serializer),
+            Json::Object(fields) => {
+                let mut map = serializer.serialize_map(Some(fields.len()))?;
+                for (name, value) in fields {
+                    map.serialize_entry(name, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+fn text(value: impl Into<String>) -> Json {
+    Json::Text(value.into())
+}
+
+fn unresolved(reason: &str) -> Json {
+    Json::Object(vec![("unresolved", text(reason))])
+}
+
+/// Where a link ends, in the document's terms.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End<'g> {
+    /// A resource of the same unit.
+    Address(&'g str),
+    /// A resource of another unit.
+    Elsewhere { unit: &'g str, address: &'g str },
+    /// Nothing that the project declares.
+    Written(&'g str),
+}
+
+/// The end of `link`, written in `unit`, where `resource` is what it was found to point to.
+pub(super) fn end<'g>(graph: &'g Graph, unit: UnitId, link: &'g Link, resource: Option<&'g Resource>) -> End<'g> {
+    match resource {
+        Some(found) if found.unit == unit => End::Address(&found.address),
+        Some(found) => End::Elsewhere {
+            unit: &graph.unit(found.unit).name,
+            address: &found.address,
+        },
+        None => match &link.target {
+            Target::Resource(written) | Target::External(written) | Target::Dangling(written) => End::Written(written),
+        },
+    }
+}
+
+/// The fields of one node as they are added to it.
+struct Node<'w, 'g> {
+    writer: &'w Writer<'g>,
+    resource: &'g Resource,
+    fields: Vec<(&'static str, Json)>,
+    defaulted: Vec<Json>,
+}
+
+impl<'g> Node<'_, 'g> {
+    fn field<T>(&mut self, name: &'static str, attribute: &'g Attribute<T>, value: impl Fn(&'g T, &Condition) -> Json) {
+        let world = &self.resource.when;
+        let json = self.writer.attribute(attribute, world, value);
+        let cases = self.writer.cases(attribute, world);
+        if json != Json::Null && cases.iter().any(|(_, case)| case.is_default()) {
+            self.defaulted.push(text(name));
+        }
+        self.fields.push((name, json));
+    }
+
+    fn finish(mut self) -> Json {
+        if !self.defaulted.is_empty() {
+            self.fields.push(("defaulted", Json::List(self.defaulted)));
+        }
+        Json::Object(self.fields)
+    }
+}
+
+struct Writer<'g> {
+    graph: &'g Graph,
+    sources: &'g Sources,
+    by_default: bool,
+}
+
+impl<'g> Writer<'g> {
+    fn document(&self) -> String {
+        let graph = self.graph;
+        let empty = || Json::List(Vec::new());
+        let document = Json::Object(vec![
+            ("version", Json::Number(1)),
+            ("queues", self.nodes(graph.queues(), |n| &n.resource, Self::queue)),
+            (
+                "functions",
+                self.nodes(graph.functions(), |n| &n.resource, Self::function),
+            ),
+            (
+                "event_source_mappings",
+                self.nodes(graph.mappings(), |n| &n.resource, Self::mapping),
+            ),
+            ("alarms", self.nodes(graph.alarms(), |n| &n.resource, Self::alarm)),
+            ("pipes", empty()),
+            ("subscriptions", empty()),
+            ("targets", empty()),
+            ("consumers", empty()),
+        ]);
+        let mut rendered = serde_json::to_string_pretty(&document).expect("keys are text, so this is JSON");
+        rendered.push('\n');
+        rendered
+    }
+
+    fn nodes<T>(&self, nodes: &'g [T], resource: fn(&T) -> &Resource, node: fn(&Self, &'g T) -> Json) -> Json {
+        let exists = |n: &&T| !self.by_default || resource(n).when.holds_by_default() != Some(false);
+        Json::List(nodes.iter().filter(exists).map(|n| node(self, n)).collect())
+    }
+
+    fn queue(&self, queue: &'g Queue) -> Json {
+        let mut node = self.node(&queue.resource);
+        node.field("name", &queue.name, name);
+        node.field("fifo", &queue.fifo, |fifo, _| Json::Bool(*fifo));
+        node.field("visibility_timeout", &queue.visibility_timeout, |s, _| {
+            Json::Number(s.0)
+        });
+        node.field("retention", &queue.retention, |s, _| Json::Number(s.0));
+        node.field("delay", &queue.delay, |s, _| Json::Number(s.0));
+        let unit = queue.resource.unit;
+        node.field("redrive", &queue.redrive, |policy, world| {
+            policy.as_ref().map_or(Json::Null, |policy| {
+                let count = &policy.max_receive_count;
+                Json::Object(vec![
+                    (
+                        "target",
+                        self.attribute(&policy.target, world, |link, _| self.queue_link(unit, link)),
+                    ),
+                    (
+                        "max_receive_count",
+                        self.attribute(count, world, |count, _| Json::Number(*count)),
+                    ),
+                ])
+            })
+        });
+        node.finish()
+    }
+
+    fn function(&self, function: &'g Function) -> Json {
+        let mut node = self.node(&function.resource);
+        node.field("name", &function.name, name);
+        node.field("timeout", &function.timeout, |s, _| Json::Number(s.0));
+        node.field("reserved_concurrency", &function.reserved_concurrency, number_or_none);
+        node.finish()
+    }
+
+    fn mapping(&self, mapping: &'g EventSourceMapping) -> Json {
+        let unit = mapping.resource.unit;
+        let mut node = self.node(&mapping.resource);
+        node.field("queue", &mapping.queue, |link, _| self.queue_link(unit, link));
+        node.field("function", &mapping.function, |link, _| {
+            let found = self.graph.function(unit, link).map(|function| &function.resource);
+            self.link(unit, link, found)
+        });
+        node.field("batch_size", &mapping.batch_size, |n, _| Json::Number(*n));
+        node.field("window", &mapping.window, |s, _| Json::Number(s.0));
+        let report = &mapping.report_batch_item_failures;
+        node.field("report_batch_item_failures", report, |on, _| Json::Bool(*on));
+        node.field("maximum_concurrency", &mapping.maximum_concurrency, number_or_none);
+        node.field("enabled", &mapping.enabled, |on, _| Json::Bool(*on));
+        node.finish()
+    }
+
+    fn alarm(&self, alarm: &'g Alarm) -> Json {
+        let world = &alarm.resource.when;
+        let unit = alarm.resource.unit;
+        let metrics = alarm.metrics.iter().map(|metric| {
+            Json::Object(vec![
+                (
+                    "namespace",
+                    self.attribute(&metric.namespace, world, |value, _| text(value.clone())),
+                ),
+                (
+                    "metric",
+                    self.attribute(&metric.metric, world, |value, _| text(value.clone())),
+                ),
+                (
+                    "queue",
+                    self.attribute(&metric.queue, world, |link, _| self.queue_link(unit, link)),
+                ),
+            ])
+        });
+        let metrics = Json::List(metrics.collect());
+        let mut node = self.node(&alarm.resource);
+        node.fields.push(("metrics", metrics));
+        node.finish()
+    }
+
+    /// What every node begins with.
+    fn node(&self, resource: &'g Resource) -> Node<'_, 'g> {
+        let file = self.sources.file(resource.header.file);
+        let line = self.sources.start(resource.header).line;
+        let mut fields = vec![
+            ("address", text(&*resource.address)),
+            ("unit", text(&self.graph.unit(resource.unit).name)),
+            ("file", text(file.name())),
+            ("line", Json::Number(line.into())),
+        ];
+        if let Some(when) = resource.when.describe().filter(|_| !self.holds(&resource.when)) {
+            fields.push(("when", text(when)));
+        }
+        if let Some(reason) = &resource.uncertain {
+            fields.push(("uncertain", text(&**reason)));
+        }
+        Node {
+            writer: self,
+            resource,
+            fields,
+            defaulted: Vec::new(),
+        }
+    }
+
+    /// Whether `when` is known to hold in the world of the document.
+    fn holds(&self, when: &Condition) -> bool {
+        self.by_default && when.holds_by_default() == Some(true)
+    }
+
+    /// The cases that `attribute` can have in `world`.
+    fn cases<'a, T>(&self, attribute: &'a Attribute<T>, world: &Condition) -> Vec<(Condition, &'a Case<T>)> {
+        let with_world = |case: &'a Case<T>| (world.and(&case.when), case);
+        let mut cases: Vec<_> = attribute.cases.iter().map(with_world).collect();
+        cases.retain(|(both, _)| both.is_possible());
+        if self.by_default {
+            if let Some((both, case)) = cases.iter().find(|(_, case)| self.holds(&case.when)) {
+                return vec![(both.clone(), case)];
+            }
+            cases.retain(|(_, case)| case.when.holds_by_default() != Some(false));
+        }
+        cases
+    }
+
+    /// One value, or one for each condition.
+    fn attribute<'a, T>(
+        &self,
+        attribute: &'a Attribute<T>,
+        world: &Condition,
+        value: impl Fn(&'a T, &Condition) -> Json,
+    ) -> Json {
+        let cases = self.cases(attribute, world);
+        let shown = cases.iter().map(|(both, case)| match &case.state {
+            State::Set(known) | State::Default(known) => value(known, both),
+            State::Unresolved(reason) => unresolved(reason),
+        });
+        let mut shown: Vec<Json> = shown.collect();
+        let all_equal = shown.windows(2).all(|pair| pair.first() == pair.last());
+        match (shown.pop(), all_equal) {
+            (None, _) => unresolved("it has no value in the world where it exists"),
+            (Some(only), true) => only,
+            (Some(last), false) => {
+                shown.push(last);
+                let named = cases.iter().zip(shown).map(|((_, case), value)| {
+                    let when = case.when.describe().unwrap_or_else(|| "always".to_owned());
+                    Json::Object(vec![("when", text(when)), ("value", value)])
+                });
+                Json::Object(vec![("one_of", Json::List(named.collect()))])
+            }
+        }
+    }
+
+    fn queue_link(&self, unit: UnitId, link: &'g Link) -> Json {
+        let found = self.graph.queue(unit, link).map(|queue| &queue.resource);
+        self.link(unit, link, found)
+    }
+
+    fn link(&self, unit: UnitId, link: &'g Link, found: Option<&'g Resource>) -> Json {
+        match end(self.graph, unit, link, found) {
+            End::Address(written) | End::Written(written) => text(written),
+            End::Elsewhere { unit, address } => Json::Object(vec![("unit", text(unit)), ("address", text(address))]),
+        }
+    }
+}
+
+fn name(name: &Option<String>, _: &Condition) -> Json {
+    name.as_ref().map_or(Json::Null, text)
+}
+
+fn number_or_none(number: &Option<i64>, _: &Condition) -> Json {
+    number.map_or(Json::Null, Json::Number)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::graph::{Case, Form, RedrivePolicy, Seconds, Unit, UnitGraph, UnitKind, Variable};
+    use crate::source::Span;
+    use std::path::{Path, PathBuf};
+
+    /// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
+    pub(in crate::graph) fn sample() -> (Graph, Sources) {
+        let sources = Sources::new(None, PathBuf::from("/work"));
+        let file = sources.add(Path::new("/work/main.tf"), "queue\ndlq\n");
+        let env = Condition::is(
+            Variable {
+                key: "Env".into(),
+                domain: None,
+                default: Some("dev".into()),
+            },
+            "prod",
+        );
+        let queue = |address: &str, header: Span| Queue {
+            resource: Resource {
+                unit: UnitId(0),
+                address: address.into(),
+                kind: "aws_sqs_queue".into(),
+                header,
+                when: Condition::always(),
+                uncertain: None,
+                calls: Vec::new(),
+            },
+            name: Attribute::absent("name", None, header),
+            fifo: Attribute::absent("fifo_queue", false, header),
+            sends_fifo_false: false,
+            visibility_timeout: Attribute::set("visibility_timeout_seconds", Seconds(30), header),
+            retention: Attribute::absent("message_retention_seconds", Seconds(345_600), header),
+            delay: Attribute::unresolved("delay_seconds", "`var.delay` has no value", header),
+            receive_wait_time: Attribute::absent("receive_wait_time_seconds", Seconds(0), header),
+            maximum_message_size: Attribute::absent("max_message_size", 262_144, header),
+            key_reuse_period: Attribute::absent("kms_data_key_reuse_period_seconds", Seconds(300), header),
+            redrive: Attribute::absent("redrive_policy", None, header),
+            redrive_allow: Attribute::absent("redrive_allow_policy", None, header),
+        };
+        let header = Span::new(file, 0..5);
+        let mut source = queue("aws_sqs_queue.orders", header);
+        let case = |when: Condition, seconds| Case {
+            when,
+            state: State::Set(Seconds(seconds)),
+            span: header,
+            origins: Vec::new(),
+        };
+        source.visibility_timeout.cases = vec![case(env.clone(), 300), case(env.not(), 60)];
+        let link = Link {
+            target: Target::Resource("aws_sqs_queue.dlq".into()),
+            form: Form::Arn,
+        };
+        let policy = RedrivePolicy {
+            target: Attribute::set("deadLetterTargetArn", link, header),
+            max_receive_count: Attribute::set("maxReceiveCount", 5, header),
+            faults: Vec::new(),
+        };
+        source.redrive = Attribute::set("redrive_policy", Some(policy), header);
+        let mut dlq = queue("aws_sqs_queue.dlq", Span::new(file, 6..9));
+        dlq.resource.when = env;
+        let mut unit = UnitGraph::new(Unit {
+            name: ".".to_owned(),
+            kind: UnitKind::TerraformModule,
+            notes: Vec::new(),
+        });
+        unit.queues = vec![source, dlq];
+        (Graph::assemble(vec![unit]), sources)
+    }
+
+    #[test]
+    fn the_document_is_version_1() {
+        let (graph, sources) = sample();
+        insta::assert_snapshot!(render(&graph, &sources));
+    }
+
+    #[test]
+    fn defaults_leave_one_world() {
+        let (graph, sources) = sample();
+        let document = render_by_default(&graph, &sources);
+        assert!(document.contains("\"visibility_timeout\": 60,"), "{document}");
+        assert!(!document.contains("one_of"), "{document}");
+        assert!(!document.contains("\"address\": \"aws_sqs_queue.dlq\""), "{document}");
+    }
+}

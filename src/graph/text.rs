@@ -1,1 +1,222 @@
-//! Text.
+//! The graph as indented text, unit by unit, for people and for snapshots.
+//!
+//! It shows what [`json`](super::json) holds, briefer: places are left out but for the line.
+
+use super::json::{End, end};
+use super::{
+    Alarm, Attribute, Condition, EventSourceMapping, Function, Graph, Link, Queue, RedrivePolicy, Resource, State,
+    UnitId, UnitKind,
+};
+use crate::source::Sources;
+use std::fmt::Write as _;
+
+/// The whole graph; empty without units.
+pub fn render(graph: &Graph, sources: &Sources) -> String {
+    let mut writer = Writer {
+        graph,
+        sources,
+        text: String::new(),
+    };
+    for (at, unit) in graph.units().iter().enumerate() {
+        let kind = match unit.kind {
+            UnitKind::TerraformModule => "Terraform module",
+            UnitKind::Template => "template",
+            UnitKind::ServerlessService => "Serverless Framework service",
+        };
+        writer.line(0, &format!("{kind} {}", unit.name));
+        writer.unit(UnitId(u32::try_from(at).unwrap_or(u32::MAX)));
+    }
+    writer.text
+}
+
+struct Writer<'g> {
+    graph: &'g Graph,
+    sources: &'g Sources,
+    text: String,
+}
+
+impl<'g> Writer<'g> {
+    fn unit(&mut self, unit: UnitId) {
+        let graph = self.graph;
+        for queue in graph.queues().iter().filter(|n| n.resource.unit == unit) {
+            self.queue(queue);
+        }
+        for function in graph.functions().iter().filter(|n| n.resource.unit == unit) {
+            self.function(function);
+        }
+        for mapping in graph.mappings().iter().filter(|n| n.resource.unit == unit) {
+            self.mapping(mapping);
+        }
+        for alarm in graph.alarms().iter().filter(|n| n.resource.unit == unit) {
+            self.alarm(alarm);
+        }
+    }
+
+    fn queue(&mut self, queue: &'g Queue) {
+        let world = &queue.resource.when;
+        self.header("queue", &queue.resource);
+        let values = [
+            field("name", &queue.name, world, optional),
+            field("FIFO", &queue.fifo, world, yes_or_no),
+            field(
+                "visibility timeout",
+                &queue.visibility_timeout,
+                world,
+                ToString::to_string,
+            ),
+            field("retention", &queue.retention, world, ToString::to_string),
+            field("delay", &queue.delay, world, ToString::to_string),
+        ];
+        self.line(2, &values.join(", "));
+        let unit = queue.resource.unit;
+        let redrive = values_of(&queue.redrive, world, |policy| {
+            policy
+                .as_ref()
+                .map_or_else(String::new, |policy| self.redrive(unit, policy))
+        });
+        for policy in redrive.iter().filter(|policy| !policy.is_empty()) {
+            self.line(2, &format!("→ {policy}"));
+        }
+    }
+
+    fn redrive(&self, unit: UnitId, policy: &RedrivePolicy) -> String {
+        let always = Condition::always();
+        let target = values_of(&policy.target, &always, |link| self.queue_link(unit, link)).join(" or ");
+        let count = values_of(&policy.max_receive_count, &always, ToString::to_string).join(" or ");
+        format!("dead-letter queue {target}, maximum receive count {count}")
+    }
+
+    fn function(&mut self, function: &'g Function) {
+        let world = &function.resource.when;
+        self.header("function", &function.resource);
+        let values = [
+            field("name", &function.name, world, optional),
+            field("timeout", &function.timeout, world, ToString::to_string),
+            field("reserved concurrency", &function.reserved_concurrency, world, optional),
+        ];
+        self.line(2, &values.join(", "));
+    }
+
+    fn mapping(&mut self, mapping: &'g EventSourceMapping) {
+        let world = &mapping.resource.when;
+        let unit = mapping.resource.unit;
+        self.header("mapping", &mapping.resource);
+        let queue = values_of(&mapping.queue, world, |link| self.queue_link(unit, link)).join(" or ");
+        let function = values_of(&mapping.function, world, |link| {
+            let found = self.graph.function(unit, link).map(|function| &function.resource);
+            self.link(unit, link, found)
+        });
+        self.line(2, &format!("{queue} → {}", function.join(" or ")));
+        let values = [
+            field("batch size", &mapping.batch_size, world, ToString::to_string),
+            field("window", &mapping.window, world, ToString::to_string),
+            field(
+                "partial batch response",
+                &mapping.report_batch_item_failures,
+                world,
+                yes_or_no,
+            ),
+            field("maximum concurrency", &mapping.maximum_concurrency, world, optional),
+            field("enabled", &mapping.enabled, world, yes_or_no),
+        ];
+        self.line(2, &values.join(", "));
+    }
+
+    fn alarm(&mut self, alarm: &'g Alarm) {
+        let world = &alarm.resource.when;
+        let unit = alarm.resource.unit;
+        self.header("alarm", &alarm.resource);
+        for metric in &alarm.metrics {
+            let namespace = values_of(&metric.namespace, world, Clone::clone).join(" or ");
+            let name = values_of(&metric.metric, world, Clone::clone).join(" or ");
+            let queue = values_of(&metric.queue, world, |link| self.queue_link(unit, link)).join(" or ");
+            self.line(2, &format!("{namespace} {name} of {queue}"));
+        }
+    }
+
+    fn header(&mut self, kind: &str, resource: &Resource) {
+        let line = self.sources.start(resource.header).line;
+        let file = self.sources.file(resource.header.file);
+        let mut text = format!("{kind} {} ({}:{line})", resource.address, file.name());
+        if let Some(when) = resource.when.describe() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ", when {when}");
+        }
+        if let Some(reason) = &resource.uncertain {
+            let _ = write!(text, ", may not exist: {reason}");
+        }
+        self.line(1, &text);
+    }
+
+    fn queue_link(&self, unit: UnitId, link: &Link) -> String {
+        let found = self.graph.queue(unit, link).map(|queue| &queue.resource);
+        self.link(unit, link, found)
+    }
+
+    fn link(&self, unit: UnitId, link: &Link, found: Option<&Resource>) -> String {
+        match end(self.graph, unit, link, found) {
+            End::Address(address) => address.to_owned(),
+            End::Elsewhere { unit, address } => format!("{address} in {unit}"),
+            End::Written(written) => format!("`{written}`"),
+        }
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        self.text.push_str(&"  ".repeat(depth));
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+}
+
+/// An attribute with its name: `retention 345600 s (default)`.
+fn field<T>(name: &str, attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> String) -> String {
+    format!("{name} {}", values_of(attribute, world, show).join(" or "))
+}
+
+/// Each value that `attribute` has in `world`, with its condition where there are several.
+fn values_of<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> String) -> Vec<String> {
+    let mut cases: Vec<_> = attribute.cases.iter().collect();
+    cases.retain(|case| world.is_possible_with(&case.when));
+    let several = cases.len() > 1;
+    let shown = cases.into_iter().map(|case| {
+        let value = match &case.state {
+            State::Set(value) => show(value),
+            State::Default(value) => match show(value) {
+                // "none (default)" and an absent policy say nothing more than "none".
+                plain if plain == NONE || plain.is_empty() => plain,
+                value => format!("{value} (default)"),
+            },
+            State::Unresolved(reason) => format!("unresolved ({reason})"),
+        };
+        match case.when.describe().filter(|_| several && !value.is_empty()) {
+            Some(when) => format!("{value} when {when}"),
+            None => value,
+        }
+    });
+    shown.collect()
+}
+
+const NONE: &str = "none";
+
+fn optional<T: ToString>(value: &Option<T>) -> String {
+    value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "shown through a reference like every value"
+)]
+fn yes_or_no(value: &bool) -> String {
+    if *value { "yes" } else { "no" }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_reads_at_a_glance() {
+        let (graph, sources) = super::super::json::tests::sample();
+        insta::assert_snapshot!(render(&graph, &sources));
+    }
+}
