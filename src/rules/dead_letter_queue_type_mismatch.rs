@@ -75,18 +75,23 @@ fn of_arn(link: &Link, world: &Condition) -> Option<Type> {
     }
     let name = parts.nth(2)?;
     Some(Type {
-        fifo: name.ends_with(".fifo"),
+        fifo: is_fifo_name(name),
         shown: format!("`{name}`"),
         says: None,
         world: world.clone(),
     })
 }
 
+/// SQS compares the suffix as it is written.
+fn is_fifo_name(name: &str) -> bool {
+    name.strip_suffix(".fifo").is_some()
+}
+
 fn contradicts_name(queue: &Queue, fifo: bool, world: &Condition) -> bool {
     let names = queue.name.known_in(world);
     names
         .iter()
-        .any(|(_, _, name)| name.as_ref().is_some_and(|name| name.ends_with(".fifo") != fifo))
+        .any(|(_, _, name)| name.as_ref().is_some_and(|name| is_fifo_name(name) != fifo))
 }
 
 fn mismatch(

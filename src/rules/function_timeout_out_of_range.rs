@@ -56,6 +56,7 @@ fn out_of_range(findings: &Findings<'_>, function: &Function, timeout: &Operand<
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::RULE;
     use crate::testing::{Dialect, check, findings};

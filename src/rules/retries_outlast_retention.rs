@@ -138,6 +138,7 @@ fn expires(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{RULE, Severity};
     use crate::testing::{Dialect, check, findings};

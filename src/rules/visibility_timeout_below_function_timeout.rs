@@ -121,6 +121,7 @@ fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) 
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{RULE, Severity};
     use crate::testing::{Dialect, check, findings, run_files};

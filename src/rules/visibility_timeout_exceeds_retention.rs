@@ -68,6 +68,7 @@ fn expires_first(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::RULE;
     use crate::testing::{Dialect, check, findings};

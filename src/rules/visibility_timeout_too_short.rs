@@ -157,6 +157,7 @@ fn is_rarely_throttled(found: &Shortage<'_>) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{RULE, Severity};
     use crate::testing::{Dialect, check, findings, run_files};

@@ -77,6 +77,7 @@ fn advice(name: &str, longest: Option<i64>) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{RULE, Severity};
     use crate::testing::{Dialect, check, findings, run_files};
