@@ -1,8 +1,15 @@
-//! Which units lie under the given paths. It tells files apart by name and content and parses nothing.
+//! Which units lie under the given paths. It tells files apart by name and content (`content.rs`) and parses nothing.
 
-use std::path::PathBuf;
+mod content;
 
-/// What to read as one unit.
+use content::Kind;
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What to read as one unit. Paths are absolute and without symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Input {
     /// A directory with Terraform files.
@@ -16,20 +23,350 @@ pub enum Input {
 /// What lies under the given paths.
 #[derive(Debug, Default)]
 pub struct Discovery {
-    /// Units, sorted.
+    /// Units, sorted, each once.
     pub inputs: Vec<Input>,
-    /// Paths that do not exist or cannot be read.
+    /// Paths that do not exist, cannot be read, or were named although no unit is there.
     pub errors: Vec<String>,
-    /// What was passed over.
+    /// Directories of generated or foreign code that were passed over.
     pub skipped: Vec<String>,
 }
 
-/// Finds units.
-pub fn discover(_paths: &[PathBuf]) -> Discovery {
-    Discovery::default()
+/// Directories that are entered only when they are named: generated, downloaded, or not code.
+const PASSED_OVER: [&str; 6] = [
+    ".git",
+    ".terraform",
+    ".aws-sam",
+    ".serverless",
+    "node_modules",
+    "cdk.out",
+];
+/// CloudFormation takes 1 MB; what is far larger is read only when it is named.
+const LARGEST_TEMPLATE: u64 = 16 << 20;
+
+/// Finds units: a file selects its own, a directory every one below it.
+pub fn discover(paths: &[PathBuf]) -> Discovery {
+    let found = Arc::new(Mutex::new(Found::default()));
+    for path in paths {
+        let absolute = match std::fs::canonicalize(path) {
+            Ok(absolute) => absolute,
+            Err(error) => {
+                with(&found, |found| found.errors.push(unreadable(path, &error)));
+                continue;
+            }
+        };
+        if absolute.is_dir() {
+            walk(&absolute, path, &found);
+        } else {
+            let named = named_file(&absolute, path);
+            with(&found, |found| match named {
+                Ok(input) => drop(found.inputs.insert(input)),
+                Err(message) => found.errors.push(message),
+            });
+        }
+    }
+    let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    let candidates: Vec<PathBuf> = found.candidates.into_iter().collect();
+    let read: Vec<Result<Option<Input>, String>> = candidates.par_iter().map(|path| recognise(path)).collect();
+    let mut discovery = Discovery {
+        errors: found.errors,
+        skipped: found.skipped.into_iter().collect(),
+        ..Discovery::default()
+    };
+    let mut inputs = found.inputs;
+    for result in read {
+        match result {
+            Ok(input) => inputs.extend(input),
+            Err(message) => discovery.errors.push(message),
+        }
+    }
+    discovery.inputs = inputs.into_iter().collect();
+    discovery
 }
 
-/// The nearest directory with a `.git`.
-pub fn repository_root(_from: &std::path::Path) -> Option<PathBuf> {
-    None
+/// The nearest directory, `from` or above it, that holds a `.git` directory or file.
+pub fn repository_root(from: &Path) -> Option<PathBuf> {
+    let from = std::fs::canonicalize(from).ok()?;
+    from.ancestors()
+        .find(|directory| directory.join(".git").exists())
+        .map(Path::to_owned)
+}
+
+/// What the walks came upon. Sets, because the parallel walk has no order.
+#[derive(Default)]
+struct Found {
+    inputs: BTreeSet<Input>,
+    /// YAML and JSON whose content decides.
+    candidates: BTreeSet<PathBuf>,
+    errors: Vec<String>,
+    skipped: BTreeSet<String>,
+}
+
+fn with(found: &Mutex<Found>, change: impl FnOnce(&mut Found)) {
+    change(&mut found.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        format!("`{}`: no such file or directory", path.display())
+    } else {
+        format!("`{}`: {error}", path.display())
+    }
+}
+
+/// The unit of a file that was named.
+fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
+    let name = name_of(file);
+    let directory = file.parent().filter(|_| is_terraform(name) || is_variables(name));
+    if let Some(directory) = directory {
+        if is_terraform(name) || holds_terraform(directory) {
+            return Ok(Input::TerraformModule(directory.to_owned()));
+        }
+        return Err(format!(
+            "`{}`: no Terraform file (`*.tf`, `*.tofu`) stands beside it",
+            shown.display()
+        ));
+    }
+    let bytes = std::fs::read(file).map_err(|error| unreadable(shown, &error))?;
+    input_of(file, &bytes).ok_or_else(|| {
+        format!(
+            "`{}` is no unit: looked for Terraform (`*.tf`, `*.tofu`), a template (`AWSTemplateFormatVersion`, \
+             `Transform`, or `Resources` with an `AWS::` type) and a `serverless.yml` (`service`, `provider` or `functions`)",
+            shown.display()
+        )
+    })
+}
+
+fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
+    match content::kind(name_of(file), bytes)? {
+        Kind::Template => Some(Input::Template(file.to_owned())),
+        Kind::Serverless => Some(Input::ServerlessService(file.to_owned())),
+    }
+}
+
+fn recognise(file: &Path) -> Result<Option<Input>, String> {
+    let size = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?.len();
+    if size > LARGEST_TEMPLATE {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
+    Ok(input_of(file, &bytes))
+}
+
+fn name_of(path: &Path) -> &str {
+    path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or("")
+}
+
+fn is_terraform(name: &str) -> bool {
+    [".tf", ".tf.json", ".tofu", ".tofu.json"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+fn is_variables(name: &str) -> bool {
+    [".tfvars", ".tfvars.json"].iter().any(|end| name.ends_with(end))
+}
+
+fn may_be_template(name: &str) -> bool {
+    [".yaml", ".yml", ".json", ".template"]
+        .iter()
+        .any(|end| name.ends_with(end))
+        && !is_variables(name)
+}
+
+fn holds_terraform(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|entries| {
+        entries
+            .flatten()
+            .any(|entry| entry.file_name().to_str().is_some_and(is_terraform))
+    })
+}
+
+/// Walks a directory. Symbolic links to directories are not followed, so there are no loops.
+fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
+    // A link may lead to another file of the tree, not out of it.
+    let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
+    let (root_of_filter, shown_of_filter) = (root.to_owned(), shown.to_owned());
+    let noted = Arc::clone(found);
+    let walker = WalkBuilder::new(root)
+        .hidden(false)
+        .ignore(false)
+        .git_global(false)
+        .require_git(false)
+        .filter_entry(move |entry| {
+            let pass = entry.depth() > 0
+                && entry.file_type().is_some_and(|kind| kind.is_dir())
+                && PASSED_OVER.contains(&name_of(entry.path()));
+            if pass && name_of(entry.path()) != ".git" {
+                let path = entry.path().strip_prefix(&root_of_filter).unwrap_or(entry.path());
+                let path = shown_of_filter.join(path).display().to_string();
+                with(&noted, |found| drop(found.skipped.insert(path)));
+            }
+            !pass
+        })
+        .build_parallel();
+    walker.run(|| {
+        Box::new(|result| {
+            match result {
+                Ok(entry) => take(&entry, &bounds, found),
+                Err(error) => with(found, |found| found.errors.push(error.to_string())),
+            }
+            WalkState::Continue
+        })
+    });
+}
+
+fn take(entry: &DirEntry, bounds: &Path, found: &Mutex<Found>) {
+    let (path, name) = (entry.path(), name_of(entry.path()));
+    let terraform = is_terraform(name);
+    if !(terraform || may_be_template(name)) {
+        return;
+    }
+    let kind = entry.file_type();
+    let linked = kind.is_some_and(|kind| kind.is_symlink());
+    if !linked && !kind.is_some_and(|kind| kind.is_file()) {
+        return;
+    }
+    if terraform {
+        if let Some(directory) = path.parent() {
+            let input = Input::TerraformModule(directory.to_owned());
+            with(found, |found| drop(found.inputs.insert(input)));
+        }
+        return;
+    }
+    let file = if linked {
+        std::fs::canonicalize(path).ok()
+    } else {
+        Some(path.to_owned())
+    };
+    if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && file.is_file())) {
+        with(found, |found| drop(found.candidates.insert(file)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A directory of its own, removed in the end.
+    struct Tree(PathBuf);
+
+    impl Tree {
+        fn new(name: &str, files: &[(&str, &str)]) -> Self {
+            let root = std::env::temp_dir().join(format!("sqslint-discover-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&root);
+            for (path, text) in files {
+                let path = root.join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            Tree(std::fs::canonicalize(root).unwrap())
+        }
+
+        /// Units as text, relative to the tree.
+        fn inputs(&self, paths: &[&str]) -> Vec<String> {
+            let paths: Vec<_> = paths.iter().map(|path| self.0.join(path)).collect();
+            let discovery = discover(&paths);
+            assert_eq!(discovery.errors, Vec::<String>::new());
+            let shown = discovery.inputs.iter().map(|input| {
+                let (kind, path) = match input {
+                    Input::TerraformModule(path) => ("module", path),
+                    Input::Template(path) => ("template", path),
+                    Input::ServerlessService(path) => ("service", path),
+                };
+                format!("{kind} {}", path.strip_prefix(&self.0).unwrap().display())
+            });
+            shown.collect()
+        }
+    }
+
+    impl Drop for Tree {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const TEMPLATE: &str = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n";
+
+    #[test]
+    fn directories_are_walked() {
+        let tree = Tree::new(
+            "walk",
+            &[
+                ("main.tf", ""),
+                ("modules/q/main.tofu", ""),
+                ("a/t.yaml", TEMPLATE),
+                (".hidden/t.yml", TEMPLATE),
+                (
+                    "cdk.out/t.template.json",
+                    r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#,
+                ),
+                ("node_modules/x/t.yaml", TEMPLATE),
+                ("ignored/t.yaml", TEMPLATE),
+                (".gitignore", "ignored/\n"),
+                ("sls/serverless.yml", "service: x\n"),
+                ("package.json", r#"{"name": "Resources"}"#),
+                ("main.tfvars.json", "{}"),
+            ],
+        );
+        assert_eq!(
+            tree.inputs(&[""]),
+            [
+                "module ",
+                "module modules/q",
+                "template .hidden/t.yml",
+                "template a/t.yaml",
+                "service sls/serverless.yml"
+            ]
+        );
+        let skipped = discover(std::slice::from_ref(&tree.0)).skipped;
+        assert_eq!(skipped.len(), 2, "{skipped:?}");
+        assert_eq!(tree.inputs(&["cdk.out"]), ["template cdk.out/t.template.json"]);
+        assert_eq!(
+            tree.inputs(&["ignored", "a/t.yaml", "a"]),
+            ["template a/t.yaml", "template ignored/t.yaml"]
+        );
+    }
+
+    #[test]
+    fn a_file_selects_its_unit() {
+        let tree = Tree::new(
+            "file",
+            &[
+                ("m/main.tf", ""),
+                ("m/x.tfvars", ""),
+                ("t.yaml", TEMPLATE),
+                ("other.yaml", "a: 1\n"),
+                ("v/x.tfvars", ""),
+            ],
+        );
+        assert_eq!(
+            tree.inputs(&["m/main.tf", "m/x.tfvars", "t.yaml"]),
+            ["module m", "template t.yaml"]
+        );
+        let paths = ["other.yaml", "nothing", "v/x.tfvars"].map(|path| tree.0.join(path));
+        let errors = discover(&paths).errors;
+        assert_eq!(errors.len(), 3);
+        assert!(errors[0].contains("is no unit: looked for"), "{errors:?}");
+        assert!(errors[1].ends_with("nothing`: no such file or directory"), "{errors:?}");
+        assert!(errors[2].contains("no Terraform file"), "{errors:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_loop_or_lead_out() {
+        let outside = Tree::new("outside", &[("t.yaml", TEMPLATE)]);
+        let tree = Tree::new("links", &[("a/t.yaml", TEMPLATE)]);
+        std::os::unix::fs::symlink(&tree.0, tree.0.join("a/loop")).unwrap();
+        std::os::unix::fs::symlink(tree.0.join("a/t.yaml"), tree.0.join("same.yaml")).unwrap();
+        std::os::unix::fs::symlink(outside.0.join("t.yaml"), tree.0.join("out.yaml")).unwrap();
+        assert_eq!(tree.inputs(&[""]), ["template a/t.yaml"]);
+    }
+
+    #[test]
+    fn the_repository_root_holds_git() {
+        let tree = Tree::new("root", &[("r/.git", "gitdir: x"), ("r/a/b/x", "")]);
+        assert_eq!(repository_root(&tree.0.join("r/a/b")), Some(tree.0.join("r")));
+        assert_eq!(repository_root(&tree.0.join("r")), Some(tree.0.join("r")));
+    }
 }

@@ -4,8 +4,10 @@
 //! a file it cannot read is a `parse-error`, and the rest of the unit is still understood. Nothing panics.
 
 mod cloudformation;
+mod json;
 mod terraform;
 mod tree;
+mod yaml;
 
 use crate::diagnostic::{Diagnostic, Severity, Subject};
 use crate::discover::Input;

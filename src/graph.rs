@@ -3,13 +3,16 @@
 //! It knows values, conditions and places, and nothing of syntax, rules or reports. Frontends fill one
 //! [`UnitGraph`] a unit; [`Graph::assemble`] joins them and answers the questions that rules ask.
 
+mod alarms;
 pub mod attribute;
 pub mod condition;
 pub mod json;
 pub mod limits;
 mod lookup;
+mod polling;
 pub mod text;
 
+pub use alarms::Watch;
 pub use attribute::{Attribute, Case, Origin, State};
 pub use condition::{Condition, Variable};
 pub use lookup::{Consumption, Graph};

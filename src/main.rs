@@ -1,1 +1,49 @@
-fn main() {}
+//! The program: reads arguments, prints, and chooses the exit code. Everything else is in the library.
+
+mod cli;
+
+use clap::Parser;
+use cli::{Cli, Exit, Streams};
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Cli::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Where nobody reads, nobody needs to know; the code is said all the same.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Failed as u8));
+        }
+    };
+    let mut streams = Streams {
+        out: &mut Pipe(io::stdout()),
+        err: &mut Pipe(io::stderr()),
+    };
+    match arguments.run(&mut streams) {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(error) => {
+            let _ = writeln!(streams.err, "sqslint: cannot write: {error}");
+            ExitCode::from(Exit::Failed as u8)
+        }
+    }
+}
+
+/// A stream whose reader may leave: what nobody reads is dropped, and the run still ends with its own code.
+struct Pipe<W>(W);
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}

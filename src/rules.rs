@@ -3,6 +3,32 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
 //! no file system.
 
+mod batch_item_failures_unreported;
+mod batch_size_without_window;
+mod dead_letter_queue_retention_too_short;
+mod dead_letter_queue_type_mismatch;
+mod dead_letter_queue_unalarmed;
+mod fifo_batch_size_too_large;
+mod fifo_batching_window;
+mod fifo_queue_false;
+mod fifo_queue_name_suffix;
+mod function_dead_letter_config_ineffective;
+mod function_timeout_out_of_range;
+mod limit_reached;
+mod max_receive_count_low_for_poller;
+mod max_receive_count_out_of_range;
+mod max_receive_count_too_low;
+mod parse_error;
+mod queue_attribute_out_of_range;
+mod queue_url_in_place_of_arn;
+mod redrive_policy_malformed;
+mod redrive_policy_missing;
+mod retries_outlast_retention;
+mod visibility_timeout_below_function_timeout;
+mod visibility_timeout_exceeds_retention;
+mod visibility_timeout_too_short;
+mod visibility_timeout_zero;
+
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
 use crate::source::Span;
@@ -83,7 +109,41 @@ pub struct Rule {
 }
 
 /// Every rule, by category and then by the order of the catalogue.
-pub static RULES: &[&Rule] = &[];
+pub static RULES: &[&Rule] = &[
+    // visibility
+    &visibility_timeout_below_function_timeout::RULE,
+    &visibility_timeout_too_short::RULE,
+    &visibility_timeout_zero::RULE,
+    &visibility_timeout_exceeds_retention::RULE,
+    &function_timeout_out_of_range::RULE,
+    // redrive
+    &redrive_policy_missing::RULE,
+    &max_receive_count_out_of_range::RULE,
+    &max_receive_count_too_low::RULE,
+    &max_receive_count_low_for_poller::RULE,
+    &redrive_policy_malformed::RULE,
+    &retries_outlast_retention::RULE,
+    &dead_letter_queue_retention_too_short::RULE,
+    &dead_letter_queue_type_mismatch::RULE,
+    // failure-channel
+    &function_dead_letter_config_ineffective::RULE,
+    // mapping
+    &batch_item_failures_unreported::RULE,
+    &batch_size_without_window::RULE,
+    &fifo_batch_size_too_large::RULE,
+    &fifo_batching_window::RULE,
+    // fifo
+    &fifo_queue_name_suffix::RULE,
+    &fifo_queue_false::RULE,
+    // queue
+    &queue_attribute_out_of_range::RULE,
+    &queue_url_in_place_of_arn::RULE,
+    // alarms
+    &dead_letter_queue_unalarmed::RULE,
+    // tool
+    &parse_error::RULE,
+    &limit_reached::RULE,
+];
 
 /// The rule called `id`.
 pub fn by_id(id: &str) -> Option<&'static Rule> {
@@ -135,6 +195,16 @@ impl<T> Known<'_, T> {
     /// The place where the number is written, when that is another than [`Known::span`].
     pub fn origin(&self) -> Option<&Origin> {
         self.case.origins.last()
+    }
+
+    /// `diagnostic` with a label at [`Known::origin`], where there is one.
+    pub fn show_origin(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.origin() {
+            Some(origin) if origin.span != self.span() => {
+                diagnostic.label(origin.span, format!("`{}` comes from here: {}", self.name, origin.what))
+            }
+            _ => diagnostic,
+        }
     }
 }
 

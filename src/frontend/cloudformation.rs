@@ -1,29 +1,168 @@
-//! The CloudFormation and SAM frontend.
+//! The CloudFormation and SAM frontend: reads templates as their authors wrote them, before any transform runs.
+//!
+//! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
+//! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
-use super::Loaded;
+mod conditions;
+mod eval;
+mod intrinsics;
+mod links;
+mod resources;
+mod template;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use super::tree::{Entry, Node, Parsed, Value};
+use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
+use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::Sources;
+use crate::source::{FileId, Sources};
+use resources::Lowering;
 use std::path::Path;
+use std::sync::Arc;
+use template::{Dialect, Template};
 
 /// Reads one template.
 pub(super) fn load_template(path: &Path, sources: &Sources) -> Loaded {
-    empty(path, sources, UnitKind::Template)
+    load(path, sources, UnitKind::Template)
 }
 
 /// Reads the `resources` of one `serverless.yml`.
 pub(super) fn load_serverless(path: &Path, sources: &Sources) -> Loaded {
-    empty(path, sources, UnitKind::ServerlessService)
+    load(path, sources, UnitKind::ServerlessService)
 }
 
-fn empty(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
+fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
+    let notes = match kind {
+        UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
+        UnitKind::Template | UnitKind::TerraformModule => Vec::new(),
+    };
     let unit = Unit {
         name: sources.name_of(path),
         kind,
-        notes: Vec::new(),
+        notes,
     };
-    Loaded {
+    let name = unit.name.clone();
+    let mut loaded = Loaded {
         graph: UnitGraph::new(unit),
         diagnostics: Vec::new(),
         errors: Vec::new(),
+    };
+    let file = match read(path, sources, &name) {
+        Ok(file) => file,
+        Err(ReadError::Io(error)) => {
+            loaded.errors.push(error);
+            return loaded;
+        }
+        Err(ReadError::Encoding(diagnostic)) => {
+            loaded.diagnostics.push(*diagnostic);
+            return loaded;
+        }
+    };
+    let parsed = parse(&sources.file(file).text(), file);
+    loaded.diagnostics = complaints(&parsed, sources, &name);
+    for document in &parsed.documents {
+        match kind {
+            UnitKind::ServerlessService => {
+                let parts = service_resources(document);
+                fill(
+                    &mut loaded.graph,
+                    Dialect::Serverless,
+                    &parts.iter().collect::<Vec<_>>(),
+                );
+            }
+            UnitKind::Template | UnitKind::TerraformModule => {
+                fill(&mut loaded.graph, Dialect::Template, &[document]);
+            }
+        }
+    }
+    loaded
+}
+
+fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) {
+    let empty = UnitGraph::new(graph.unit.clone());
+    let template = Template::new(&graph.unit.name, dialect, roots);
+    let lowering = Lowering {
+        template: &template,
+        graph: std::mem::replace(graph, empty),
+    };
+    *graph = lowering.run();
+}
+
+/// JSON where it looks like JSON; flow YAML that begins like it is read by the other parser.
+fn parse(text: &str, file: FileId) -> Parsed {
+    if !text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
+        return yaml::parse(text, file);
+    }
+    let parsed = json::parse(text, file);
+    if parsed.errors.is_empty() {
+        return parsed;
+    }
+    let other = yaml::parse(text, file);
+    if other.errors.is_empty() { other } else { parsed }
+}
+
+fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic> {
+    let errors = parsed.errors.iter();
+    let errors = errors.map(|error| parse_error(sources, unit, error.span, &error.message));
+    let limits = parsed.limits.iter();
+    errors
+        .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
+        .collect()
+}
+
+/// The templates in `resources`: one, or a list of them, with `extensions` laid over their resources.
+fn service_resources(document: &Node) -> Vec<Node> {
+    let Some(resources) = document.get("resources") else {
+        return Vec::new();
+    };
+    let parts = resources.items().unwrap_or(std::slice::from_ref(resources));
+    let extensions: Vec<&Entry> = parts
+        .iter()
+        .filter_map(|part| part.get("extensions")?.entries())
+        .flatten()
+        .collect();
+    parts.iter().map(|part| extended(part, &extensions)).collect()
+}
+
+/// `part` with its resources changed by `extensions`: properties are added and replaced, as the framework does.
+fn extended(part: &Node, extensions: &[&Entry]) -> Node {
+    let mut part = part.clone();
+    if let Some(Value::Mapping(resources)) = child(&mut part, "Resources").map(|node| &mut node.value) {
+        for resource in resources {
+            for extension in extensions.iter().filter(|extension| extension.key == resource.key) {
+                overlay(&mut resource.value, &extension.value, 0);
+            }
+        }
+    }
+    part
+}
+
+fn child<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
+    match &mut node.value {
+        Value::Mapping(entries) => {
+            let key: Arc<str> = key.into();
+            entries
+                .iter_mut()
+                .find(|entry| entry.key == key)
+                .map(|entry| &mut entry.value)
+        }
+        _ => None,
+    }
+}
+
+/// Lays `over` on `node`, at most as deep as a resource's attributes and their properties.
+fn overlay(node: &mut Node, over: &Node, depth: usize) {
+    let (Value::Mapping(entries), Value::Mapping(new)) = (&mut node.value, &over.value) else {
+        *node = over.clone();
+        return;
+    };
+    for entry in new {
+        match entries.iter_mut().find(|known| known.key == entry.key) {
+            Some(known) if depth < 1 => overlay(&mut known.value, &entry.value, depth + 1),
+            Some(known) => *known = entry.clone(),
+            None => entries.push(entry.clone()),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! template frontends read. It knows no intrinsic's meaning; short tags are folded into their long form.
 
 use crate::source::Span;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A value and its place.
@@ -93,4 +94,86 @@ pub(super) struct SyntaxError {
     pub(super) span: Span,
     /// What it expected or met, without a final full stop.
     pub(super) message: String,
+}
+
+/// What a text holds.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    /// The documents that could be read; JSON has one.
+    pub(super) documents: Vec<Node>,
+    /// Why others could not.
+    pub(super) errors: Vec<SyntaxError>,
+    /// Bounds that were reached: depth, or nodes that aliases stand for.
+    pub(super) limits: Vec<SyntaxError>,
+    /// Keys that a later one of the same name replaces.
+    pub(super) duplicates: Vec<Span>,
+}
+
+/// Drops every entry whose key is written again later, as CloudFormation's tools do, and notes its key.
+pub(super) fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<Entry> {
+    let mut last: HashMap<Arc<str>, usize> = HashMap::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        last.insert(entry.key.clone(), at);
+    }
+    if last.len() == entries.len() {
+        return entries;
+    }
+    let mut kept = Vec::with_capacity(last.len());
+    for (at, entry) in entries.into_iter().enumerate() {
+        if last.get(&entry.key) == Some(&at) {
+            kept.push(entry);
+        } else {
+            duplicates.push(entry.key_span);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+pub(super) mod hostile {
+    //! What both readers must stand.
+    use super::*;
+    use crate::source::FileId;
+
+    const MARKS: &[u8] = b" \t\n\r:-{}[]'\"|>&*!#%@`,\0\xff\xc3aZ0~?<";
+
+    /// Cuts `text` at every byte and changes single bytes, and checks what `parse` makes of each.
+    pub(in crate::frontend) fn maul(text: &str, file: FileId, parse: fn(&str, FileId) -> Parsed) {
+        let bytes = text.as_bytes();
+        for end in 0..=bytes.len() {
+            sound(&String::from_utf8_lossy(&bytes[..end]), file, parse);
+        }
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        for _ in 0..400 {
+            // xorshift: random enough, and the same in every run
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let mut changed = bytes.to_vec();
+            let at = usize::try_from(state >> 8).unwrap_or(0) % changed.len();
+            changed[at] = MARKS[usize::from((state & 0xff) as u8) % MARKS.len()];
+            sound(&String::from_utf8_lossy(&changed), file, parse);
+        }
+    }
+
+    fn sound(text: &str, file: FileId, parse: fn(&str, FileId) -> Parsed) {
+        let parsed = parse(text, file);
+        for node in &parsed.documents {
+            within(text, node);
+        }
+        for problem in parsed.errors.iter().chain(&parsed.limits) {
+            assert!(problem.span.end as usize <= text.len(), "{text:?}: {problem:?}");
+        }
+    }
+
+    fn within(text: &str, node: &Node) {
+        assert!(text.get(node.span.range()).is_some(), "{text:?}: {node:?}");
+        for item in node.items().unwrap_or_default() {
+            within(text, item);
+        }
+        for entry in node.entries().unwrap_or_default() {
+            assert!(text.get(entry.key_span.range()).is_some(), "{text:?}: {entry:?}");
+            within(text, &entry.value);
+        }
+    }
 }

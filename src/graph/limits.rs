@@ -48,3 +48,6 @@ pub const BATCH_SIZE_WITHOUT_WINDOW: i64 = 10;
 pub const BATCH_SIZE: RangeInclusive<i64> = 1..=10_000;
 /// Batching windows that a mapping may have, in seconds. Source: as above.
 pub const WINDOW: RangeInclusive<i64> = 0..=300;
+/// Characters in a queue's name, `.fifo` included.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
+pub const QUEUE_NAME_LENGTH: usize = 80;

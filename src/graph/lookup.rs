@@ -258,6 +258,11 @@ impl Graph {
         sources.into_iter().flatten().map(|&at| &self.queues[at]).collect()
     }
 
+    /// Every reference from a failure argument, with the unit it is written in.
+    pub(super) fn dead_letter_uses(&self) -> &[(UnitId, DeadLetterUse)] {
+        &self.dead_letter_uses
+    }
+
     /// References from failure arguments of other resources that name `queue`.
     pub fn dead_letter_uses_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g DeadLetterUse> {
         let names_it = |unit: UnitId, used: &DeadLetterUse| {

@@ -1,0 +1,81 @@
+//! What the rules on batches compare: a mapping's batch size or window, and the type of the queue it reads.
+//!
+//! It knows the graph and how rules note what is unresolved; it decides nothing.
+
+use crate::diagnostic::Diagnostic;
+use crate::graph::{Condition, EventSourceMapping, Form, Graph, Target};
+use crate::rules::Findings;
+use crate::source::Span;
+
+/// The queue that a mapping reads, in worlds where its type is known.
+#[derive(Debug)]
+pub(crate) struct BatchSource {
+    /// The worlds.
+    pub(crate) world: Condition,
+    /// Whether it is a FIFO queue.
+    pub(crate) fifo: bool,
+    /// How to call it in a sentence.
+    pub(crate) shown: String,
+    /// What tells the type: the queue's setting, or the ARN in the mapping.
+    span: Span,
+}
+
+impl BatchSource {
+    /// Adds the label that tells the type.
+    pub(crate) fn show(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let kind = if self.fifo { "a FIFO" } else { "a standard" };
+        diagnostic.label(self.span, format!("{} is {kind} queue", self.shown))
+    }
+}
+
+impl Findings<'_> {
+    /// The queues that `mapping` reads in the worlds of `world`, as far as their type is known. A queue
+    /// outside the project tells its type by its name: that of a FIFO queue ends in `.fifo`, no other does.
+    pub(crate) fn batch_sources(
+        &mut self,
+        graph: &Graph,
+        mapping: &EventSourceMapping,
+        world: &Condition,
+    ) -> Vec<BatchSource> {
+        let mut all = Vec::new();
+        for link in self.known(world, &mapping.resource, &mapping.queue) {
+            if let Some(queue) = graph.queue(mapping.resource.unit, link.value) {
+                let world = link.world.and(&queue.resource.when);
+                for fifo in self.known(&world, &queue.resource, &queue.fifo) {
+                    all.push(BatchSource {
+                        world: fifo.world.clone(),
+                        fifo: *fifo.value,
+                        shown: queue.resource.shown(),
+                        span: fifo.span(),
+                    });
+                }
+            } else if let Target::External(written) = &link.value.target
+                && let Some(name) = queue_name(written, link.value.form)
+            {
+                all.push(BatchSource {
+                    world: link.world.clone(),
+                    fifo: name.ends_with(".fifo"),
+                    shown: format!("`{name}`"),
+                    span: link.span(),
+                });
+            }
+        }
+        all
+    }
+}
+
+/// The queue's name in an ARN or URL of SQS.
+fn queue_name(written: &str, form: Form) -> Option<&str> {
+    let name = match form {
+        Form::Arn => {
+            let parts: Vec<&str> = written.split(':').collect();
+            match parts.as_slice() {
+                ["arn", _, "sqs", _, _, name] => *name,
+                _ => return None,
+            }
+        }
+        Form::Url if written.starts_with("https://sqs.") => written.rsplit('/').next()?,
+        Form::Url | Form::Name => return None,
+    };
+    (!name.is_empty()).then_some(name)
+}

@@ -1,0 +1,207 @@
+//! The command line: what may be typed, what it means, and which exit code says how it went.
+//!
+//! Everything is written into the streams that `main` hands over; nothing here opens or reads a file.
+
+mod check;
+mod graph;
+mod rules;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use sqslint::diagnostic::Severity;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// What may be typed.
+#[derive(Debug, Parser)]
+#[command(name = "sqslint", version, about = env!("CARGO_PKG_DESCRIPTION"), long_about = None, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Lint files and directories
+    Check(CheckArgs),
+    /// Print the page of a rule
+    Explain {
+        /// Its id, as in `error[rule-id]`
+        rule: String,
+    },
+    /// Print queues, functions and event source mappings as they were understood
+    Graph {
+        /// Files and directories
+        #[arg(default_value = ".")]
+        paths: Vec<PathBuf>,
+        /// How to print them
+        #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+        format: GraphFormat,
+        /// Nothing to print is no failure
+        #[arg(long)]
+        allow_empty: bool,
+    },
+    /// List the rules
+    Rules {
+        /// How to list them
+        #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
+        format: RulesFormat,
+    },
+}
+
+// Flags that may be combined at will are no state machine.
+#[allow(clippy::struct_excessive_bools)]
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing at or above the fail level, 1 findings, 2 sqslint could not do its \
+                        job, 3 nothing to check"
+)]
+struct CheckArgs {
+    /// Files and directories
+    #[arg(default_value = ".")]
+    paths: Vec<PathBuf>,
+    /// How to print findings
+    #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
+    format: Format,
+    /// Whether to colour
+    #[arg(
+        long,
+        help = "Whether to colour: by default on a terminal, unless NO_COLOR is set",
+         value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    color: Color,
+    /// Print findings and errors only, no summary
+    #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
+    quiet: bool,
+    /// Also list what could not be judged, and why
+    #[arg(long, short, help_heading = "Output")]
+    verbose: bool,
+    /// Run these rules, categories or sets (default, pedantic, all) instead of the default set
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',', help_heading = "Selection")]
+    select: Vec<String>,
+    /// Do not run these rules, categories or sets
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',', help_heading = "Selection")]
+    ignore: Vec<String>,
+    /// Also run the rules that not every team wants
+    #[arg(long, help_heading = "Selection")]
+    pedantic: bool,
+    /// Leave out findings below this severity
+    #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Selection")]
+    min_severity: Level,
+    /// Exit with 1 for findings of this severity or above
+    #[arg(long, value_enum, default_value_t = FailLevel::Warning, value_name = "SEVERITY", help_heading = "Outcome")]
+    fail_level: FailLevel,
+    /// Exit with 0 whatever the findings
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
+    exit_zero: bool,
+    /// Nothing to check is no failure
+    #[arg(long, help_heading = "Outcome")]
+    allow_empty: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Drawn, with the places, the arithmetic and what to do
+    Full,
+    /// `path:line:column: severity[rule] message`
+    Concise,
+    /// One object, of the same shape whatever the outcome
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    Error,
+    Warning,
+    Info,
+}
+
+impl Level {
+    fn severity(self) -> Severity {
+        match self {
+            Level::Error => Severity::Error,
+            Level::Warning => Severity::Warning,
+            Level::Info => Severity::Info,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailLevel {
+    Error,
+    Warning,
+    Info,
+    Never,
+}
+
+impl FailLevel {
+    /// The least severity that fails a run.
+    fn severity(self) -> Option<Severity> {
+        match self {
+            FailLevel::Error => Some(Severity::Error),
+            FailLevel::Warning => Some(Severity::Warning),
+            FailLevel::Info => Some(Severity::Info),
+            FailLevel::Never => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RulesFormat {
+    /// A table for the terminal
+    Text,
+    /// A list of objects
+    Json,
+    /// A table for a page
+    Markdown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GraphFormat {
+    /// For people
+    Text,
+    /// Version 1 of the document
+    Json,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Nothing at or above the fail level.
+    Clean = 0,
+    /// A finding at or above the fail level.
+    Findings = 1,
+    /// sqslint could not do its job.
+    Failed = 2,
+    /// There was nothing to check.
+    Nothing = 3,
+}
+
+/// Where output goes.
+pub(crate) struct Streams<'a> {
+    /// Results.
+    pub(crate) out: &'a mut dyn Write,
+    /// What went wrong, and the summary.
+    pub(crate) err: &'a mut dyn Write,
+}
+
+impl Cli {
+    /// Does what was asked. An error is one of writing.
+    pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
+        match self.command {
+            Command::Check(arguments) => check::run(&arguments, streams),
+            Command::Graph {
+                paths,
+                format,
+                allow_empty,
+            } => graph::run(paths, format, allow_empty, streams),
+            Command::Explain { rule } => rules::explain(&rule, streams),
+            Command::Rules { format } => rules::list(format, streams),
+        }
+    }
+}

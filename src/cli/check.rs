@@ -1,0 +1,166 @@
+//! `sqslint check`: from arguments to options, from the outcome to output and exit code.
+
+use super::{CheckArgs, Color, Exit, Format, Streams};
+use sqslint::diagnostic::Diagnostic;
+use sqslint::graph::UnitKind;
+use sqslint::report::{Report, Units, concise, human, json, printable, summary};
+use sqslint::selection::Selection;
+use sqslint::source::Sources;
+use sqslint::{Options, Outcome};
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+/// The width of a report that goes to no terminal.
+const WIDTH: usize = 100;
+
+pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
+    let selection = match selection {
+        Ok(selection) => selection,
+        Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
+    };
+    let outcome = sqslint::check(&Options {
+        paths: arguments.paths.clone(),
+        selection,
+    });
+    let units = units(&outcome);
+    let shown: Vec<Diagnostic> = outcome
+        .findings
+        .iter()
+        .filter(|found| found.severity >= arguments.min_severity.severity())
+        .cloned()
+        .collect();
+    let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
+    let mut errors = outcome.errors.clone();
+    if nothing {
+        errors.push(nothing_to_check(&arguments.paths, &outcome.skipped));
+    }
+    let report = Report {
+        sources: &outcome.sources,
+        findings: &shown,
+        not_evaluated: &outcome.not_evaluated,
+        errors: &errors,
+        units: &units,
+    };
+    write(&report, arguments, streams)?;
+    if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
+        writeln!(streams.err, "{}", summary::render(&report))?;
+    }
+    Ok(if !outcome.errors.is_empty() {
+        Exit::Failed
+    } else if nothing {
+        Exit::Nothing
+    } else if fails(arguments, &shown) {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    })
+}
+
+/// Ends a run that cannot start, in the format that was asked for.
+fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let report = Report {
+        sources: &Sources::default(),
+        findings: &[],
+        not_evaluated: &[],
+        errors: &[error],
+        units: &Units::default(),
+    };
+    write(&report, arguments, streams)?;
+    Ok(Exit::Failed)
+}
+
+/// Findings go out first, then what is to be said about the run.
+fn write(report: &Report<'_>, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<()> {
+    let text = match arguments.format {
+        Format::Full => human::render(report, style(arguments.color)),
+        Format::Concise => concise::render(report),
+        Format::Json => json::render(report),
+    };
+    streams.out.write_all(text.as_bytes())?;
+    streams.out.flush()?;
+    for error in report.errors {
+        writeln!(streams.err, "sqslint: {}", printable(error))?;
+    }
+    if arguments.verbose {
+        streams.err.write_all(summary::not_evaluated(report).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn fails(arguments: &CheckArgs, shown: &[Diagnostic]) -> bool {
+    let least = arguments.fail_level.severity().filter(|_| !arguments.exit_zero);
+    least.is_some_and(|least| shown.iter().any(|found| found.severity >= least))
+}
+
+fn units(outcome: &Outcome) -> Units {
+    let mut units = Units::default();
+    for unit in outcome.graph.units() {
+        match unit.kind {
+            UnitKind::TerraformModule => units.modules += 1,
+            UnitKind::Template => units.templates += 1,
+            UnitKind::ServerlessService => units.services += 1,
+        }
+        units
+            .notes
+            .extend(unit.notes.iter().map(|note| format!("{}: {note}", unit.name)));
+    }
+    units
+}
+
+/// Says where was looked and what was passed over: the wrong directory, or files that need to be named.
+pub(super) fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String {
+    const NAMED: usize = 5;
+    let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    let mut text = format!(
+        "nothing to check under {}: no Terraform files and no CloudFormation or SAM template",
+        paths.join(", ")
+    );
+    if !skipped.is_empty() {
+        let mut named: Vec<String> = skipped.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
+        if skipped.len() > NAMED {
+            named.push(format!("{} more", skipped.len() - NAMED));
+        }
+        text.push_str("; skipped ");
+        text.push_str(&named.join(", "));
+        text.push_str(" (name it to have it checked)");
+    }
+    text
+}
+
+/// What the terminal, or what stands in its place, can show.
+fn style(color: Color) -> human::Style {
+    let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
+    human::Style {
+        width,
+        color: match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                let stdout = io::stdout();
+                anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
+            }
+        },
+        unicode: shows_unicode(),
+        graphics: std::env::var_os("NO_GRAPHICS").is_none_or(|value| value.is_empty() || value == "0"),
+    }
+}
+
+/// `CLICOLOR_FORCE` colours pipes too.
+fn forced_or_terminal(stdout: &io::Stdout) -> bool {
+    let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    forced || stdout.is_terminal()
+}
+
+/// Whether the locale is one of UTF-8; Windows terminals have been for long.
+fn shows_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty());
+    cfg!(windows)
+        || locale.is_some_and(|locale| {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        })
+}

@@ -1,0 +1,52 @@
+//! `sqslint graph`: what was understood, without judging it.
+
+use super::check::nothing_to_check;
+use super::{Exit, GraphFormat, Streams};
+use sqslint::Options;
+use sqslint::graph::{json, text};
+use sqslint::report::printable;
+use sqslint::selection::Selection;
+use std::io;
+use std::path::PathBuf;
+
+pub(super) fn run(
+    paths: Vec<PathBuf>,
+    format: GraphFormat,
+    allow_empty: bool,
+    streams: &mut Streams<'_>,
+) -> io::Result<Exit> {
+    let options = Options {
+        paths,
+        selection: Selection::default(),
+    };
+    let outcome = sqslint::check(&options);
+    let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !allow_empty;
+    let text = match format {
+        GraphFormat::Json => json::render(&outcome.graph, &outcome.sources),
+        GraphFormat::Text => text::render(&outcome.graph, &outcome.sources),
+    };
+    if !nothing || format == GraphFormat::Json {
+        streams.out.write_all(text.as_bytes())?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            streams.out.write_all(b"\n")?;
+        }
+    }
+    for error in &outcome.errors {
+        writeln!(streams.err, "sqslint: {}", printable(error))?;
+    }
+    let unread = outcome.findings.iter().filter(|found| found.rule == "parse-error");
+    for found in unread {
+        writeln!(streams.err, "sqslint: {}", printable(&found.headline))?;
+    }
+    if nothing {
+        let message = nothing_to_check(&options.paths, &outcome.skipped);
+        writeln!(streams.err, "sqslint: {}", printable(&message))?;
+    }
+    Ok(if !outcome.errors.is_empty() {
+        Exit::Failed
+    } else if nothing {
+        Exit::Nothing
+    } else {
+        Exit::Clean
+    })
+}

@@ -1,0 +1,84 @@
+//! `sqslint rules` and `sqslint explain`: what the rules say about themselves.
+
+use super::{Exit, RulesFormat, Streams};
+use serde::Serialize;
+use sqslint::report::printable;
+use sqslint::rules::{RULES, Rule, by_id};
+use sqslint::selection::{UnknownRule, suggest};
+use std::io;
+
+#[derive(Serialize)]
+struct Listed {
+    id: &'static str,
+    category: &'static str,
+    severity: String,
+    set: &'static str,
+    fixable: bool,
+    summary: &'static str,
+}
+
+pub(super) fn explain(id: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    if let Some(rule) = by_id(id) {
+        writeln!(streams.out, "{}", rule.page.trim_end())?;
+        return Ok(Exit::Clean);
+    }
+    let unknown = UnknownRule {
+        name: id.to_owned(),
+        suggestion: suggest(id),
+    };
+    writeln!(streams.err, "sqslint: {}", printable(&unknown.to_string()))?;
+    Ok(Exit::Failed)
+}
+
+pub(super) fn list(format: RulesFormat, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let text = match format {
+        RulesFormat::Text => table(),
+        RulesFormat::Json => {
+            let all: Vec<Listed> = RULES.iter().map(|rule| listed(rule)).collect();
+            serde_json::to_string_pretty(&all)? + "\n"
+        }
+        RulesFormat::Markdown => markdown(),
+    };
+    streams.out.write_all(text.as_bytes())?;
+    Ok(Exit::Clean)
+}
+
+fn listed(rule: &Rule) -> Listed {
+    Listed {
+        id: rule.id,
+        category: rule.category.name(),
+        severity: rule.severity.to_string(),
+        set: rule.set.name(),
+        fixable: false,
+        summary: rule.summary,
+    }
+}
+
+fn table() -> String {
+    let longest = |of: fn(&Rule) -> &'static str| RULES.iter().map(|rule| of(rule).len()).max().unwrap_or(0);
+    let (ids, categories) = (longest(|rule| rule.id), longest(|rule| rule.category.name()));
+    let row = |rule: &&Rule| {
+        format!(
+            "{:ids$}  {:7}  {:8}  {:categories$}  {}\n",
+            rule.id,
+            rule.severity,
+            rule.set.name(),
+            rule.category.name(),
+            rule.summary
+        )
+    };
+    RULES.iter().map(row).collect()
+}
+
+fn markdown() -> String {
+    let head = "| rule | severity | set | what it flags |\n| --- | --- | --- | --- |\n".to_owned();
+    RULES.iter().fold(head, |text, rule| {
+        let summary = rule.summary.replace('|', "\\|");
+        format!(
+            "{text}| [`{id}`](rules/{id}.md) | {} | {} | {summary} |\n",
+            rule.severity,
+            rule.set.name(),
+            id = rule.id
+        )
+    })
+}

@@ -1,0 +1,200 @@
+//! What a YAML or JSON file is, by a scan of its bytes. It looks for keys where a template has them, at the top, so that
+//! an `OpenAPI` document or a page that mentions templates is not taken for one; a broken template still is.
+
+use std::borrow::Cow;
+
+/// A file that is a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// CloudFormation or SAM.
+    Template,
+    /// Serverless Framework.
+    Serverless,
+}
+
+/// What the file `name` with these bytes is.
+pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
+    let text = decode(bytes);
+    if matches!(name, "serverless.yml" | "serverless.yaml") {
+        let service = top_lines(&text).any(|line| matches!(key_of(line), "service" | "provider" | "functions"));
+        if service {
+            return Some(Kind::Serverless);
+        }
+    }
+    let template = if text.trim_start().starts_with('{') {
+        is_json_template(&text)
+    } else {
+        is_yaml_template(&text)
+    };
+    template.then_some(Kind::Template)
+}
+
+/// The text without its byte order mark. UTF-16 is made readable enough, so that its frontend can name the fault.
+fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match bytes {
+        [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => {
+            let narrow: Vec<u8> = rest.iter().copied().filter(|&byte| byte != 0).collect();
+            Cow::Owned(String::from_utf8_lossy(&narrow).into_owned())
+        }
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest),
+        _ => String::from_utf8_lossy(bytes),
+    }
+}
+
+/// Lines that are not indented.
+fn top_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.starts_with([' ', '\t', '#']))
+}
+
+/// The key that a line starts with, without quotes.
+fn key_of(line: &str) -> &str {
+    let key = line.split_once(':').map_or("", |(key, _)| key.trim_end());
+    key.trim_matches(['"', '\''])
+}
+
+fn is_yaml_template(text: &str) -> bool {
+    let mut resources = false;
+    let mut globals = false;
+    for line in top_lines(text) {
+        match key_of(line) {
+            "AWSTemplateFormatVersion" => return true,
+            "Transform" if line.contains("AWS::Serverless-2016-10-31") => return true,
+            "Resources" => resources = true,
+            "Globals" => globals = true,
+            _ => {}
+        }
+    }
+    // `Globals` may stand in a fragment of its own; that of SAM holds one of these.
+    (resources && has_resource_type(text))
+        || (globals
+            && text
+                .lines()
+                .any(|line| matches!(line.trim(), "Function:" | "Api:" | "HttpApi:")))
+        || ((resources || globals) && text.contains("AWS::Serverless-2016-10-31"))
+}
+
+/// Whether a `Type` has an `AWS::` value somewhere, in YAML or JSON.
+fn has_resource_type(text: &str) -> bool {
+    text.match_indices("Type").any(|(at, word)| {
+        let rest = text.get(at + word.len()..).unwrap_or("");
+        let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest).trim_start();
+        let Some(value) = rest.strip_prefix(':') else {
+            return false;
+        };
+        let value = value.trim_start();
+        value.strip_prefix(['"', '\'']).unwrap_or(value).starts_with("AWS::")
+    })
+}
+
+fn is_json_template(text: &str) -> bool {
+    if !text.contains("\"Resources\"") {
+        return false;
+    }
+    let keys = top_keys(text);
+    keys.contains(&"Resources") && (keys.contains(&"AWSTemplateFormatVersion") || has_resource_type(text))
+}
+
+/// The keys of the outermost JSON object.
+fn top_keys(text: &str) -> Vec<&str> {
+    let mut keys = Vec::new();
+    let mut depth = 0_usize;
+    let mut bytes = text.bytes().enumerate();
+    let mut last_string = None;
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let mut escaped = false;
+                let end = bytes.find(|&(_, byte)| {
+                    let ends = byte == b'"' && !escaped;
+                    escaped = byte == b'\\' && !escaped;
+                    ends
+                });
+                last_string = end.and_then(|(end, _)| text.get(at + 1..end));
+            }
+            b':' if depth == 1 => keys.extend(last_string.take()),
+            _ => {}
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_told_by_their_top_keys() {
+        let templates = [
+            ("t.yaml", "AWSTemplateFormatVersion: '2010-09-09'\n"),
+            ("t.yaml", "\u{feff}---\r\n\"AWSTemplateFormatVersion\": 2010-09-09\r\n"),
+            ("t.yaml", "Transform: AWS::Serverless-2016-10-31\nGlobals: {}\n"),
+            ("t.yaml", "Transform:\n  - AWS::Serverless-2016-10-31\nResources: {}\n"),
+            ("t.yml", "Resources:\n  Q: {Type: 'AWS::SQS::Queue'}\n"),
+            ("t.yml", "Globals:\n  Function:\n    Timeout: 3\n"),
+            ("t.yaml", "{\"Resources\": {\"Q\": {\"Type\" : \"AWS::SQS::Queue\"}}}"),
+            (
+                "t.template",
+                " {\"AWSTemplateFormatVersion\": \"x\", \"Resources\": {}}",
+            ),
+            ("t.json", "{\"Resources\": {\"Q\": {\"Type\": \"AWS::SQS::Queue\", \"x"),
+        ];
+        for (name, text) in templates {
+            assert_eq!(kind(name, text.as_bytes()), Some(Kind::Template), "{text}");
+        }
+        let others = [
+            (
+                "openapi.yaml",
+                "openapi: 3.0.0\ncomponents:\n  Resources:\n    Type: AWS::SQS::Queue\n",
+            ),
+            (
+                "k8s.yaml",
+                "kind: ConfigMap\ndata:\n  t: |\n    AWSTemplateFormatVersion: x\n    Resources:\n",
+            ),
+            ("mkdocs.yml", "nav:\n- Resources: resources.md\n"),
+            ("x.yaml", "Resources:\n  - name: a\n"),
+            (
+                "plan.json",
+                "{\"resource_changes\": [{\"Resources\": {\"Type\": \"AWS::X\"}}]}",
+            ),
+            (
+                "spec.json",
+                "{\"ResourceTypes\": {\"AWS::SQS::Queue\": {\"Resources\": 1}}}",
+            ),
+            (
+                "package.json",
+                "{\"description\": \"\\\"Resources\\\": AWSTemplateFormatVersion\"}",
+            ),
+            ("event.json", "{\"Resources\": [\"arn\"]}"),
+            (
+                "list.json",
+                "[{\"Resources\": {\"Q\": {\"Type\": \"AWS::SQS::Queue\"}}}]",
+            ),
+            ("serverless.yml", "nothing: here\n"),
+            ("empty.yaml", ""),
+        ];
+        for (name, text) in others {
+            assert_eq!(kind(name, text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_service_is_told_by_name_and_key() {
+        assert_eq!(
+            kind("serverless.yml", b"service: x\nresources:\n  Resources: {}\n"),
+            Some(Kind::Serverless)
+        );
+        assert_eq!(kind("other.yml", b"service: x\n"), None);
+    }
+
+    #[test]
+    fn utf_16_is_recognised() {
+        let wide: Vec<u8> = [0xfeff]
+            .into_iter()
+            .chain("AWSTemplateFormatVersion: x\n".encode_utf16())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(kind("t.yaml", &wide), Some(Kind::Template));
+    }
+}

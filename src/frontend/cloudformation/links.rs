@@ -1,0 +1,175 @@
+//! Links: what a text or reference points to.
+
+use super::template::{Declared, Template};
+use super::value::{Evaluated, Outcome, Outcomes, Part, Reference, literal, rendered, split};
+use crate::graph::{Condition, Form, Link, Target};
+use std::sync::Arc;
+
+/// Aliases of aliases are followed this deep.
+const MAX_HOPS: usize = 4;
+
+/// What only the deployment knows, by type of the resource that gives it.
+fn is_opaque(kind: &str) -> bool {
+    let opaque = [
+        "AWS::CloudFormation::",
+        "AWS::Serverless::Application",
+        "AWS::SSM::Parameter",
+        "AWS::ServiceCatalog::",
+    ];
+    !kind.starts_with("AWS::") || kind.ends_with("::MODULE") || opaque.iter().any(|prefix| kind.starts_with(prefix))
+}
+
+impl<'t> Template<'t> {
+    /// What an evaluated value points to.
+    pub(super) fn link(&self, value: &Evaluated<'_>) -> Result<Link, Arc<str>> {
+        match value {
+            Evaluated::Text(parts) => self.link_of(parts, 0),
+            other => Err(other.text().err().unwrap_or_else(|| "nothing is written".into())),
+        }
+    }
+
+    fn link_of(&self, parts: &[Part], hops: usize) -> Result<Link, Arc<str>> {
+        match parts {
+            [] => Err("it is empty".into()),
+            [Part::Reference(reference)] => self.target(reference, hops),
+            // A qualifier behind a function's name or ARN.
+            [Part::Reference(reference), Part::Text(text), ..] if text.starts_with(':') => self.target(reference, hops),
+            [Part::Open { reason, .. }, ..] => Err(reason.clone()),
+            _ => self.composed(parts, hops),
+        }
+    }
+
+    /// A text that was put together: an ARN, a URL or a name.
+    fn composed(&self, parts: &[Part], hops: usize) -> Result<Link, Arc<str>> {
+        let text = rendered(parts);
+        let (form, name) = if text.starts_with("arn:") {
+            let segments = split(parts, ":");
+            let service = segments.get(2).map(|segment| rendered(segment));
+            let at = if service.as_deref() == Some("lambda") { 6 } else { 5 };
+            (Form::Arn, segments.get(at).cloned().unwrap_or_default())
+        } else if text.starts_with("https://") || text.starts_with("http://") {
+            (Form::Url, split(parts, "/").pop().unwrap_or_default())
+        } else {
+            let name = split(parts, ":").into_iter().next().unwrap_or_default();
+            (Form::Name, name)
+        };
+        if let [Part::Reference(reference)] = name.as_slice() {
+            return self.target(reference, hops).map(|link| Link { form, ..link });
+        }
+        let known = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Text(_)));
+        if !known(parts) {
+            let named = self.queue_names.borrow();
+            if let Some(Some(id)) = named.get(&rendered(&name)) {
+                let target = Target::Resource(id.clone());
+                return Ok(Link { target, form });
+            }
+        }
+        if !known(&name) {
+            return Err(literal(&name).err().unwrap_or_else(|| "the name is not known".into()));
+        }
+        Ok(Link {
+            target: Target::External(text.into()),
+            form,
+        })
+    }
+
+    /// What `Ref` or `Fn::GetAtt` of a resource points to.
+    fn target(&self, reference: &Reference, hops: usize) -> Result<Link, Arc<str>> {
+        let to = |form| {
+            let target = Target::Resource(reference.id.clone());
+            Ok(Link { target, form })
+        };
+        let attribute = reference.attribute.as_deref();
+        let Some(resource) = self.resource(&reference.id) else {
+            return self.generated(reference);
+        };
+        match (&*resource.kind, attribute) {
+            ("AWS::SQS::Queue", None | Some("QueueUrl")) => to(Form::Url),
+            ("AWS::SQS::Queue", Some("Arn")) => to(Form::Arn),
+            ("AWS::SQS::Queue", Some("QueueName")) => to(Form::Name),
+            ("AWS::SQS::Queue", Some(other)) => Err(format!("queues have no attribute `{other}`").into()),
+            ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => to(Form::Name),
+            ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(Form::Arn),
+            ("AWS::Lambda::Alias" | "AWS::Lambda::Version", _) => {
+                let object = self.properties_of(resource);
+                let functions = self.field(&object, "FunctionName", &Condition::always());
+                match functions.as_slice() {
+                    [only] if hops < MAX_HOPS => match &only.value {
+                        Evaluated::Text(parts) => {
+                            let link = self.link_of(parts, hops + 1)?;
+                            let form = if attribute == Some("FunctionName") {
+                                Form::Name
+                            } else {
+                                Form::Arn
+                            };
+                            Ok(Link { form, ..link })
+                        }
+                        _ => Err(format!("the function of `{}` is not known", reference.id).into()),
+                    },
+                    _ => Err(format!("the function of `{}` is not known", reference.id).into()),
+                }
+            }
+            (kind, _) if is_opaque(kind) => {
+                Err(format!("`{}` is known only when the stack is deployed", reference.shown()).into())
+            }
+            (_, Some(attribute)) if attribute.contains("Arn") => to(Form::Arn),
+            _ => to(Form::Name),
+        }
+    }
+
+    /// What a name points to that no resource has: one that the SAM transform makes, or nothing.
+    fn generated(&self, reference: &Reference) -> Result<Link, Arc<str>> {
+        if self.is_sam {
+            if let Some(function) = self.function_of_generated(&reference.id) {
+                let target = Target::Resource(function);
+                return Ok(Link {
+                    target,
+                    form: Form::Arn,
+                });
+            }
+            let made = |prefix: &str| reference.id.starts_with(prefix);
+            let is_made = self.resources.iter().any(|resource| {
+                resource.kind.starts_with("AWS::Serverless::") && made(&resource.id) && *resource.id != *reference.id
+            });
+            if is_made || made("Serverless") {
+                let form = match reference.attribute.as_deref() {
+                    None => Form::Url,
+                    Some("QueueName") => Form::Name,
+                    Some(_) => Form::Arn,
+                };
+                let target = Target::Resource(reference.id.clone());
+                return Ok(Link { target, form });
+            }
+        }
+        if self.is_closed {
+            let target = Target::Dangling(reference.shown().into());
+            return Ok(Link {
+                target,
+                form: Form::Name,
+            });
+        }
+        Err(format!("`{}` is not declared in this file", reference.id).into())
+    }
+
+    /// The function whose alias or version the SAM transform calls `id`.
+    fn function_of_generated(&self, id: &str) -> Option<Arc<str>> {
+        let functions = self
+            .resources
+            .iter()
+            .filter(|resource| &*resource.kind == "AWS::Serverless::Function");
+        let named = functions.filter(|function| {
+            let rest = id.strip_prefix(&*function.id);
+            rest.is_some_and(|rest| rest.starts_with("Alias") || rest.starts_with("Version"))
+        });
+        // The longest name: `Order` and `OrderAlias` may both be functions.
+        named.map(|function| function.id.clone()).max_by_key(|id| id.len())
+    }
+
+    /// The properties of a resource, as an object to ask.
+    pub(super) fn properties_of(&self, resource: &Declared<'t>) -> Outcomes<'t> {
+        match resource.properties {
+            Some(node) => self.eval(node, resource.header, &Condition::always()),
+            None => vec![Outcome::always(Evaluated::Absent, resource.header)],
+        }
+    }
+}

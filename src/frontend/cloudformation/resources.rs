@@ -1,0 +1,212 @@
+//! Lowers resources into the graph: which type becomes which node, and how properties become attributes.
+
+mod alarm;
+mod function;
+mod mapping;
+mod queue;
+mod reference;
+mod sam;
+
+use super::template::{Declared, Template};
+use super::value::{Evaluated, Outcome, Outcomes};
+use crate::frontend::tree::Node;
+use crate::graph::{Attribute, Case, Condition, Link, Origin, Resource, Seconds, State, UnitGraph, UnitId};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Fills a graph from a template.
+pub(super) struct Lowering<'a, 't> {
+    /// The template.
+    pub(super) template: &'a Template<'t>,
+    /// What has been found.
+    pub(super) graph: UnitGraph,
+}
+
+/// The properties of one resource or event, with what stands in for those it does not write.
+struct Properties<'t> {
+    own: Outcomes<'t>,
+    /// `Globals`: asked for what the resource does not write.
+    globals: Option<&'t Node>,
+    /// Where to point at something absent.
+    header: Span,
+    /// Where the resource exists.
+    world: Condition,
+}
+
+impl<'t> Lowering<'_, 't> {
+    /// Lowers every resource.
+    pub(super) fn run(mut self) -> UnitGraph {
+        self.name_queues();
+        let template = self.template;
+        for declared in &template.resources {
+            let resource = self.resource(declared);
+            if !resource.when.is_possible() {
+                continue;
+            }
+            let properties = self.properties(declared, &resource.when);
+            match &*declared.kind {
+                "AWS::SQS::Queue" => self.queue(resource, &properties),
+                "AWS::Lambda::Function" => self.function(resource, &properties),
+                "AWS::Serverless::Function" => self.serverless_function(resource, &properties, declared),
+                "AWS::Lambda::EventSourceMapping" => self.mapping(resource, &properties),
+                "AWS::CloudWatch::Alarm" => self.alarm(resource, &properties),
+                _ => {}
+            }
+        }
+        for declared in &template.resources {
+            if self.resource(declared).when.is_possible() {
+                self.references(declared);
+            }
+            if &*declared.kind == "AWS::Lambda::EventInvokeConfig" {
+                self.invoke_config(declared);
+            }
+        }
+        self.exports();
+        self.graph
+    }
+
+    fn resource(&self, declared: &Declared<'_>) -> Resource {
+        let when = declared.condition.map(|name| self.template.condition(name));
+        Resource {
+            unit: UnitId(0),
+            address: declared.id.clone(),
+            kind: declared.kind.clone(),
+            header: declared.header,
+            when: when.unwrap_or_default(),
+            uncertain: None,
+            calls: Vec::new(),
+        }
+    }
+
+    fn properties(&self, declared: &Declared<'t>, world: &Condition) -> Properties<'t> {
+        let is_serverless = &*declared.kind == "AWS::Serverless::Function";
+        Properties {
+            own: self.template.properties_of(declared),
+            globals: self.template.globals.filter(|_| is_serverless),
+            header: declared.header,
+            world: world.clone(),
+        }
+    }
+
+    /// The value at `path`, from `Globals` where the resource does not write its first key.
+    fn get(&self, properties: &Properties<'t>, path: &[&str]) -> Outcomes<'t> {
+        let template = self.template;
+        let Some((first, rest)) = path.split_first() else {
+            return properties.own.clone();
+        };
+        let mut start = template.field(&properties.own, first, &properties.world);
+        let is_written = properties.own.iter().any(|outcome| match &outcome.value {
+            Evaluated::Tree(node) => node.entry(first).is_some(),
+            _ => false,
+        });
+        if let (false, Some(entry)) = (is_written, properties.globals.and_then(|globals| globals.entry(first))) {
+            let inherited = template
+                .eval(&entry.value, properties.header, &properties.world)
+                .into_iter();
+            let origin = Origin {
+                span: entry.span(),
+                what: "`Globals`".into(),
+            };
+            let inherited = inherited.map(|outcome| Outcome {
+                span: properties.header,
+                origins: std::iter::once(origin.clone()).chain(outcome.origins).collect(),
+                ..outcome
+            });
+            start = inherited.collect();
+        }
+        rest.iter()
+            .fold(start, |object, key| template.field(&object, key, &properties.world))
+    }
+
+    /// An attribute: `absent` where nothing is written, else what `convert` makes of the value.
+    fn attribute<T: Clone>(
+        &self,
+        properties: &Properties<'t>,
+        path: &[&str],
+        absent: State<T>,
+        convert: impl Fn(&Evaluated<'t>) -> Result<T, Arc<str>>,
+    ) -> Attribute<T> {
+        let name = path.last().copied().unwrap_or_default();
+        attribute(name, self.get(properties, path), properties.header, &absent, convert)
+    }
+
+    fn seconds(&self, properties: &Properties<'t>, path: &[&str], default: Seconds) -> Attribute<Seconds> {
+        self.attribute(properties, path, State::Default(default), |value| {
+            integer(value).map(Seconds)
+        })
+    }
+
+    fn flag(&self, properties: &Properties<'t>, path: &[&str], default: bool) -> Attribute<bool> {
+        self.attribute(properties, path, State::Default(default), boolean)
+    }
+
+    fn name(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Option<String>> {
+        self.attribute(properties, path, State::Default(None), |value| value.text().map(Some))
+    }
+
+    fn link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Link> {
+        let name = path.last().copied().unwrap_or_default();
+        let absent = State::Unresolved(format!("`{name}` is missing").into());
+        self.attribute(properties, path, absent, |value| self.template.link(value))
+    }
+}
+
+/// An attribute from what a property comes to.
+fn attribute<'t, T: Clone>(
+    name: &str,
+    outcomes: Outcomes<'t>,
+    header: Span,
+    absent: &State<T>,
+    convert: impl Fn(&Evaluated<'t>) -> Result<T, Arc<str>>,
+) -> Attribute<T> {
+    let cases = outcomes.into_iter().map(|outcome| match &outcome.value {
+        Evaluated::Absent => Case {
+            when: outcome.when,
+            state: absent.clone(),
+            span: header,
+            origins: Vec::new(),
+        },
+        value => Case {
+            when: outcome.when,
+            state: convert(value).map_or_else(State::Unresolved, State::Set),
+            span: outcome.span,
+            origins: outcome.origins,
+        },
+    });
+    let cases: Vec<Case<T>> = cases.collect();
+    if cases.is_empty() {
+        return Attribute::single(
+            name,
+            State::Unresolved("no combination of conditions gives a value".into()),
+            header,
+        );
+    }
+    Attribute {
+        name: name.into(),
+        cases,
+    }
+}
+
+/// A whole number, from a number or a text that holds one.
+fn integer(value: &Evaluated<'_>) -> Result<i64, Arc<str>> {
+    let text = value.text()?;
+    whole_number(&text).ok_or_else(|| format!("`{text}` is not a whole number").into())
+}
+
+fn whole_number(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let text = match text.split_once('.') {
+        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    };
+    text.parse().ok()
+}
+
+fn boolean(value: &Evaluated<'_>) -> Result<bool, Arc<str>> {
+    let text = value.text()?;
+    match text.to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("`{text}` is neither `true` nor `false`").into()),
+    }
+}

@@ -1,0 +1,130 @@
+//! `AWS::Lambda::EventSourceMapping`, and what SAM's SQS event shares with it.
+
+use super::{Lowering, Properties, integer};
+use crate::frontend::cloudformation::value::Evaluated;
+use crate::graph::{Attribute, Case, EventSourceMapping, Form, Link, Resource, Seconds, State, Target, limits};
+use std::sync::Arc;
+
+/// Properties that no mapping of a queue has.
+const OTHER_SOURCES: [&str; 9] = [
+    "StartingPosition",
+    "SelfManagedEventSource",
+    "Topics",
+    "Queues",
+    "AmazonManagedKafkaEventSourceConfig",
+    "SelfManagedKafkaEventSourceConfig",
+    "DocumentDBEventSourceConfig",
+    "ParallelizationFactor",
+    "TumblingWindowInSeconds",
+];
+
+impl<'t> Lowering<'_, 't> {
+    pub(super) fn mapping(&mut self, resource: Resource, properties: &Properties<'t>) {
+        let is_written = |key: &&str| {
+            let mut outcomes = self.get(properties, &[key]).into_iter();
+            outcomes.any(|outcome| !matches!(outcome.value, Evaluated::Absent))
+        };
+        let queue = self.link(properties, &["EventSourceArn"]);
+        if OTHER_SOURCES.iter().any(is_written) || self.is_other_source(&queue) {
+            return;
+        }
+        let function = self.link(properties, &["FunctionName"]);
+        self.push_mapping(resource, properties, queue, function);
+    }
+
+    /// The mapping of `queue` and `function` with the settings in `properties`.
+    pub(super) fn push_mapping(
+        &mut self,
+        resource: Resource,
+        properties: &Properties<'t>,
+        queue: Attribute<Link>,
+        function: Attribute<Link>,
+    ) {
+        let batch_size = State::Default(limits::BATCH_SIZE_DEFAULT);
+        let mapping = EventSourceMapping {
+            queue,
+            function,
+            batch_size: self.attribute(properties, &["BatchSize"], batch_size, integer),
+            window: self.seconds(properties, &["MaximumBatchingWindowInSeconds"], limits::WINDOW_DEFAULT),
+            report_batch_item_failures: self.reports_failures(properties),
+            maximum_concurrency: self.attribute(
+                properties,
+                &["ScalingConfig", "MaximumConcurrency"],
+                State::Default(None),
+                |value| integer(value).map(Some),
+            ),
+            enabled: self.flag(properties, &["Enabled"], true),
+            resource,
+        };
+        self.graph.mappings.push(mapping);
+    }
+
+    fn reports_failures(&self, properties: &Properties<'t>) -> Attribute<bool> {
+        let name = "FunctionResponseTypes";
+        let outcomes = self.get(properties, &[name]);
+        let mut cases = Vec::new();
+        for outcome in &outcomes {
+            let is_absent = matches!(outcome.value, Evaluated::Absent);
+            for listed in self.template.list(&vec![outcome.clone()], &properties.world) {
+                let state = match listed.items {
+                    _ if is_absent => State::Default(false),
+                    Err(reason) => State::Unresolved(reason),
+                    Ok(items) => reports(&items).map_or_else(State::Unresolved, State::Set),
+                };
+                cases.push(Case {
+                    when: listed.when,
+                    state,
+                    span: if is_absent { properties.header } else { listed.span },
+                    origins: listed.origins,
+                });
+            }
+        }
+        if cases.is_empty() {
+            return Attribute::unresolved(name, "no combination of conditions gives a value", properties.header);
+        }
+        Attribute {
+            name: name.into(),
+            cases,
+        }
+    }
+
+    /// Whether every source that it may have is known, and none of them is a queue.
+    fn is_other_source(&self, source: &Attribute<Link>) -> bool {
+        let mut cases = source.cases.iter();
+        cases.all(|case| case.value().is_some_and(|link| self.is_no_queue(link)))
+    }
+
+    fn is_no_queue(&self, link: &Link) -> bool {
+        match &link.target {
+            Target::Resource(id) => self
+                .template
+                .resource(id)
+                .is_some_and(|r| &*r.kind != "AWS::SQS::Queue"),
+            Target::External(arn) => link.form == Form::Arn && arn.split(':').nth(2).is_some_and(|s| s != "sqs"),
+            Target::Dangling(_) => false,
+        }
+    }
+}
+
+fn reports(items: &[Evaluated<'_>]) -> Result<bool, Arc<str>> {
+    let texts: Vec<_> = items.iter().map(Evaluated::text).collect();
+    if texts.iter().flatten().any(|text| text == "ReportBatchItemFailures") {
+        return Ok(true);
+    }
+    texts.into_iter().collect::<Result<Vec<_>, _>>().map(|_| false)
+}
+
+/// What the transform writes for a queue that it makes itself.
+pub(super) fn made_mapping(resource: Resource, queue: Link, function: Link) -> EventSourceMapping {
+    let header = resource.header;
+    EventSourceMapping {
+        queue: Attribute::set("Queue", queue, header),
+        function: Attribute::set("FunctionName", function, header),
+        batch_size: Attribute::absent("BatchSize", limits::BATCH_SIZE_DEFAULT, header),
+        window: Attribute::absent("MaximumBatchingWindowInSeconds", Seconds(0), header),
+        report_batch_item_failures: Attribute::absent("FunctionResponseTypes", false, header),
+        maximum_concurrency: Attribute::absent("MaximumConcurrency", None, header),
+        enabled: Attribute::absent("Enabled", true, header),
+        resource,
+    }
+}

@@ -1,0 +1,327 @@
+//! `AWS::SQS::Queue`, and the two policies in it, each an object or a text that holds one.
+
+use super::{Lowering, Properties, attribute, whole_number};
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, rendered};
+use crate::frontend::json;
+use crate::frontend::tree::{Node, Value};
+use crate::graph::{
+    Attribute, Case, Condition, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Resource, Seconds,
+    State, limits,
+};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The mark around a part's number in a policy's text: no template holds it, and it may stand in JSON.
+const MARK: char = '\u{e000}';
+
+/// The keys of a policy with what they come to.
+type Keys<'t> = Vec<(Arc<str>, Span, Outcomes<'t>)>;
+
+/// A policy in one of its spellings.
+enum Policy<'t> {
+    /// None: absent, or an empty object.
+    None,
+    /// Its keys.
+    Object(Keys<'t>),
+    /// Not an object.
+    Malformed,
+    /// Not known.
+    Unresolved(Arc<str>),
+}
+
+impl<'t> Lowering<'_, 't> {
+    /// Learns the physical names that hold placeholders, before links are read.
+    pub(super) fn name_queues(&self) {
+        for declared in self.template.resources.iter().filter(|r| &*r.kind == "AWS::SQS::Queue") {
+            let object = self.template.properties_of(declared);
+            for outcome in self.template.field(&object, "QueueName", &Condition::always()) {
+                if let Evaluated::Text(parts) = &outcome.value {
+                    let mut names = self.template.queue_names.borrow_mut();
+                    let known = names
+                        .entry(rendered(parts))
+                        .or_insert_with(|| Some(declared.id.clone()));
+                    if known.as_ref() != Some(&declared.id) {
+                        *known = None;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn queue(&mut self, resource: Resource, properties: &Properties<'t>) {
+        let second = |key: &str, default: Seconds| self.seconds(properties, &[key], default);
+        let queue = Queue {
+            name: self.name(properties, &["QueueName"]),
+            fifo: self.flag(properties, &["FifoQueue"], false),
+            sends_fifo_false: true,
+            visibility_timeout: second("VisibilityTimeout", limits::VISIBILITY_TIMEOUT_DEFAULT),
+            retention: second("MessageRetentionPeriod", limits::RETENTION_DEFAULT),
+            delay: second("DelaySeconds", Seconds(0)),
+            receive_wait_time: second("ReceiveMessageWaitTimeSeconds", Seconds(0)),
+            maximum_message_size: self.attribute(
+                properties,
+                &["MaximumMessageSize"],
+                State::Default(limits::MAXIMUM_MESSAGE_SIZE_DEFAULT),
+                super::integer,
+            ),
+            key_reuse_period: second("KmsDataKeyReusePeriodSeconds", limits::KEY_REUSE_PERIOD_DEFAULT),
+            redrive: self.redrive(properties),
+            redrive_allow: self.redrive_allow(properties),
+            resource,
+        };
+        self.graph.queues.push(queue);
+    }
+
+    fn redrive(&self, properties: &Properties<'t>) -> Attribute<Option<RedrivePolicy>> {
+        self.policy(properties, "RedrivePolicy", |keys, outcome| match keys {
+            Some(keys) => self.redrive_policy(&keys, outcome),
+            None => {
+                let unknown = || "the redrive policy is malformed";
+                RedrivePolicy {
+                    target: Attribute::unresolved("deadLetterTargetArn", unknown(), outcome.span),
+                    max_receive_count: Attribute::unresolved("maxReceiveCount", unknown(), outcome.span),
+                    faults: vec![Fault {
+                        kind: PolicyFault::NotAnObject,
+                        span: outcome.span,
+                    }],
+                }
+            }
+        })
+    }
+
+    fn redrive_allow(&self, properties: &Properties<'t>) -> Attribute<Option<RedriveAllowPolicy>> {
+        self.policy(properties, "RedriveAllowPolicy", |keys, outcome| {
+            let keys = keys.unwrap_or_default();
+            let find = |key: &str| {
+                let found = keys.iter().find(|(name, ..)| &**name == key);
+                found.map_or_else(|| absent(outcome.span), |(_, _, outcomes)| outcomes.clone())
+            };
+            let open = State::Unresolved("`redrivePermission` is missing".into());
+            let permission = find("redrivePermission");
+            let world = properties.world.and(&outcome.when);
+            let mut sources = Vec::new();
+            for listed in self.template.list(&find("sourceQueueArns"), &world) {
+                let one = |state| Attribute {
+                    name: "sourceQueueArns".into(),
+                    cases: vec![Case {
+                        when: listed.when.clone(),
+                        state,
+                        span: listed.span,
+                        origins: listed.origins.clone(),
+                    }],
+                };
+                match listed.items {
+                    Err(ref reason) => sources.push(one(State::Unresolved(reason.clone()))),
+                    Ok(ref items) => sources.extend(items.iter().map(|item| {
+                        let link = self.template.link(item);
+                        one(link.map_or_else(State::Unresolved, State::Set))
+                    })),
+                }
+            }
+            RedriveAllowPolicy {
+                permission: attribute("redrivePermission", permission, outcome.span, &open, Evaluated::text),
+                sources,
+            }
+        })
+    }
+
+    /// The policy that the property `name` holds; `read` gets its keys, or `None` where it is malformed.
+    fn policy<P: Clone>(
+        &self,
+        properties: &Properties<'t>,
+        name: &str,
+        read: impl Fn(Option<Keys<'t>>, &Outcome<'t>) -> P,
+    ) -> Attribute<Option<P>> {
+        let mut cases = Vec::new();
+        for outcome in self.get(properties, &[name]) {
+            let state = match self.policy_of(&outcome, &properties.world) {
+                Policy::None if matches!(outcome.value, Evaluated::Absent) => State::Default(None),
+                Policy::None => State::Set(None),
+                Policy::Object(keys) => State::Set(Some(read(Some(keys), &outcome))),
+                Policy::Malformed => State::Set(Some(read(None, &outcome))),
+                Policy::Unresolved(reason) => State::Unresolved(reason),
+            };
+            let is_absent = matches!(outcome.value, Evaluated::Absent);
+            cases.push(Case {
+                when: outcome.when,
+                state,
+                span: if is_absent { properties.header } else { outcome.span },
+                origins: outcome.origins,
+            });
+        }
+        if cases.is_empty() {
+            return Attribute::unresolved(name, "no combination of conditions gives a value", properties.header);
+        }
+        Attribute {
+            name: name.into(),
+            cases,
+        }
+    }
+
+    fn policy_of(&self, outcome: &Outcome<'t>, world: &Condition) -> Policy<'t> {
+        match &outcome.value {
+            Evaluated::Absent => Policy::None,
+            Evaluated::Unresolved(reason) => Policy::Unresolved(reason.clone()),
+            Evaluated::Items(_) => Policy::Malformed,
+            Evaluated::Tree(node) => match node.entries() {
+                None => Policy::Malformed,
+                Some([]) => Policy::None,
+                Some(entries) if entries.iter().any(|entry| entry.key.starts_with("Fn::")) => {
+                    Policy::Unresolved("a macro fills it in".into())
+                }
+                Some(entries) => {
+                    let here = world.and(&outcome.when);
+                    let evaluate = |at, node| self.template.eval(node, at, &here);
+                    let keys = entries.iter();
+                    Policy::Object(
+                        keys.map(|entry| (entry.key.clone(), entry.key_span, evaluate(entry.span(), &entry.value)))
+                            .collect(),
+                    )
+                }
+            },
+            Evaluated::Text(parts) => written_as_text(parts, outcome.span),
+        }
+    }
+
+    fn redrive_policy(&self, keys: &Keys<'t>, outcome: &Outcome<'t>) -> RedrivePolicy {
+        let mut faults = Vec::new();
+        for (key, span, _) in keys {
+            if !matches!(&**key, "deadLetterTargetArn" | "maxReceiveCount") {
+                faults.push(Fault {
+                    kind: PolicyFault::UnknownKey(key.to_string()),
+                    span: *span,
+                });
+            }
+        }
+        let find = |key: &str| {
+            let found = keys.iter().find(|(name, ..)| &**name == key);
+            found.map_or_else(|| absent(outcome.span), |(_, _, outcomes)| outcomes.clone())
+        };
+        let never_written = |outcomes: &Outcomes<'_>| {
+            let mut all = outcomes.iter();
+            all.all(|outcome| matches!(outcome.value, Evaluated::Absent))
+        };
+        let (target, count) = (find("deadLetterTargetArn"), find("maxReceiveCount"));
+        for (outcomes, kind) in [
+            (&target, PolicyFault::TargetMissing),
+            (&count, PolicyFault::CountMissing),
+        ] {
+            if never_written(outcomes) {
+                let span = outcome.span;
+                faults.push(Fault { kind, span });
+            }
+        }
+        if let [only] = count.as_slice()
+            && let Some(written) = not_a_count(&only.value)
+        {
+            faults.push(Fault {
+                kind: PolicyFault::CountNotInteger(written),
+                span: only.span,
+            });
+        }
+        let missing = |name: &str| State::<Link>::Unresolved(format!("`{name}` is missing").into());
+        let no_count = State::Unresolved("`maxReceiveCount` is missing".into());
+        RedrivePolicy {
+            target: attribute(
+                "deadLetterTargetArn",
+                target,
+                outcome.span,
+                &missing("deadLetterTargetArn"),
+                |value| self.template.link(value),
+            ),
+            max_receive_count: attribute("maxReceiveCount", count, outcome.span, &no_count, super::integer),
+            faults,
+        }
+    }
+}
+
+/// What a count is as written, where it is known to be no whole number.
+fn not_a_count(value: &Evaluated<'_>) -> Option<String> {
+    match value {
+        Evaluated::Text(_) => value.text().ok().filter(|text| whole_number(text).is_none()),
+        Evaluated::Items(_) => Some("[…]".to_owned()),
+        Evaluated::Tree(node) => Some(if node.items().is_some() { "[…]" } else { "{…}" }.to_owned()),
+        Evaluated::Absent | Evaluated::Unresolved(_) => None,
+    }
+}
+
+fn absent<'t>(span: Span) -> Outcomes<'t> {
+    vec![Outcome::always(Evaluated::Absent, span)]
+}
+
+/// A policy in a text, whose references and placeholders may stand inside or outside of JSON strings.
+fn written_as_text<'t>(parts: &[Part], span: Span) -> Policy<'t> {
+    if let [Part::Open { reason, .. }] = parts {
+        return Policy::Unresolved(reason.clone());
+    }
+    let mut text = String::new();
+    let mut in_string = false;
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Part::Text(piece) => {
+                let mut escaped = false;
+                for c in piece.chars() {
+                    match c {
+                        '"' if !escaped => in_string = !in_string,
+                        _ => {}
+                    }
+                    escaped = c == '\\' && !escaped;
+                }
+                text.push_str(piece);
+            }
+            Part::Reference(_) | Part::Open { .. } => {
+                let quote = if in_string { "" } else { "\"" };
+                text.push_str(&format!("{quote}{MARK}{at}{MARK}{quote}"));
+            }
+        }
+    }
+    if text.trim().is_empty() {
+        return Policy::None;
+    }
+    let Ok(node) = json::parse_value(&text, span) else {
+        return Policy::Malformed;
+    };
+    match node.entries() {
+        None => Policy::Malformed,
+        Some([]) => Policy::None,
+        Some(entries) => {
+            let keys = entries.iter();
+            Policy::Object(
+                keys.map(|entry| {
+                    let value = unmarked(&entry.value, parts);
+                    (entry.key.clone(), span, vec![Outcome::always(value, span)])
+                })
+                .collect(),
+            )
+        }
+    }
+}
+
+/// A value of a policy's text with the parts put back.
+fn unmarked<'t>(node: &Node, parts: &[Part]) -> Evaluated<'t> {
+    match &node.value {
+        Value::Null => Evaluated::Absent,
+        Value::Sequence(items) => Evaluated::Items(
+            items
+                .iter()
+                .map(|item| unmarked_text(item.as_str().unwrap_or_default(), parts))
+                .collect(),
+        ),
+        Value::Mapping(_) => Evaluated::Items(Vec::new()),
+        _ => {
+            let text = crate::frontend::cloudformation::template::scalar(node).unwrap_or_default();
+            Evaluated::Text(unmarked_text(&text, parts))
+        }
+    }
+}
+
+fn unmarked_text(text: &str, parts: &[Part]) -> Vec<Part> {
+    let pieces = text.split(MARK).enumerate();
+    let all = pieces.filter(|(_, piece)| !piece.is_empty()).map(|(at, piece)| {
+        let marked = piece.parse::<usize>().ok().filter(|_| at % 2 == 1);
+        marked
+            .and_then(|at| parts.get(at).cloned())
+            .unwrap_or_else(|| Part::Text(piece.to_owned()))
+    });
+    all.collect()
+}

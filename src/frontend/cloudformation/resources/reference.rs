@@ -1,0 +1,250 @@
+//! What every resource says by referring to a queue or a function: that the queue takes its failures, that it may
+//! invoke the function, that a nested stack gets the queue. It knows argument names, not resource types.
+
+use super::Lowering;
+use crate::frontend::cloudformation::eval::intrinsic;
+use crate::frontend::cloudformation::template::Declared;
+use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::graph::{Attribute, Case, Condition, DeadLetterUse, Form, Invocation, Link, State, Target};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Types that refer to a function without invoking it.
+const NOT_INVOKING: [&str; 8] = [
+    "AWS::Lambda::Alias",
+    "AWS::Lambda::EventInvokeConfig",
+    "AWS::Lambda::EventSourceMapping",
+    "AWS::Lambda::Version",
+    "AWS::Lambda::Url",
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::CloudFormation::WaitConditionHandle",
+];
+
+/// A reference, where it stands and in which worlds.
+pub(super) struct Found {
+    pub(super) link: Link,
+    pub(super) when: Condition,
+    pub(super) span: Span,
+    /// The failure argument that it stands in.
+    pub(super) failure: Option<Span>,
+}
+
+impl<'t> Lowering<'_, 't> {
+    /// Notes what `declared` says by its references.
+    pub(super) fn references(&mut self, declared: &Declared<'t>) {
+        let kind = &*declared.kind;
+        let world = self.resource(declared).when;
+        let Some(properties) = declared.properties else {
+            return;
+        };
+        if matches!(kind, "AWS::SQS::Queue" | "AWS::Lambda::EventInvokeConfig") {
+            return;
+        }
+        let mut all = Vec::new();
+        self.collect(properties, properties.span, &world, None, &mut all);
+        // A function's own failure arguments are noted with it; those of its events are not.
+        let is_function = matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
+        let events = properties.entry("Events").map(Entry::span);
+        let is_event = |span: Span| events.is_some_and(|events| events.start <= span.start && span.end <= events.end);
+        for found in all {
+            if let Some(argument) = found.failure.filter(|&span| !is_function || is_event(span)) {
+                self.use_as_dead_letter_queue(&declared.id, argument, &found, world.and(&found.when));
+            }
+            self.invocation(declared, &found);
+            let is_stack = matches!(kind, "AWS::CloudFormation::Stack" | "AWS::Serverless::Application")
+                || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
+            if is_stack && self.is_queue(&found.link) {
+                self.graph.handed_out.push(found.link);
+            }
+        }
+        if kind == "AWS::Lambda::Permission" {
+            self.open_permission(declared, properties);
+        }
+    }
+
+    pub(super) fn use_as_dead_letter_queue(&mut self, by: &Arc<str>, argument: Span, found: &Found, when: Condition) {
+        let target = Attribute {
+            name: "Arn".into(),
+            cases: vec![Case {
+                when: Condition::always(),
+                state: State::Set(found.link.clone()),
+                span: found.span,
+                origins: Vec::new(),
+            }],
+        };
+        self.graph.dead_letter_uses.push(DeadLetterUse {
+            by: by.clone(),
+            span: argument,
+            target,
+            when,
+        });
+    }
+
+    fn invocation(&mut self, declared: &Declared<'t>, found: &Found) {
+        let is_quiet = NOT_INVOKING.contains(&&*declared.kind)
+            || declared.kind.starts_with("AWS::IAM::")
+            || declared.kind.starts_with("AWS::Logs::LogGroup");
+        let is_own = found.link.target == Target::Resource(declared.id.clone());
+        if !is_quiet && !is_own && self.is_function(&found.link) {
+            self.graph.invocations.push(Invocation {
+                by: declared.id.clone(),
+                span: declared.header,
+                function: Attribute::set("FunctionName", found.link.clone(), found.span),
+            });
+        }
+    }
+
+    /// A permission on a function that is not known may be on any.
+    fn open_permission(&mut self, declared: &Declared<'t>, properties: &'t Node) {
+        let Some(entry) = properties.entry("FunctionName") else {
+            return;
+        };
+        for outcome in self.template.eval(&entry.value, entry.span(), &Condition::always()) {
+            if let Err(reason) = self.template.link(&outcome.value) {
+                self.graph.invocations.push(Invocation {
+                    by: declared.id.clone(),
+                    span: declared.header,
+                    function: Attribute::unresolved("FunctionName", reason, outcome.span),
+                });
+            }
+        }
+    }
+
+    /// Outputs that are exported hand queues and functions to stacks that are not here.
+    pub(super) fn exports(&mut self) {
+        for output in self
+            .template
+            .outputs
+            .iter()
+            .filter(|output| output.value.get("Export").is_some())
+        {
+            let Some(value) = output.value.get("Value") else {
+                continue;
+            };
+            let mut all = Vec::new();
+            self.collect(value, output.span(), &Condition::always(), None, &mut all);
+            for found in all {
+                if self.is_queue(&found.link) {
+                    self.graph.handed_out.push(found.link);
+                } else if self.is_function(&found.link) {
+                    self.graph.invocations.push(Invocation {
+                        by: output.key.clone(),
+                        span: output.key_span,
+                        function: Attribute::set("Value", found.link, found.span),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Every link in `node`: references wherever they stand, and literal ARNs of queues in failure arguments.
+    pub(super) fn collect(
+        &self,
+        node: &'t Node,
+        at: Span,
+        world: &Condition,
+        failure: Option<Span>,
+        all: &mut Vec<Found>,
+    ) {
+        if !self.template.may_step() {
+            return;
+        }
+        match (&node.value, intrinsic(node)) {
+            (_, Some((_, argument))) => {
+                let outcomes = self.template.eval(node, at, world);
+                for outcome in &outcomes {
+                    if let Evaluated::Tree(inner) = outcome.value
+                        && inner.span != node.span
+                    {
+                        self.collect(inner, outcome.span, &world.and(&outcome.when), failure, all);
+                    }
+                }
+                self.found_in(outcomes, failure, all);
+                // An unknown function may hold references in its arguments.
+                if !matches!(argument.value, Value::String(_)) && all.is_empty() {
+                    self.collect(argument, at, world, failure, all);
+                }
+            }
+            (Value::String(_), None) => self.found_in(self.template.eval(node, at, world), failure, all),
+            (Value::Sequence(items), None) => {
+                for item in items {
+                    self.collect(item, item.span, world, failure, all);
+                }
+            }
+            (Value::Mapping(entries), None) => {
+                for entry in entries {
+                    let key = &*entry.key;
+                    let names_failure = matches!(
+                        key,
+                        "DeadLetterConfig" | "DeadLetterArn" | "RedrivePolicy" | "OnFailure" | "DeadLetterQueue"
+                    );
+                    let failure = failure.or(names_failure.then(|| entry.span()));
+                    self.collect(&entry.value, entry.span(), world, failure, all);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn found_in(&self, outcomes: Outcomes<'t>, failure: Option<Span>, all: &mut Vec<Found>) {
+        for outcome in outcomes {
+            let Evaluated::Text(parts) = &outcome.value else {
+                continue;
+            };
+            let mut links = Vec::new();
+            match self.template.link(&outcome.value) {
+                Ok(link) if !matches!(link.target, Target::External(_)) => links.push(link),
+                Ok(link) if failure.is_some() && link.form == Form::Arn => links.push(link),
+                _ => {}
+            }
+            // References inside a longer text, such as a definition in JSON.
+            for part in parts.iter().filter(|part| matches!(part, Part::Reference(_))) {
+                links.extend(self.template.link(&Evaluated::Text(vec![part.clone()])).ok());
+            }
+            if failure.is_some() {
+                links.extend(parts.iter().filter_map(quoted_arn));
+            }
+            links.dedup();
+            all.extend(links.into_iter().map(|link| Found {
+                link,
+                when: outcome.when.clone(),
+                span: outcome.span,
+                failure,
+            }));
+        }
+    }
+
+    pub(super) fn is_queue(&self, link: &Link) -> bool {
+        match &link.target {
+            Target::Resource(id) => self
+                .template
+                .resource(id)
+                .is_some_and(|r| &*r.kind == "AWS::SQS::Queue"),
+            Target::External(_) | Target::Dangling(_) => false,
+        }
+    }
+
+    fn is_function(&self, link: &Link) -> bool {
+        let is_one = |kind: &str| matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
+        match &link.target {
+            Target::Resource(id) => self.template.resource(id).is_some_and(|r| is_one(&r.kind)),
+            Target::External(text) => text.starts_with("arn:aws:lambda:"),
+            Target::Dangling(_) => false,
+        }
+    }
+}
+
+/// The ARN of a queue in a text that holds JSON.
+fn quoted_arn(part: &Part) -> Option<Link> {
+    let Part::Text(text) = part else {
+        return None;
+    };
+    let (_, rest) = text.split_once("\"arn:")?;
+    let (arn, _) = rest.split_once('"')?;
+    Some(Link {
+        target: Target::External(format!("arn:{arn}").into()),
+        form: Form::Arn,
+    })
+}

@@ -1,0 +1,228 @@
+//! The sections of one template, and what a name in it means. It evaluates nothing.
+
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::graph::{Condition, Variable};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// Expressions that are evaluated for one template, at most.
+const MAX_STEPS: u32 = 2_000_000;
+
+/// Which language of texts the file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// CloudFormation, with or without the SAM transform.
+    Template,
+    /// The `resources` of a Serverless Framework service, whose `${self:…}` is not CloudFormation's.
+    Serverless,
+}
+
+/// One template.
+#[derive(Debug)]
+pub(super) struct Template<'t> {
+    /// The unit's name: the scope of its variables.
+    pub(super) unit: String,
+    /// The language of its texts.
+    pub(super) dialect: Dialect,
+    /// The resources, in the order written.
+    pub(super) resources: Vec<Declared<'t>>,
+    /// `Globals.Function`.
+    pub(super) globals: Option<&'t Node>,
+    /// Outputs by name.
+    pub(super) outputs: &'t [Entry],
+    /// Whether the SAM transform runs over it.
+    pub(super) is_sam: bool,
+    /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
+    pub(super) is_closed: bool,
+    parameters: FxHashMap<&'t str, &'t Node>,
+    mappings: FxHashMap<&'t str, &'t Entry>,
+    pub(super) conditions: FxHashMap<&'t str, &'t Node>,
+    by_id: FxHashMap<&'t str, usize>,
+    /// Conditions as computed; `None` while one is being computed.
+    pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
+    /// Physical queue names with placeholders for what is not known, with their queue; `None` where several have it.
+    pub(super) queue_names: RefCell<FxHashMap<String, Option<Arc<str>>>>,
+    steps: Cell<u32>,
+}
+
+/// One resource as declared.
+#[derive(Debug, Clone)]
+pub(super) struct Declared<'t> {
+    /// The logical id.
+    pub(super) id: Arc<str>,
+    /// The logical id's place.
+    pub(super) header: Span,
+    /// `AWS::SQS::Queue`.
+    pub(super) kind: Arc<str>,
+    /// `Properties`.
+    pub(super) properties: Option<&'t Node>,
+    /// `Condition`.
+    pub(super) condition: Option<&'t str>,
+}
+
+impl<'t> Template<'t> {
+    /// The sections of `roots`: one template, or the several that a service merges.
+    pub(super) fn new(unit: &str, dialect: Dialect, roots: &[&'t Node]) -> Self {
+        let section = |name: &str| {
+            let all = roots.iter().filter_map(move |root| root.get(name)?.entries());
+            all.flatten().collect::<Vec<&'t Entry>>()
+        };
+        let transforms: Vec<&str> = roots
+            .iter()
+            .filter_map(|root| root.get("Transform"))
+            .flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)))
+            .map(|node| node.as_str().unwrap_or("?"))
+            .collect();
+        let resources: Vec<Declared<'t>> = section("Resources").into_iter().filter_map(Declared::read).collect();
+        let is_sam = transforms.iter().any(|name| name.starts_with("AWS::Serverless"))
+            || resources
+                .iter()
+                .any(|resource| resource.kind.starts_with("AWS::Serverless::"));
+        let macros = transforms
+            .iter()
+            .any(|name| !name.starts_with("AWS::Serverless-") && *name != "AWS::LanguageExtensions");
+        let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
+        let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
+        Template {
+            unit: unit.to_owned(),
+            dialect,
+            by_id: index(&section("Resources"), &resources),
+            globals: roots.iter().find_map(|root| root.get("Globals")?.get("Function")),
+            outputs: roots
+                .iter()
+                .find_map(|root| root.get("Outputs")?.entries())
+                .unwrap_or(&[]),
+            is_sam,
+            is_closed: versioned && !macros && !loops && dialect == Dialect::Template,
+            parameters: section("Parameters").into_iter().map(|e| (&*e.key, &e.value)).collect(),
+            mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
+            conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
+            resources,
+            computed: RefCell::default(),
+            queue_names: RefCell::default(),
+            steps: Cell::new(0),
+        }
+    }
+
+    /// Counts one step of evaluation; false where the template has had its share.
+    pub(super) fn may_step(&self) -> bool {
+        self.steps.set(self.steps.get().saturating_add(1));
+        self.steps.get() <= MAX_STEPS
+    }
+
+    /// The resource called `id`.
+    pub(super) fn resource(&self, id: &str) -> Option<&Declared<'t>> {
+        self.by_id.get(id).and_then(|&at| self.resources.get(at))
+    }
+
+    /// The parameter called `name`.
+    pub(super) fn parameter(&self, name: &str) -> Option<Parameter<'t>> {
+        self.parameters.get(name).map(|node| Parameter { node })
+    }
+
+    /// The mapping called `name`.
+    pub(super) fn mapping(&self, name: &str) -> Option<&'t Entry> {
+        self.mappings.get(name).copied()
+    }
+
+    /// `name` as a variable of conditions: a parameter, a pseudo parameter, or the text of an expression.
+    pub(super) fn variable(&self, name: &str) -> Variable {
+        let parameter = self.parameter(name);
+        let domain = parameter.as_ref().and_then(Parameter::allowed).map(|all| {
+            let values: Vec<Arc<str>> = all.iter().map(|(value, _)| value.as_str().into()).collect();
+            Arc::from(values)
+        });
+        let default = parameter.filter(|p| !p.is_from_store()).and_then(|p| p.default());
+        Variable {
+            key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
+            domain,
+            default: default.map(|(value, _)| value.into()),
+        }
+    }
+}
+
+/// Places in `resources` by logical id, with keys that live as long as the tree.
+fn index<'t>(entries: &[&'t Entry], resources: &[Declared<'t>]) -> FxHashMap<&'t str, usize> {
+    let keys: FxHashMap<&str, &'t str> = entries.iter().map(|entry| (&*entry.key, &*entry.key)).collect();
+    let all = resources.iter().enumerate();
+    all.filter_map(|(at, resource)| Some((*keys.get(&*resource.id)?, at)))
+        .collect()
+}
+
+impl<'t> Declared<'t> {
+    fn read(entry: &'t Entry) -> Option<Self> {
+        let kind = entry.value.get("Type")?.as_str()?;
+        Some(Declared {
+            id: entry.key.clone(),
+            header: entry.key_span,
+            kind: kind.into(),
+            properties: entry.value.get("Properties"),
+            condition: entry.value.get("Condition").and_then(Node::as_str),
+        })
+    }
+}
+
+/// One parameter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parameter<'t> {
+    node: &'t Node,
+}
+
+impl<'t> Parameter<'t> {
+    fn kind(&self) -> &'t str {
+        self.node.get("Type").and_then(Node::as_str).unwrap_or("String")
+    }
+
+    /// Whether the value is in the parameter store, and the default only its name.
+    pub(super) fn is_from_store(&self) -> bool {
+        self.kind().starts_with("AWS::SSM::Parameter::Value")
+    }
+
+    /// Whether it may not be shown.
+    pub(super) fn is_secret(&self) -> bool {
+        self.node
+            .get("NoEcho")
+            .and_then(scalar)
+            .is_some_and(|text| text == "true")
+    }
+
+    /// Whether it is a list.
+    pub(super) fn is_list(&self) -> bool {
+        self.kind() == "CommaDelimitedList" || self.kind().starts_with("List<")
+    }
+
+    /// `AllowedValues`, with their places.
+    pub(super) fn allowed(&self) -> Option<Vec<(String, Span)>> {
+        if self.is_list() || self.is_from_store() {
+            return None;
+        }
+        let items = self.node.get("AllowedValues")?.items()?;
+        let mut all: Vec<(String, Span)> = Vec::new();
+        for item in items {
+            let text = scalar(item)?;
+            if !all.iter().any(|(known, _)| *known == text) {
+                all.push((text, item.span));
+            }
+        }
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// `Default`, with its place.
+    pub(super) fn default(&self) -> Option<(String, Span)> {
+        let entry = self.node.entry("Default")?;
+        Some((scalar(&entry.value)?, entry.span()))
+    }
+}
+
+/// A scalar as CloudFormation writes it out.
+pub(super) fn scalar(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Integer(value) => Some(value.to_string()),
+        Value::Float(value) => Some(value.to_string()),
+        Value::String(text) => Some(text.to_string()),
+        Value::Null | Value::Sequence(_) | Value::Mapping(_) => None,
+    }
+}

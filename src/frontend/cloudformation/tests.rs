@@ -1,0 +1,1 @@
+//! One table of constructs a file.

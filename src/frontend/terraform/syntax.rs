@@ -1,0 +1,229 @@
+//! The syntax of one Terraform file: expressions, attributes and blocks with the byte spans of the author's text.
+//!
+//! It hides the parser: nothing outside of this module sees its types. It knows no Terraform block and
+//! evaluates nothing. A syntax error hides the top-level item it lies in, or less, and never the file.
+
+mod convert;
+mod scan;
+
+use crate::source::{FileId, Span};
+use std::sync::Arc;
+
+pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
+
+/// An expression and its place.
+#[derive(Debug)]
+pub(super) struct Expression {
+    pub(super) kind: Kind,
+    pub(super) span: Span,
+}
+
+/// What an expression is; parentheses are gone.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(Arc<str>),
+    Template(Vec<Part>),
+    Tuple(Vec<Expression>),
+    Object(Vec<Item>),
+    /// The first name of a traversal: `var`, `aws_sqs_queue`, `each`.
+    Variable(Arc<str>),
+    Traversal(Box<Expression>, Vec<Step>),
+    Conditional(Box<[Expression; 3]>),
+    Call {
+        name: Arc<str>,
+        arguments: Vec<Expression>,
+        /// Whether the last argument is `list...`.
+        expand: bool,
+    },
+    Unary(UnaryOperator, Box<Expression>),
+    Binary(BinaryOperator, Box<[Expression; 2]>),
+    For(Box<For>),
+}
+
+/// A piece of a template.
+#[derive(Debug)]
+pub(super) enum Part {
+    Literal(Arc<str>),
+    Value(Expression),
+    If(Expression, Vec<Part>, Vec<Part>),
+    For {
+        key: Option<Arc<str>>,
+        value: Arc<str>,
+        collection: Expression,
+        body: Vec<Part>,
+    },
+}
+
+/// One `key = value` of an object.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) key: Expression,
+    pub(super) value: Expression,
+    /// From the key to the end of the value.
+    pub(super) span: Span,
+}
+
+/// One step of a traversal.
+#[derive(Debug)]
+pub(super) enum Step {
+    Attribute(Arc<str>),
+    Index(Expression),
+    /// `[*]`: the steps after it are taken on each element.
+    Splat,
+    /// `.*`: the attributes after it are taken on each element, an index on the result.
+    AttributeSplat,
+}
+
+/// A `for` expression.
+#[derive(Debug)]
+pub(super) struct For {
+    pub(super) key_name: Option<Arc<str>>,
+    pub(super) value_name: Arc<str>,
+    pub(super) collection: Expression,
+    /// Present in an object `for`.
+    pub(super) key: Option<Expression>,
+    pub(super) value: Expression,
+    pub(super) grouping: bool,
+    pub(super) condition: Option<Expression>,
+}
+
+/// `name = value`.
+#[derive(Debug, Clone)]
+pub(super) struct Attribute {
+    pub(super) name: Arc<str>,
+    pub(super) value: Arc<Expression>,
+    /// From the name to the end of the value.
+    pub(super) span: Span,
+}
+
+/// A block.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) kind: Arc<str>,
+    pub(super) labels: Vec<Arc<str>>,
+    pub(super) body: Body,
+    /// The type and the labels.
+    pub(super) header: Span,
+    /// All of it.
+    pub(super) span: Span,
+}
+
+/// What is between the braces of a block, or in a whole file.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Body {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) blocks: Vec<Arc<Block>>,
+}
+
+impl Body {
+    /// The attribute `name`.
+    pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| &*attribute.name == name)
+    }
+}
+
+/// Why a place was not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) span: Span,
+    pub(super) message: String,
+    /// Whether a bound of ours was reached; else the text is no HCL.
+    pub(super) limit: bool,
+}
+
+/// Reads a file; what cannot be read is left out and told in the problems.
+pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
+    let mut body = Body::default();
+    let mut problems = Vec::new();
+    for item in scan::items(text) {
+        let at = |range: std::ops::Range<usize>| Span::new(file, range);
+        if let Some(limit) = item.limit {
+            problems.push(Problem {
+                span: at(item.range.start..item.range.start + 1),
+                message: limit.to_owned(),
+                limit: true,
+            });
+            continue;
+        }
+        convert::item(file, text, item.range, &mut body, &mut problems);
+    }
+    (body, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Sources;
+    use std::path::Path;
+
+    fn parse_text(text: &str) -> (Sources, Body, Vec<Problem>) {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("main.tf"), text);
+        let (body, problems) = parse(file, text);
+        (sources, body, problems)
+    }
+
+    #[test]
+    fn spans_are_those_of_the_file() {
+        let (sources, body, problems) =
+            parse_text("\u{feff}# c\nlocals {\n  a = 1\n}\nresource \"t\" \"n\" {\n  x = [1, 2] # y\n}\n");
+        assert_eq!(problems, []);
+        assert_eq!(sources.text(body.blocks[1].header), "resource \"t\" \"n\"");
+        assert_eq!(sources.text(body.blocks[1].body.attributes[0].span), "x = [1, 2]");
+    }
+
+    #[test]
+    fn a_syntax_error_hides_only_its_place() {
+        let cases = [
+            ("a {\n x = \n}\nresource \"b\" \"c\" {\n}\n", 1),
+            ("a {\n x = 1\nresource \"b\" \"c\" {\n}\n", 1),
+            ("a {\n x = \"unclosed\n}\nresource \"b\" \"c\" {\n}\n", 1),
+            ("}\n)\nresource \"b\" \"c\" {\n}\n", 1),
+        ];
+        for (text, least) in cases {
+            let (_, body, problems) = parse_text(text);
+            assert!(problems.len() >= least, "{text}: {problems:?}");
+            assert!(body.blocks.iter().any(|block| &*block.kind == "resource"), "{text}");
+        }
+    }
+
+    #[test]
+    fn repeated_keys_are_legal_and_the_last_wins_later() {
+        let (_, body, problems) = parse_text("x = { a = 1, \"b\" = 2, a = 3, \"b\" = 4 }\n");
+        assert_eq!(problems, []);
+        let Kind::Object(items) = &body.attributes[0].value.kind else {
+            panic!("no object");
+        };
+        assert_eq!(items.len(), 4);
+        assert!(matches!(&items[3].key.kind, Kind::Text(text) if &**text == "b"));
+    }
+
+    #[test]
+    fn deep_nesting_is_a_limit() {
+        let deep = format!("x = {}1{}\ny = 1\n", "[".repeat(5000), "]".repeat(5000));
+        let (_, body, problems) = parse_text(&deep);
+        assert!(problems[0].limit);
+        assert_eq!(body.attributes.len(), 1);
+    }
+
+    #[test]
+    fn hostile_bytes_do_not_panic() {
+        for text in [
+            "${",
+            "\"${\"",
+            "<<E\n",
+            "x = <<-\n",
+            "/*",
+            "a = {a=1,a=1",
+            "é = \"\\u12\"",
+            "x = \"%{if\"",
+            "{{{",
+            "x = 1e400\n",
+        ] {
+            parse_text(text);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Parses one item and turns the parser's tree into ours, mending what Terraform allows and the parser refuses.
+
+use super::{Attribute, Block, Body, Expression, For, Item, Kind, Part, Problem, Step};
+use crate::source::{FileId, Span};
+use hcl_edit::Span as _;
+use hcl_edit::expr::{Expression as Parsed, ObjectKey, TraversalOperator};
+use hcl_edit::structure::{BlockLabel, Structure};
+use hcl_edit::template::{Directive, Element, Strip};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How often an item is parsed again after a line of it has been blanked.
+const MAX_BLANKED: usize = 16;
+/// How often an item is parsed again after a repeated key has been told apart.
+const MAX_RENAMED: usize = 256;
+/// Begins keys that were told apart; no author writes it.
+const MARK: &str = "sqslint__";
+
+/// Parses the item at `range` of `text`.
+pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Body, problems: &mut Vec<Problem>) {
+    let Some(original) = text.get(range.clone()) else {
+        return;
+    };
+    let mut source = Cow::Borrowed(original);
+    let mut places = Places {
+        file,
+        base: range.start,
+        inserted: Vec::new(),
+        end: range.end,
+    };
+    let (mut blanked, mut renamed) = (0, 0);
+    loop {
+        match hcl_edit::parser::parse_body(&source) {
+            Ok(parsed) => {
+                for structure in parsed {
+                    places.structure(structure, body);
+                }
+                return;
+            }
+            Err(error) => {
+                let offset = error.location().offset().min(source.len());
+                if error.message().contains("redefined object key") && renamed < MAX_RENAMED {
+                    renamed += 1;
+                    let mut text = source.into_owned();
+                    places.rename(&mut text, offset, renamed);
+                    source = Cow::Owned(text);
+                    continue;
+                }
+                let at = places.original(offset);
+                problems.push(Problem {
+                    span: Span::new(file, at..at + 1),
+                    message: error.message().trim_end_matches('.').to_owned(),
+                    limit: false,
+                });
+                blanked += 1;
+                let mut text = source.into_owned();
+                if blanked > MAX_BLANKED || !blank_line(&mut text, offset) {
+                    return;
+                }
+                source = Cow::Owned(text);
+            }
+        }
+    }
+}
+
+/// Replaces the line around `offset` by spaces; `false` where nothing is on it.
+fn blank_line(text: &mut String, offset: usize) -> bool {
+    let before = text.get(..offset).unwrap_or("");
+    let mut start = before.rfind('\n').map_or(0, |at| at + 1);
+    let mut end = text
+        .get(offset..)
+        .and_then(|rest| rest.find('\n'))
+        .map_or(text.len(), |at| offset + at);
+    if text.get(start..end).is_none_or(|line| line.trim().is_empty()) {
+        // The parser noticed at the end of the line before.
+        let content = before.trim_end();
+        (start, end) = (content.rfind('\n').map_or(0, |at| at + 1), content.len());
+    }
+    let Some(line) = text.get(start..end).filter(|line| !line.trim().is_empty()) else {
+        return false;
+    };
+    let spaces = " ".repeat(line.len());
+    text.replace_range(start..end, &spaces);
+    true
+}
+
+/// Where things of one item stand in the file.
+struct Places {
+    file: FileId,
+    base: usize,
+    end: usize,
+    /// Offset and length of each insertion, in the text as it was then; ascending application order.
+    inserted: Vec<(usize, usize)>,
+}
+
+impl Places {
+    /// Makes the key at `offset` unique.
+    fn rename(&mut self, text: &mut String, offset: usize, number: usize) {
+        let quoted = text.get(offset..).is_some_and(|rest| rest.starts_with('"'));
+        let at = offset + usize::from(quoted);
+        if !text.is_char_boundary(at) {
+            return;
+        }
+        let mark = format!("{MARK}{number}__");
+        text.insert_str(at, &mark);
+        self.inserted.push((at, mark.len()));
+    }
+
+    /// The offset in the file of an offset in the text as parsed.
+    fn original(&self, mut offset: usize) -> usize {
+        for &(at, length) in self.inserted.iter().rev() {
+            if offset > at {
+                offset = offset.saturating_sub(length).max(at);
+            }
+        }
+        (self.base + offset).min(self.end)
+    }
+
+    fn span(&self, range: Option<Range<usize>>, or: Span) -> Span {
+        range.map_or(or, |range| {
+            Span::new(self.file, self.original(range.start)..self.original(range.end))
+        })
+    }
+
+    fn whole(&self) -> Span {
+        Span::new(self.file, self.base..self.end)
+    }
+
+    fn structure(&self, structure: Structure, body: &mut Body) {
+        match structure {
+            Structure::Attribute(attribute) => {
+                let key = self.span(attribute.key.span(), self.whole());
+                let value = self.expression(&attribute.value, key);
+                body.attributes.push(Attribute {
+                    name: attribute.key.as_str().into(),
+                    span: key.to(value.span),
+                    value: Arc::new(value),
+                });
+            }
+            Structure::Block(block) => {
+                let span = self.span(block.span(), self.whole());
+                let mut header = self.span(block.ident.span(), span);
+                for label in &block.labels {
+                    let place = match label {
+                        BlockLabel::Ident(ident) => ident.span(),
+                        BlockLabel::String(text) => text.span(),
+                    };
+                    header = header.to(self.span(place, header));
+                }
+                let mut inner = Body::default();
+                let labels = block.labels.iter().map(|label| label.as_str().into()).collect();
+                let kind = block.ident.as_str().into();
+                for structure in block.body {
+                    self.structure(structure, &mut inner);
+                }
+                body.blocks.push(Arc::new(Block {
+                    kind,
+                    labels,
+                    body: inner,
+                    header,
+                    span,
+                }));
+            }
+        }
+    }
+
+    fn expression(&self, parsed: &Parsed, or: Span) -> Expression {
+        let span = self.span(parsed.span(), or);
+        let kind = match parsed {
+            Parsed::Null(_) => Kind::Null,
+            Parsed::Bool(value) => Kind::Bool(*value.value()),
+            Parsed::Number(number) => Kind::Number(number.value().as_f64().unwrap_or(f64::INFINITY)),
+            Parsed::String(text) => Kind::Text(text.as_str().into()),
+            Parsed::StringTemplate(template) => self.template(template.iter().collect(), span),
+            Parsed::HeredocTemplate(heredoc) => self.template(heredoc.template.iter().collect(), span),
+            Parsed::Array(items) => Kind::Tuple(items.iter().map(|item| self.expression(item, span)).collect()),
+            Parsed::Object(object) => Kind::Object(
+                object
+                    .iter()
+                    .map(|(key, value)| self.item(key, value.expr(), span))
+                    .collect(),
+            ),
+            Parsed::Parenthesis(inner) => return self.expression(inner.inner(), span),
+            Parsed::Variable(name) => Kind::Variable(name.as_str().into()),
+            Parsed::Conditional(conditional) => Kind::Conditional(Box::new([
+                self.expression(&conditional.cond_expr, span),
+                self.expression(&conditional.true_expr, span),
+                self.expression(&conditional.false_expr, span),
+            ])),
+            Parsed::FuncCall(call) => {
+                let mut name = String::new();
+                for part in &call.name.namespace {
+                    name.push_str(part.as_str());
+                    name.push_str("::");
+                }
+                name.push_str(call.name.name.as_str());
+                Kind::Call {
+                    // `core::upper` is `upper`.
+                    name: name.strip_prefix("core::").unwrap_or(&name).into(),
+                    arguments: call.args.iter().map(|item| self.expression(item, span)).collect(),
+                    expand: call.args.expand_final(),
+                }
+            }
+            Parsed::Traversal(traversal) => Kind::Traversal(
+                Box::new(self.expression(&traversal.expr, span)),
+                traversal
+                    .operators
+                    .iter()
+                    .map(|operator| self.step(operator.value(), span))
+                    .collect(),
+            ),
+            Parsed::UnaryOp(operation) => Kind::Unary(
+                *operation.operator.value(),
+                Box::new(self.expression(&operation.expr, span)),
+            ),
+            Parsed::BinaryOp(operation) => Kind::Binary(
+                *operation.operator.value(),
+                Box::new([
+                    self.expression(&operation.lhs_expr, span),
+                    self.expression(&operation.rhs_expr, span),
+                ]),
+            ),
+            Parsed::ForExpr(parsed) => Kind::For(Box::new(For {
+                key_name: parsed.intro.key_var.as_ref().map(|name| name.as_str().into()),
+                value_name: parsed.intro.value_var.as_str().into(),
+                collection: self.expression(&parsed.intro.collection_expr, span),
+                key: parsed.key_expr.as_ref().map(|key| self.expression(key, span)),
+                value: self.expression(&parsed.value_expr, span),
+                grouping: parsed.grouping,
+                condition: parsed
+                    .cond
+                    .as_ref()
+                    .map(|condition| self.expression(&condition.expr, span)),
+            })),
+        };
+        Expression { kind, span }
+    }
+
+    fn item(&self, key: &ObjectKey, value: &Parsed, or: Span) -> Item {
+        let mut key = match key {
+            ObjectKey::Ident(name) => Expression {
+                span: self.span(name.span(), or),
+                kind: Kind::Text(name.as_str().into()),
+            },
+            ObjectKey::Expression(key) => {
+                let mut converted = self.expression(key, or);
+                // Terraform reads a bare name before `=` as text, a name in parentheses as a reference.
+                if let (Parsed::Variable(_), Kind::Variable(name)) = (key, &converted.kind) {
+                    converted.kind = Kind::Text(name.clone());
+                }
+                converted
+            }
+        };
+        if let Kind::Text(text) = &mut key.kind
+            && let Some(marked) = text.strip_prefix(MARK)
+            && let Some((_, name)) = marked.split_once("__")
+        {
+            *text = name.into();
+        }
+        let value = self.expression(value, or);
+        let span = key.span.to(value.span);
+        Item { key, value, span }
+    }
+
+    fn step(&self, operator: &TraversalOperator, or: Span) -> Step {
+        match operator {
+            TraversalOperator::AttrSplat(_) => Step::AttributeSplat,
+            TraversalOperator::FullSplat(_) => Step::Splat,
+            TraversalOperator::GetAttr(name) => Step::Attribute(name.as_str().into()),
+            TraversalOperator::Index(index) => Step::Index(self.expression(index, or)),
+            TraversalOperator::LegacyIndex(index) => Step::Index(Expression {
+                #[allow(clippy::cast_precision_loss, reason = "an index this large finds nothing anyway")]
+                kind: Kind::Number(*index.value() as f64),
+                span: or,
+            }),
+        }
+    }
+
+    fn template(&self, elements: Vec<&Element>, or: Span) -> Kind {
+        let mut parts = self.parts(elements, or);
+        match parts.as_slice() {
+            [] => Kind::Text("".into()),
+            [Part::Literal(text)] => Kind::Text(text.clone()),
+            // `"${x}"` is `x` itself.
+            [Part::Value(_)] => match parts.pop() {
+                Some(Part::Value(expression)) => expression.kind,
+                _ => Kind::Null,
+            },
+            _ => Kind::Template(parts),
+        }
+    }
+
+    fn parts(&self, elements: Vec<&Element>, or: Span) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut strip_next = false;
+        for element in elements {
+            let (part, before, after) = match element {
+                Element::Literal(text) => {
+                    let text = if strip_next { text.trim_start() } else { text.as_str() };
+                    strip_next = false;
+                    parts.push(Part::Literal(text.into()));
+                    continue;
+                }
+                Element::Interpolation(inner) => {
+                    let (before, after) = sides(inner.strip);
+                    (Part::Value(self.expression(&inner.expr, or)), before, after)
+                }
+                Element::Directive(directive) => match &**directive {
+                    Directive::If(block) => {
+                        let (before, _) = sides(block.if_expr.strip);
+                        let (_, after) = sides(block.endif_expr.strip);
+                        let otherwise = block.else_expr.as_ref();
+                        let part = Part::If(
+                            self.expression(&block.if_expr.cond_expr, or),
+                            self.parts(block.if_expr.template.iter().collect(), or),
+                            otherwise.map_or_else(Vec::new, |part| self.parts(part.template.iter().collect(), or)),
+                        );
+                        (part, before, after)
+                    }
+                    Directive::For(block) => {
+                        let (before, _) = sides(block.for_expr.strip);
+                        let (_, after) = sides(block.endfor_expr.strip);
+                        let part = Part::For {
+                            key: block.for_expr.key_var.as_ref().map(|name| name.as_str().into()),
+                            value: block.for_expr.value_var.as_str().into(),
+                            collection: self.expression(&block.for_expr.collection_expr, or),
+                            body: self.parts(block.for_expr.template.iter().collect(), or),
+                        };
+                        (part, before, after)
+                    }
+                },
+            };
+            if before && let Some(Part::Literal(text)) = parts.last_mut() {
+                *text = text.trim_end().into();
+            }
+            strip_next = after;
+            parts.push(part);
+        }
+        parts
+    }
+}
+
+/// Whether a strip marker strips before, and after.
+fn sides(strip: Strip) -> (bool, bool) {
+    (
+        matches!(strip, Strip::Start | Strip::Both),
+        matches!(strip, Strip::End | Strip::Both),
+    )
+}

@@ -1,0 +1,247 @@
+//! Cuts a file into its top-level items and measures them, before the parser sees them.
+//!
+//! The parser stops at the first error, is quadratic in the keys of an object, and refuses deep nesting for the
+//! whole file; cut into items, each costs only itself. It knows strings, templates, heredocs, comments and
+//! brackets, and nothing else of HCL.
+
+use std::ops::Range;
+
+/// Brackets may be nested this deep; the parser's own limit.
+const MAX_DEPTH: usize = 60;
+/// An object may have so many keys.
+const MAX_KEYS: usize = 4096;
+/// What may begin a line at column 1 only at top level: a missing brace ends before it.
+const BLOCKS: [&str; 12] = [
+    "resource",
+    "module",
+    "variable",
+    "output",
+    "locals",
+    "data",
+    "provider",
+    "terraform",
+    "moved",
+    "import",
+    "check",
+    "removed",
+];
+
+/// One top-level item.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) range: Range<usize>,
+    /// The bound it exceeds.
+    pub(super) limit: Option<&'static str>,
+}
+
+enum Context<'a> {
+    /// Between brackets; the number of entries if it is an object.
+    Code {
+        object: Option<usize>,
+    },
+    Quoted,
+    Heredoc(&'a str),
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    start: usize,
+    stack: Vec<Context<'a>>,
+    /// Heredocs whose text begins on the next line.
+    pending: Vec<&'a str>,
+    limit: Option<&'static str>,
+    /// The last byte of code that is no space.
+    last: u8,
+    blank: bool,
+    items: Vec<Item>,
+}
+
+/// The items of `text`, in order.
+pub(super) fn items(text: &str) -> Vec<Item> {
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let mut scanner = Scanner {
+        text,
+        at: start,
+        start,
+        stack: Vec::new(),
+        pending: Vec::new(),
+        limit: None,
+        last: b'\n',
+        blank: true,
+        items: Vec::new(),
+    };
+    while scanner.at < text.len() {
+        scanner.step();
+    }
+    scanner.finish(text.len());
+    scanner.items
+}
+
+impl<'a> Scanner<'a> {
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or(&[])
+    }
+
+    fn finish(&mut self, end: usize) {
+        if !self.blank {
+            self.items.push(Item {
+                range: self.start..end,
+                limit: self.limit,
+            });
+        }
+        self.start = end;
+        self.blank = true;
+        self.limit = None;
+        self.stack.clear();
+        self.pending.clear();
+        self.last = b'\n';
+    }
+
+    fn push(&mut self, context: Context<'a>) {
+        self.stack.push(context);
+        if self.stack.len() > MAX_DEPTH {
+            self.limit = Some("it is nested more than 60 levels deep");
+        }
+    }
+
+    fn step(&mut self) {
+        match self.stack.last() {
+            Some(Context::Quoted) => self.quoted(),
+            Some(Context::Heredoc(delimiter)) => self.heredoc(delimiter),
+            Some(Context::Code { .. }) | None => self.code(),
+        }
+    }
+
+    fn quoted(&mut self) {
+        match self.rest() {
+            [b'\\', _, ..] => self.at += 2,
+            [b'$', b'$', b'{', ..] | [b'%', b'%', b'{', ..] => self.at += 3,
+            [b'$' | b'%', b'{', ..] => {
+                self.at += 2;
+                self.push(Context::Code { object: None });
+            }
+            [b'"', ..] => {
+                self.at += 1;
+                self.stack.pop();
+                self.last = b'"';
+            }
+            // A quoted string ends with its line, whatever the author forgot.
+            [b'\n', ..] => {
+                self.stack.pop();
+            }
+            _ => self.at += 1,
+        }
+    }
+
+    fn heredoc(&mut self, delimiter: &str) {
+        let at_line_start = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
+        if at_line_start {
+            let line = self.text.get(self.at..).unwrap_or("").split('\n').next().unwrap_or("");
+            if line.trim() == delimiter {
+                self.at += line.trim_end().len();
+                self.stack.pop();
+                self.last = b'"';
+                return;
+            }
+        }
+        match self.rest() {
+            [b'$', b'$', b'{', ..] | [b'%', b'%', b'{', ..] => self.at += 3,
+            [b'$' | b'%', b'{', ..] => {
+                self.at += 2;
+                self.push(Context::Code { object: None });
+            }
+            _ => self.at += 1,
+        }
+    }
+
+    fn code(&mut self) {
+        let rest = self.rest();
+        let byte = rest.first().copied().unwrap_or(b'\n');
+        match rest {
+            [b'#', ..] | [b'/', b'/', ..] => {
+                self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                return;
+            }
+            [b'/', b'*', ..] => {
+                let end = self.text.get(self.at + 2..).and_then(|rest| rest.find("*/"));
+                self.at = end.map_or(self.text.len(), |end| self.at + 2 + end + 2);
+                return;
+            }
+            [b'<', b'<', ..] => {
+                self.heredoc_header();
+                return;
+            }
+            [b'\n', ..] => {
+                self.newline();
+                return;
+            }
+            _ => {}
+        }
+        self.at += 1;
+        match byte {
+            b'"' => self.push(Context::Quoted),
+            b'{' => {
+                let object = matches!(self.last, b'=' | b'(' | b'[' | b',' | b':' | b'?' | b'{').then_some(0);
+                self.push(Context::Code { object });
+            }
+            b'(' | b'[' => self.push(Context::Code { object: None }),
+            b'}' | b')' | b']' => {
+                self.stack.pop();
+            }
+            b',' => self.entry(),
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            self.last = byte;
+            self.blank = false;
+        }
+    }
+
+    fn entry(&mut self) {
+        if let Some(Context::Code { object: Some(keys) }) = self.stack.last_mut() {
+            *keys += 1;
+            if *keys > MAX_KEYS {
+                self.limit = Some("an object has more than 4096 keys");
+            }
+        }
+    }
+
+    fn heredoc_header(&mut self) {
+        let after = self.text.get(self.at + 2..).unwrap_or("");
+        let name = after.strip_prefix('-').unwrap_or(after);
+        let end = name
+            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+            .unwrap_or(name.len());
+        let delimiter = name.get(..end).unwrap_or("");
+        if !delimiter.is_empty() {
+            self.pending.push(delimiter);
+        }
+        self.at += 2 + (after.len() - name.len()) + end;
+        self.blank = false;
+    }
+
+    fn newline(&mut self) {
+        self.at += 1;
+        if let Some(delimiter) = self.pending.pop() {
+            self.pending.clear();
+            self.push(Context::Heredoc(delimiter));
+            return;
+        }
+        if self.last != b',' {
+            self.entry();
+        }
+        if self.stack.is_empty() || self.at_block() {
+            self.finish(self.at);
+        }
+    }
+
+    /// Whether the line that begins here can only be a top-level block.
+    fn at_block(&self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or("");
+        BLOCKS.iter().any(|name| {
+            let after = rest.strip_prefix(name).unwrap_or("");
+            after.starts_with(" \"") || after.starts_with(" {")
+        })
+    }
+}

@@ -1,0 +1,828 @@
+//! Reads YAML into the tree: events from the parser, everything above them here, by the rules of YAML 1.1 as PyYAML
+//! applies them, because CloudFormation's own tools stand on it. Short tags (`!Ref x`) become their long form
+//! (`Ref: x`). It does not know what any intrinsic means.
+
+mod scalar;
+
+use super::tree::{Entry, Node, Parsed, SyntaxError, Value, keep_last};
+use crate::source::{FileId, Span};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Levels of nodes in one document, aliases written out.
+const MAX_DEPTH: usize = 256;
+/// Nodes that may be copied for anchors and aliases in one file.
+const MAX_COPIES: usize = 100_000;
+/// Continuation lines that are indented too little and mended.
+const MAX_REPAIRS: usize = 64;
+/// Wider than any template is indented.
+const REPAIR: &str = "                                                                                ";
+/// Stands for an alias that cannot be written out. No such function exists, so its value is unresolved to readers.
+const UNKNOWN_ALIAS: &str = "Fn::UnknownAlias";
+
+/// Reads every document of a file. A document that is broken is left out; those after it are read.
+pub(super) fn parse(text: &str, file: FileId) -> Parsed {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut origin = Origin {
+        file,
+        base: text.len() - body.len(),
+        inserted: Vec::new(),
+    };
+    let mut body = Cow::Borrowed(body);
+    loop {
+        let (parsed, short_line) = Builder::new(&body, &origin).run();
+        let Some(at) = short_line.filter(|&at| origin.may_repair(at)) else {
+            return parsed;
+        };
+        body.to_mut().insert_str(at, REPAIR);
+        origin.inserted.push(at);
+    }
+}
+
+/// Leads from the text that is parsed back to the file.
+struct Origin {
+    file: FileId,
+    /// The byte order mark's length.
+    base: usize,
+    /// Where [`REPAIR`] was inserted, ascending.
+    inserted: Vec<usize>,
+}
+
+impl Origin {
+    /// Only forward: a place that was mended in vain is not mended again.
+    fn may_repair(&self, at: usize) -> bool {
+        self.inserted.len() < MAX_REPAIRS && self.inserted.last().is_none_or(|&last| at > last + REPAIR.len())
+    }
+
+    fn offset(&self, at: usize) -> usize {
+        let before = self.inserted.partition_point(|&place| place < at);
+        let within = before
+            .checked_sub(1)
+            .and_then(|last| self.inserted.get(last))
+            .map_or(0, |&last| (last + REPAIR.len()).saturating_sub(at));
+        self.base + (at + within).saturating_sub(before * REPAIR.len())
+    }
+
+    fn span(&self, range: &Range<usize>) -> Span {
+        Span::new(self.file, self.offset(range.start)..self.offset(range.end))
+    }
+}
+
+/// A node with what is needed to bound its copies.
+#[derive(Clone)]
+struct Measured {
+    node: Node,
+    /// The text as written, where it is a scalar: what it means as a key.
+    text: Option<Arc<str>>,
+    /// How many nodes it is made of.
+    size: usize,
+    /// How many levels it has.
+    height: usize,
+}
+
+impl Measured {
+    fn leaf(node: Node, text: Option<Arc<str>>) -> Self {
+        Measured {
+            node,
+            text,
+            size: 1,
+            height: 1,
+        }
+    }
+}
+
+/// What a mapping waits for.
+enum Pending {
+    Key,
+    Value(Arc<str>, Span),
+    Merge,
+    /// The value of a key that is no scalar.
+    Dropped,
+}
+
+enum Children {
+    Sequence(Vec<Node>),
+    Mapping {
+        entries: Vec<Entry>,
+        merged: Vec<Entry>,
+        pending: Pending,
+    },
+}
+
+/// A tag as far as it matters.
+enum Meaning {
+    /// A short form; this is the long one.
+    Function(Arc<str>),
+    /// `!!int` and its like.
+    Core(String),
+    /// `!`: a string.
+    Plain,
+    None,
+}
+
+/// A collection that is being read.
+struct Frame {
+    children: Children,
+    anchor: usize,
+    meaning: Meaning,
+    tag: Option<Range<usize>>,
+    extent: Option<Range<usize>>,
+    size: usize,
+    height: usize,
+}
+
+impl Frame {
+    fn cover(&mut self, range: &Range<usize>) {
+        let extent = self.extent.get_or_insert_with(|| range.clone());
+        extent.start = extent.start.min(range.start);
+        extent.end = extent.end.max(range.end);
+    }
+}
+
+struct Builder<'t> {
+    text: &'t str,
+    origin: &'t Origin,
+    parsed: Parsed,
+    frames: Vec<Frame>,
+    anchors: FxHashMap<usize, Measured>,
+    copies: usize,
+    root: Option<Node>,
+}
+
+/// The document cannot be read further.
+struct TooDeep(Range<usize>);
+
+impl<'t> Builder<'t> {
+    fn new(text: &'t str, origin: &'t Origin) -> Self {
+        Builder {
+            text,
+            origin,
+            parsed: Parsed::default(),
+            frames: Vec::new(),
+            anchors: FxHashMap::default(),
+            copies: 0,
+            root: None,
+        }
+    }
+
+    /// Reads all documents; the second value is the first place where a quoted line is indented too little.
+    fn run(mut self) -> (Parsed, Option<usize>) {
+        let options = granit_parser::options! { max_buffered_comment_events: 1_000_000, emit_unresolved_aliases: true };
+        let mut parser = Parser::new_from_str_with_options(self.text, options);
+        loop {
+            let failed = match parser.next_event() {
+                None => break,
+                Some(Ok((event, span))) => self.event(event, &span).err().map(|TooDeep(range)| {
+                    let message = format!("values are nested more than {MAX_DEPTH} levels deep");
+                    let limit = self.problem(&range, message);
+                    self.parsed.limits.push(limit);
+                }),
+                Some(Err(error)) => {
+                    if let Some(at) = self.short_line(&error) {
+                        return (self.parsed, Some(at));
+                    }
+                    self.scan_error(&error);
+                    Some(())
+                }
+            };
+            if failed.is_some() {
+                self.frames.clear();
+                self.root = None;
+                if !matches!(parser.proceed_next_document(), Ok(true)) {
+                    break;
+                }
+            }
+        }
+        (self.parsed, None)
+    }
+
+    fn short_line(&self, error: &ScanError) -> Option<usize> {
+        let at = error.marker().byte_offset()?;
+        let repairable = matches!(error.kind(), ErrorKind::InvalidQuotedScalarIndent) && self.origin.may_repair(at);
+        (repairable && self.text.is_char_boundary(at)).then_some(at)
+    }
+
+    fn scan_error(&mut self, error: &ScanError) {
+        let at = error
+            .marker()
+            .byte_offset()
+            .unwrap_or(self.text.len())
+            .min(self.text.len());
+        if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+            let limit = self.problem(&(at..at), "values are nested more than 255 levels deep".to_owned());
+            self.parsed.limits.push(limit);
+        } else {
+            let failure = self.problem(&(at..at), error.kind().to_string());
+            self.parsed.errors.push(failure);
+        }
+    }
+
+    fn problem(&self, range: &Range<usize>, message: String) -> SyntaxError {
+        SyntaxError {
+            span: self.origin.span(range),
+            message,
+        }
+    }
+
+    fn error(&mut self, range: &Range<usize>, message: String) {
+        let problem = self.problem(range, message);
+        self.parsed.errors.push(problem);
+    }
+
+    fn event(&mut self, event: Event<'_>, span: &granit_parser::Span) -> Result<(), TooDeep> {
+        let range = span.byte_range().unwrap_or(0..0);
+        let tag_range = span.tag_span().and_then(|tag| tag.byte_range());
+        match event {
+            Event::DocumentStart(..) => {
+                self.frames.clear();
+                self.anchors.clear();
+                self.root = None;
+            }
+            Event::DocumentEnd => self.parsed.documents.extend(self.root.take()),
+            Event::Scalar(text, style, anchor, tag) => {
+                let meaning = meaning(tag.as_deref());
+                self.scalar(&text, style, anchor, &meaning, range, tag_range)?;
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                self.open(
+                    Children::Sequence(Vec::new()),
+                    style,
+                    anchor,
+                    tag.as_deref(),
+                    range,
+                    tag_range,
+                )?;
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                let children = Children::Mapping {
+                    entries: Vec::new(),
+                    merged: Vec::new(),
+                    pending: Pending::Key,
+                };
+                self.open(children, style, anchor, tag.as_deref(), range, tag_range)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(&range)?,
+            Event::Alias(id) => self.alias(id, &range)?,
+            Event::UnresolvedAlias(name) => {
+                self.error(&range, format!("no anchor `&{name}` stands before this alias"));
+                self.unknown(&range)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        children: Children,
+        style: StructureStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        range: Range<usize>,
+        tag_range: Option<Range<usize>>,
+    ) -> Result<(), TooDeep> {
+        if self.frames.len() >= MAX_DEPTH {
+            return Err(TooDeep(range));
+        }
+        self.frames.push(Frame {
+            children,
+            anchor,
+            meaning: meaning(tag),
+            tag: tag_range,
+            // A block collection's own span is empty and may lie elsewhere; a flow collection's is its bracket.
+            extent: (style == StructureStyle::Flow).then_some(range),
+            size: 1,
+            height: 1,
+        });
+        Ok(())
+    }
+
+    fn close(&mut self, end: &Range<usize>) -> Result<(), TooDeep> {
+        let Some(mut frame) = self.frames.pop() else {
+            return Ok(());
+        };
+        if !end.is_empty() {
+            frame.cover(end);
+        }
+        let range = frame.extent.clone().unwrap_or_else(|| end.clone());
+        let value = match frame.children {
+            Children::Sequence(items) => Value::Sequence(items),
+            Children::Mapping { entries, merged, .. } => {
+                let mut entries = keep_last(entries, &mut self.parsed.duplicates);
+                merge(&mut entries, merged);
+                Value::Mapping(entries)
+            }
+        };
+        let node = Measured {
+            node: Node {
+                span: self.origin.span(&range),
+                value,
+            },
+            text: None,
+            size: frame.size,
+            height: frame.height,
+        };
+        self.finish(node, range, frame.anchor, &frame.meaning, frame.tag)
+    }
+
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        anchor: usize,
+        meaning: &Meaning,
+        range: Range<usize>,
+        tag: Option<Range<usize>>,
+    ) -> Result<(), TooDeep> {
+        let plain = style == ScalarStyle::Plain;
+        // The parser says `~` where nothing is written.
+        let nothing = plain && range.is_empty();
+        let text = if nothing { "" } else { text };
+        let range = if nothing {
+            self.nothing_at(range.start, tag.as_ref())
+        } else {
+            self.trim(range, style)
+        };
+        if self.awaits_key() {
+            let span = self.origin.span(&range);
+            if anchor != 0 {
+                let value = Value::String(Arc::from(text));
+                let node = Node { span, value };
+                self.anchors.insert(anchor, Measured::leaf(node, Some(Arc::from(text))));
+            }
+            let key = if plain && text == "<<" {
+                Pending::Merge
+            } else {
+                Pending::Value(Arc::from(text), span)
+            };
+            let whole = tag.map_or(range.clone(), |tag| tag.start..range.end);
+            self.take_key(key, &whole);
+            return Ok(());
+        }
+        let value = match meaning {
+            Meaning::Function(_) if nothing => Value::Null,
+            Meaning::Function(_) | Meaning::Plain => Value::String(Arc::from(text)),
+            Meaning::Core(kind) => scalar::convert(text, kind),
+            Meaning::None if plain => scalar::resolve(text),
+            Meaning::None => Value::String(Arc::from(text)),
+        };
+        let node = Node {
+            span: self.origin.span(&range),
+            value,
+        };
+        self.finish(Measured::leaf(node, Some(Arc::from(text))), range, anchor, meaning, tag)
+    }
+
+    /// Whether the next node is a key.
+    fn awaits_key(&self) -> bool {
+        self.frames.last().is_some_and(|frame| {
+            matches!(
+                frame.children,
+                Children::Mapping {
+                    pending: Pending::Key,
+                    ..
+                }
+            )
+        })
+    }
+
+    fn take_key(&mut self, key: Pending, range: &Range<usize>) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.cover(range);
+            if let Children::Mapping { pending, .. } = &mut frame.children {
+                *pending = key;
+            }
+        }
+    }
+
+    /// A value that is not written lies behind its key, or where the dash or the tag ends.
+    fn nothing_at(&self, at: usize, tag: Option<&Range<usize>>) -> Range<usize> {
+        let at = tag.map_or(at, |tag| tag.end).min(self.text.len());
+        let end = self.text.get(..at).map_or(at, |before| before.trim_end().len());
+        end..end
+    }
+
+    /// The span of a block scalar reaches into the next line.
+    fn trim(&self, range: Range<usize>, style: ScalarStyle) -> Range<usize> {
+        if matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
+            return range;
+        }
+        let written = self.text.get(range.clone()).unwrap_or("").trim_end().len();
+        range.start..range.start + written
+    }
+
+    fn alias(&mut self, id: usize, range: &Range<usize>) -> Result<(), TooDeep> {
+        let Some(target) = self.anchors.get(&id) else {
+            self.error(range, "this alias stands inside the value that it names".to_owned());
+            return self.unknown(range);
+        };
+        if let Some(text) = &target.text
+            && self.awaits_key()
+        {
+            let key = Pending::Value(text.clone(), self.origin.span(range));
+            self.take_key(key, range);
+            return Ok(());
+        }
+        if self.frames.len() + target.height > MAX_DEPTH {
+            return Err(TooDeep(range.clone()));
+        }
+        self.copies = self.copies.saturating_add(target.size);
+        if self.copies > MAX_COPIES {
+            self.copies_exceeded(range);
+            return self.unknown(range);
+        }
+        let mut copy = target.clone();
+        copy.node.span = self.origin.span(range);
+        self.place(copy, range)
+    }
+
+    fn copies_exceeded(&mut self, range: &Range<usize>) {
+        let message = format!("its aliases stand for more than {MAX_COPIES} nodes");
+        let limit = self.problem(range, message);
+        if !self.parsed.limits.iter().any(|known| known.message == limit.message) {
+            self.parsed.limits.push(limit);
+        }
+    }
+
+    /// A value that nobody can know.
+    fn unknown(&mut self, range: &Range<usize>) -> Result<(), TooDeep> {
+        let span = self.origin.span(range);
+        let name = self.text.get(range.clone()).unwrap_or("");
+        let text = Node {
+            span,
+            value: Value::String(Arc::from(name)),
+        };
+        let node = fold(Arc::from(UNKNOWN_ALIAS), span, span, text);
+        self.place(Measured::leaf(node, None), range)
+    }
+
+    /// Applies the tag, remembers the anchor, and puts the node in its place.
+    fn finish(
+        &mut self,
+        mut node: Measured,
+        mut range: Range<usize>,
+        anchor: usize,
+        meaning: &Meaning,
+        tag: Option<Range<usize>>,
+    ) -> Result<(), TooDeep> {
+        if let Some(tag) = tag {
+            let tag_span = self.origin.span(&tag);
+            range = tag.start.min(range.start)..range.end.max(tag.end);
+            let whole = self.origin.span(&range);
+            if let Meaning::Function(name) = meaning {
+                node.node = fold(name.clone(), tag_span, whole, node.node);
+                node.size += 1;
+                node.height += 1;
+            } else {
+                node.node.span = whole;
+            }
+        }
+        if self.frames.len() + node.height > MAX_DEPTH {
+            return Err(TooDeep(range));
+        }
+        if anchor != 0 {
+            // Anchors inside anchors are copied once for each level.
+            self.copies = self.copies.saturating_add(node.size);
+            if self.copies > MAX_COPIES {
+                self.copies_exceeded(&range);
+            } else {
+                self.anchors.insert(anchor, node.clone());
+            }
+        }
+        self.place(node, &range)
+    }
+
+    fn place(&mut self, node: Measured, range: &Range<usize>) -> Result<(), TooDeep> {
+        if self.frames.len() + node.height > MAX_DEPTH {
+            return Err(TooDeep(range.clone()));
+        }
+        let mut refused = None;
+        match self.frames.last_mut() {
+            None => self.root = Some(node.node),
+            Some(frame) => {
+                frame.cover(range);
+                frame.size += node.size;
+                frame.height = frame.height.max(node.height + 1);
+                match &mut frame.children {
+                    Children::Sequence(items) => items.push(node.node),
+                    Children::Mapping {
+                        entries,
+                        merged,
+                        pending,
+                    } => {
+                        refused = pair(entries, merged, pending, node.node);
+                    }
+                }
+            }
+        }
+        if let Some(message) = refused {
+            self.error(range, message.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Takes a node into a mapping; says why where it does not belong there.
+fn pair(entries: &mut Vec<Entry>, merged: &mut Vec<Entry>, pending: &mut Pending, node: Node) -> Option<&'static str> {
+    match std::mem::replace(pending, Pending::Key) {
+        Pending::Key => {
+            *pending = Pending::Dropped;
+            Some("a key must be a string")
+        }
+        Pending::Value(key, key_span) => {
+            entries.push(Entry {
+                key,
+                key_span,
+                value: node,
+            });
+            None
+        }
+        Pending::Merge => inherit(merged, node),
+        Pending::Dropped => None,
+    }
+}
+
+/// The entries that `<<` brings in: those of a mapping, or of several, the first of which wins.
+fn inherit(merged: &mut Vec<Entry>, node: Node) -> Option<&'static str> {
+    const NO_MAPPING: &str = "`<<` takes a mapping or a list of mappings";
+    match node.value {
+        Value::Mapping(entries) if entries.iter().any(|entry| &*entry.key == UNKNOWN_ALIAS) => None,
+        Value::Mapping(entries) => {
+            merged.extend(entries);
+            None
+        }
+        Value::Sequence(items) => {
+            let mut refused = None;
+            for item in items {
+                match item.value {
+                    Value::Mapping(entries) => merged.extend(entries),
+                    _ => refused = Some(NO_MAPPING),
+                }
+            }
+            refused
+        }
+        _ => Some(NO_MAPPING),
+    }
+}
+
+/// Adds what `<<` brought in; the mapping's own keys win, then the first.
+fn merge(entries: &mut Vec<Entry>, merged: Vec<Entry>) {
+    if merged.is_empty() {
+        return;
+    }
+    let mut known: HashSet<Arc<str>> = entries.iter().map(|entry| entry.key.clone()).collect();
+    for entry in merged {
+        if known.insert(entry.key.clone()) {
+            entries.push(entry);
+        }
+    }
+}
+
+/// `!Ref x` as `Ref: x`.
+fn fold(key: Arc<str>, key_span: Span, span: Span, value: Node) -> Node {
+    let entry = Entry { key, key_span, value };
+    Node {
+        span,
+        value: Value::Mapping(vec![entry]),
+    }
+}
+
+fn meaning(tag: Option<&Tag>) -> Meaning {
+    let Some(tag) = tag else {
+        return Meaning::None;
+    };
+    if let Some(kind) = tag.suffix_in_namespace("tag:yaml.org,2002:") {
+        return Meaning::Core(kind.into_owned());
+    }
+    let (handle, name) = tag.parts();
+    match (handle, name) {
+        ("!", "") | ("", "!") => Meaning::Plain,
+        ("!", "Ref" | "Condition") => Meaning::Function(Arc::from(name)),
+        ("!", name) if name.starts_with("Fn::") => Meaning::Function(Arc::from(name)),
+        ("!", name) => Meaning::Function(Arc::from(format!("Fn::{name}"))),
+        _ => Meaning::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::source::Sources;
+    use std::path::Path;
+
+    fn read(text: &str) -> Parsed {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("t.yaml"), text);
+        parse(text, file)
+    }
+
+    fn one(text: &str) -> Node {
+        let mut parsed = read(text);
+        assert_eq!(parsed.errors, [], "{text}");
+        assert_eq!(parsed.limits, [], "{text}");
+        assert_eq!(parsed.documents.len(), 1, "{text}");
+        parsed.documents.remove(0)
+    }
+
+    /// A node as text: JSON, with `Debug` numbers.
+    fn show(node: &Node) -> String {
+        match &node.value {
+            Value::Null => "null".to_owned(),
+            Value::Bool(value) => value.to_string(),
+            Value::Integer(value) => value.to_string(),
+            Value::Float(value) => format!("{value:?}"),
+            Value::String(text) => format!("{text:?}"),
+            Value::Sequence(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+            Value::Mapping(entries) => {
+                let entries = entries.iter().map(|e| format!("{}: {}", e.key, show(&e.value)));
+                format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    /// The texts under every span: `key|value|entry` in order, deepest last.
+    fn spans(text: &str, node: &Node) -> Vec<String> {
+        let mut all = vec![text[node.span.range()].to_owned()];
+        for item in node.items().unwrap_or_default() {
+            all.extend(spans(text, item));
+        }
+        for entry in node.entries().unwrap_or_default() {
+            all.push(format!("@{}", &text[entry.key_span.range()]));
+            all.extend(spans(text, &entry.value));
+        }
+        all
+    }
+
+    #[test]
+    fn spans_cover_what_is_written() {
+        let cases: &[(&str, &[&str])] = &[
+            ("a: 1\nb: 'x'\n", &["a: 1\nb: 'x'", "@a", "1", "@b", "'x'"]),
+            (
+                "a:\n  - x  # why\n  - y\n\nb: c\n",
+                &[
+                    "a:\n  - x  # why\n  - y\n\nb: c",
+                    "@a",
+                    "x  # why\n  - y",
+                    "x",
+                    "y",
+                    "@b",
+                    "c",
+                ],
+            ),
+            ("\u{feff}ä: {ö: 1}\n", &["ä: {ö: 1}", "@ä", "{ö: 1}", "@ö", "1"]),
+            ("a: !Ref q\n", &["a: !Ref q", "@a", "!Ref q", "@!Ref", "q"]),
+            (
+                "a: !Sub\n  - x\n  - {}\nb: c",
+                &[
+                    "a: !Sub\n  - x\n  - {}\nb: c",
+                    "@a",
+                    "!Sub\n  - x\n  - {}",
+                    "@!Sub",
+                    "x\n  - {}",
+                    "x",
+                    "{}",
+                    "@b",
+                    "c",
+                ],
+            ),
+            (
+                "a: |\n  one\n  two\n\nb:\n  c:\n",
+                &["a: |\n  one\n  two\n\nb:\n  c", "@a", "one\n  two", "@b", "c", "@c", ""],
+            ),
+            (
+                "a: !!str 012\r\nb:\r\n",
+                &["a: !!str 012\r\nb", "@a", "!!str 012", "@b", ""],
+            ),
+            (
+                "a: 'x\nshort'\nb: \"y\n z\"\n",
+                &["a: 'x\nshort'\nb: \"y\n z\"", "@a", "'x\nshort'", "@b", "\"y\n z\""],
+            ),
+            (
+                "x: &a [1]\ny: *a\n",
+                &["x: &a [1]\ny: *a", "@x", "[1]", "1", "@y", "*a", "1"],
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(spans(text, &one(text)), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn documents_read_as_in_yaml_1_1() {
+        let cases = [
+            ("a: !GetAtt q.Arn", r#"{a: {Fn::GetAtt: "q.Arn"}}"#),
+            ("a: !Condition c", r#"{a: {Condition: "c"}}"#),
+            ("a: !If [c, !Ref x, 12]", r#"{a: {Fn::If: ["c", {Ref: "x"}, 12]}}"#),
+            ("a: !Sub 10", r#"{a: {Fn::Sub: "10"}}"#),
+            ("a: !Ref", "{a: {Ref: null}}"),
+            ("a: ! 12", r#"{a: "12"}"#),
+            ("a: !!int '12'", "{a: 12}"),
+            ("12: x\nyes: z\n~: n", r#"{12: "x", yes: "z", ~: "n"}"#),
+            ("a: 1\nb: 2\na: 3", "{b: 2, a: 3}"),
+            (
+                "x: &x {a: 1, b: 2}\ny: {b: 3, <<: *x}",
+                "{x: {a: 1, b: 2}, y: {b: 3, a: 1}}",
+            ),
+            ("y: {<<: [{a: 1}, {a: 2, b: 2}], c: 3}", "{y: {c: 3, a: 1, b: 2}}"),
+            ("y: {'<<': 1}", "{y: {<<: 1}}"),
+            ("a: >-\n  one\n  two\n", r#"{a: "one two"}"#),
+            ("a: 'x\n\n y\nz'", r#"{a: "x\ny z"}"#),
+            ("&k a: *k", r#"{a: "a"}"#),
+            ("- \n- a\n", r#"[null, "a"]"#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(show(&one(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_documents_leave_the_others() {
+        let parsed = read("a: 1\n---\nb: [1\n---\nc: 3\n");
+        let shown: Vec<_> = parsed.documents.iter().map(show).collect();
+        assert_eq!(shown, ["{a: 1}", "{c: 3}"]);
+        assert_eq!(parsed.errors.len(), 1);
+    }
+
+    #[test]
+    fn unknown_aliases_are_errors_and_stay_unknown() {
+        let parsed = read("a: *nothing\nb: &b [*b]\n<<: *c\n");
+        assert_eq!(parsed.errors.len(), 3);
+        assert_eq!(
+            show(&parsed.documents[0]),
+            r#"{a: {Fn::UnknownAlias: "*nothing"}, b: [{Fn::UnknownAlias: "*b"}]}"#
+        );
+    }
+
+    #[test]
+    fn duplicates_are_noted() {
+        let text = "a: 1\na: 2\n";
+        let parsed = read(text);
+        assert_eq!(parsed.duplicates.len(), 1);
+        assert_eq!(parsed.duplicates[0].range(), 0..1);
+    }
+
+    #[test]
+    fn bounds_are_limits() {
+        let bomb: String = (0..9)
+            .map(|level| {
+                let inside = if level == 0 {
+                    "x".to_owned()
+                } else {
+                    format!("*a{}", level - 1)
+                };
+                format!("a{level}: &a{level} [{}]\n", vec![inside; 9].join(", "))
+            })
+            .collect();
+        for text in [
+            bomb,
+            "[".repeat(100_000),
+            "- ".repeat(100_000),
+            "{a: ".repeat(1000),
+            "!Sub [".repeat(200) + &"]".repeat(200),
+        ] {
+            assert!(!read(&text).limits.is_empty());
+        }
+    }
+
+    #[test]
+    fn many_short_lines_end() {
+        let text = format!("a: '{}'\n", "\nx".repeat(1000));
+        assert_eq!(read(&text).errors.len(), 1);
+    }
+
+    #[test]
+    fn no_text_is_fatal() {
+        let text = "\u{feff}%YAML 1.1\n---\nA: &a {x: 1, 'y': \"é\\n\", [k]: v}\nR:\n  <<: [*a, {z: !Ref ö}]\n  P: !Sub\n    - |\n      ${x}\n\n    - ? q\n      : >-\n        w\n  L: 'a\nb'\n  T: !GetAtt Q.Arn\n  I: !If [C, 012, !Ref 'AWS::NoValue']\n  N:\n...\n---\n- - !!int '3'\n  - ~\n# end\n";
+        let sources = Sources::default();
+        super::super::tree::hostile::maul(text, sources.add(Path::new("t.yaml"), text), parse);
+    }
+
+    /// Every template of the corpus, where it is present, reads without an error.
+    #[test]
+    fn real_templates_are_read() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/dev");
+        if !corpus.is_dir() {
+            eprintln!("skipped: no corpus");
+            return;
+        }
+        for input in crate::discover::discover(&[corpus]).inputs {
+            let (crate::discover::Input::Template(path) | crate::discover::Input::ServerlessService(path)) = input
+            else {
+                continue;
+            };
+            let text = std::fs::read_to_string(&path).unwrap();
+            let parsed = read(&text);
+            assert_eq!(
+                (parsed.documents.len(), parsed.errors, parsed.limits),
+                (1, vec![], vec![]),
+                "{}",
+                path.display()
+            );
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! What checks compute with: numbers of the graph that are known and inside their own range, with all it takes
+//! to point at them. A number outside its range has a rule of its own, and no other rule computes with it.
+//!
+//! It decides nothing: rules compare and speak.
+
+use crate::diagnostic::Diagnostic;
+use crate::graph::limits;
+use crate::graph::{
+    Attribute, Condition, EventSourceMapping, Function, Graph, Link, Origin, PolicyFault, Queue, RedrivePolicy,
+    Resource, Seconds,
+};
+use crate::rules::{Findings, Known};
+use crate::source::Span;
+use std::ops::RangeInclusive;
+
+/// How many timeouts of its function a queue's visibility timeout should last, by AWS's advice.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
+pub(crate) const VISIBILITY_FACTOR: i64 = 6;
+
+/// A whole number, with or without a unit.
+pub(crate) trait Number: Copy {
+    /// Without it.
+    fn number(self) -> i64;
+}
+
+impl Number for i64 {
+    fn number(self) -> i64 {
+        self
+    }
+}
+
+impl Number for Seconds {
+    fn number(self) -> i64 {
+        self.0
+    }
+}
+
+/// A number that a check computes with.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand<'g> {
+    /// The number, inside its own range.
+    pub(crate) value: i64,
+    /// The worlds in which it is that.
+    pub(crate) world: Condition,
+    /// Where to point.
+    pub(crate) span: Span,
+    /// As the user spells the attribute.
+    pub(crate) name: &'g str,
+    /// Whether nothing is written and the default applies.
+    pub(crate) is_default: bool,
+    provenance: String,
+    origin: Option<&'g Origin>,
+}
+
+impl<'g> Operand<'g> {
+    /// `value` as it was found in `known`.
+    pub(crate) fn new<T>(known: &Known<'g, T>, value: i64) -> Self {
+        Operand {
+            value,
+            world: known.world.clone(),
+            span: known.span(),
+            name: known.name,
+            is_default: known.case.is_default(),
+            provenance: known.provenance(),
+            origin: known.case.origins.last(),
+        }
+    }
+
+    /// `30 s (the default)`.
+    pub(crate) fn seconds(&self) -> String {
+        format!("{} s{}", self.value, self.provenance)
+    }
+
+    /// `3 (the default of `var.receives`)`.
+    pub(crate) fn count(&self) -> String {
+        format!("{}{}", self.value, self.provenance)
+    }
+
+    /// `said` of a number that is written somewhere; that `service`'s default applies of one that is not.
+    pub(crate) fn or_default(&self, said: String, service: &str) -> String {
+        if self.is_default {
+            format!("no `{}`: {service}'s default of {} s applies", self.name, self.value)
+        } else {
+            said
+        }
+    }
+
+    /// `diagnostic` with the place where the number is written, when that is another than [`Operand::span`].
+    pub(crate) fn trace(&self, diagnostic: Diagnostic) -> Diagnostic {
+        trace(self.origin, self.span, diagnostic)
+    }
+
+    /// `diagnostic` with `message` as a further label at this number.
+    pub(crate) fn show(&self, diagnostic: Diagnostic, message: String) -> Diagnostic {
+        self.trace(diagnostic.label(self.span, message))
+    }
+}
+
+/// `diagnostic` with a label at `origin`, when that is another place than `span`.
+pub(crate) fn trace(origin: Option<&Origin>, span: Span, diagnostic: Diagnostic) -> Diagnostic {
+    match origin.filter(|origin| origin.span != span) {
+        Some(origin) => diagnostic.label(origin.span, origin.what.to_string()),
+        None => diagnostic,
+    }
+}
+
+/// A mapping that reads a queue, in worlds in which it is known whether it is enabled.
+#[derive(Debug, Clone)]
+pub(crate) struct Poll<'g> {
+    /// The mapping.
+    pub(crate) mapping: &'g EventSourceMapping,
+    /// The worlds.
+    pub(crate) world: Condition,
+    /// Whether it polls there.
+    pub(crate) enabled: bool,
+    /// What says so.
+    pub(crate) enabled_at: Span,
+}
+
+/// How long one invocation of a function may take.
+#[derive(Debug, Clone)]
+pub(crate) struct RunTime<'g> {
+    /// The function.
+    pub(crate) function: &'g Function,
+    /// Its timeout; for a durable function that of the execution, capped where Lambda ends it.
+    pub(crate) limit: Operand<'g>,
+    /// Whether it is durable.
+    pub(crate) durable: bool,
+}
+
+impl RunTime<'_> {
+    /// What the limit says, as a label.
+    pub(crate) fn label(&self) -> String {
+        let function = self.function.resource.shown();
+        let said = if self.durable {
+            format!(
+                "an execution of durable function {function} may take {}",
+                self.limit.seconds()
+            )
+        } else {
+            format!("{function} may run for {}", self.limit.seconds())
+        };
+        self.limit.or_default(said, "Lambda")
+    }
+}
+
+impl Findings<'_> {
+    /// The numbers of `attribute` inside `range`, in the worlds of `world`; unresolved ones are noted.
+    pub(crate) fn numbers<'a, T: Number>(
+        &mut self,
+        world: &Condition,
+        resource: &Resource,
+        attribute: &'a Attribute<T>,
+        range: &RangeInclusive<i64>,
+    ) -> Vec<Operand<'a>> {
+        let known = self.known(world, resource, attribute);
+        let operands = known.iter().map(|known| Operand::new(known, known.value.number()));
+        operands.filter(|operand| range.contains(&operand.value)).collect()
+    }
+
+    /// Visibility timeouts of `queue`.
+    pub(crate) fn visibility<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        let range = &limits::VISIBILITY_TIMEOUT;
+        self.numbers(world, &queue.resource, &queue.visibility_timeout, range)
+    }
+
+    /// Retention periods of `queue`.
+    pub(crate) fn retention<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        self.numbers(world, &queue.resource, &queue.retention, &limits::RETENTION)
+    }
+
+    /// Delivery delays of `queue`.
+    pub(crate) fn delay<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        self.numbers(world, &queue.resource, &queue.delay, &limits::DELAY)
+    }
+
+    /// Batching windows of `mapping`.
+    pub(crate) fn window<'a>(&mut self, world: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
+        self.numbers(world, &mapping.resource, &mapping.window, &limits::WINDOW)
+    }
+
+    /// Redrive policies of `queue`, `None` where it has none.
+    pub(crate) fn redrives<'a>(
+        &mut self,
+        world: &Condition,
+        queue: &'a Queue,
+    ) -> Vec<Known<'a, Option<RedrivePolicy>>> {
+        self.known(world, &queue.resource, &queue.redrive)
+    }
+
+    /// Receive counts of the redrive policies of `queue`, whatever their range. Nothing where the policy holds no
+    /// whole number: that is a fault, and faults have rules of their own.
+    pub(crate) fn any_receive_counts<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        let mut all = Vec::new();
+        for known in self.redrives(world, queue) {
+            let Some(policy) = known.value else { continue };
+            if !policy.faults.iter().any(|fault| hides_count(&fault.kind)) {
+                let counts = self.known(&known.world, &queue.resource, &policy.max_receive_count);
+                all.extend(counts.iter().map(|count| Operand::new(count, *count.value)));
+            }
+        }
+        all
+    }
+
+    /// Receive counts of the redrive policies of `queue`, inside their range.
+    pub(crate) fn receive_counts<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        let mut all = self.any_receive_counts(world, queue);
+        all.retain(|count| limits::MAX_RECEIVE_COUNT.contains(&count.value));
+        all
+    }
+
+    /// Targets of the redrive policies of `queue`. Nothing where a policy names none: that is a fault.
+    pub(crate) fn redrive_targets<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Known<'a, Link>> {
+        let mut all = Vec::new();
+        for known in self.redrives(world, queue) {
+            let Some(policy) = known.value else { continue };
+            if !policy.faults.iter().any(|fault| hides_target(&fault.kind)) {
+                all.extend(self.known(&known.world, &queue.resource, &policy.target));
+            }
+        }
+        all
+    }
+
+    /// The mappings that read `queue`, where it is known whether they are enabled.
+    pub(crate) fn polls<'g>(&mut self, graph: &'g Graph, world: &Condition, queue: &'g Queue) -> Vec<Poll<'g>> {
+        let mut all = Vec::new();
+        for consumption in graph.consumptions(queue) {
+            let (mapping, world) = (consumption.mapping, world.and(&consumption.world));
+            for enabled in self.known(&world, &mapping.resource, &mapping.enabled) {
+                all.push(Poll {
+                    mapping,
+                    enabled: *enabled.value,
+                    enabled_at: enabled.span(),
+                    world: enabled.world,
+                });
+            }
+        }
+        all
+    }
+
+    /// How long the functions may take that `poll` invokes.
+    pub(crate) fn run_times<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>) -> Vec<RunTime<'g>> {
+        let mut all = Vec::new();
+        for link in self.known(&poll.world, &poll.mapping.resource, &poll.mapping.function) {
+            if let Some((function, world)) = graph.invoked(poll.mapping, link.value, &link.world) {
+                all.extend(self.run_times_of(function, &world));
+            }
+        }
+        all
+    }
+
+    fn run_times_of<'g>(&mut self, function: &'g Function, world: &Condition) -> Vec<RunTime<'g>> {
+        let mut all = Vec::new();
+        for durable in self.known(world, &function.resource, &function.durable_execution_timeout) {
+            if let Some(execution) = *durable.value {
+                // Lambda waits for the whole execution, and ends it where it would end an invocation.
+                for (world, most) in self.most_run_time(function, &durable.world, execution.0) {
+                    let mut limit = Operand::new(&durable, execution.0.min(most));
+                    limit.world = world;
+                    all.push((limit, true));
+                }
+                continue;
+            }
+            for timeout in self.known(&durable.world, &function.resource, &function.timeout) {
+                for (world, most) in self.most_run_time(function, &timeout.world, timeout.value.0) {
+                    if timeout.value.0 <= most {
+                        let mut limit = Operand::new(&timeout, timeout.value.0);
+                        limit.world = world;
+                        all.push((limit, false));
+                    }
+                }
+            }
+        }
+        all.retain(|(limit, _)| limit.value >= *limits::FUNCTION_TIMEOUT.start());
+        let run_time = |(limit, durable)| RunTime {
+            function,
+            limit,
+            durable,
+        };
+        all.into_iter().map(run_time).collect()
+    }
+
+    /// The longest timeout that `function` may have, asked only where `seconds` depends on it.
+    pub(crate) fn most_run_time(
+        &mut self,
+        function: &Function,
+        world: &Condition,
+        seconds: i64,
+    ) -> Vec<(Condition, i64)> {
+        let (usual, managed) = (
+            *limits::FUNCTION_TIMEOUT.end(),
+            *limits::FUNCTION_TIMEOUT_MANAGED_INSTANCES.end(),
+        );
+        if seconds <= usual {
+            return vec![(world.clone(), usual)];
+        }
+        let known = self.known(world, &function.resource, &function.managed_instances);
+        let most = |is_managed: bool| if is_managed { managed } else { usual };
+        known
+            .into_iter()
+            .map(|known| (known.world, most(*known.value)))
+            .collect()
+    }
+}
+
+fn hides_count(fault: &PolicyFault) -> bool {
+    match fault {
+        PolicyFault::NotAnObject | PolicyFault::CountMissing | PolicyFault::CountNotInteger(_) => true,
+        PolicyFault::UnknownKey(_) | PolicyFault::TargetMissing | PolicyFault::CountQuoted(_) => false,
+    }
+}
+
+fn hides_target(fault: &PolicyFault) -> bool {
+    matches!(fault, PolicyFault::NotAnObject | PolicyFault::TargetMissing)
+}

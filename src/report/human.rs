@@ -1,0 +1,212 @@
+//! The report for people: miette's drawing of the places, with the arithmetic and the advice below.
+//!
+//! The only module that knows miette. It is given an [`Excerpt`], never a file.
+
+use super::excerpt::{Excerpt, TAB_WIDTH};
+use super::{Report, printable, prose};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::source::Sources;
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan,
+    SpanContents, ThemeCharacters, ThemeStyles,
+};
+use std::fmt::{self, Write};
+
+/// Below this a snippet shows nothing useful.
+const LEAST_WIDTH: usize = 40;
+/// Above this prose is hard to read.
+const MOST_WIDTH: usize = 160;
+/// What line numbers and gutter take of a snippet's width.
+const GUTTER: usize = 10;
+
+/// How to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns.
+    pub width: usize,
+    /// Whether to colour.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// Whether to draw at all; prose alone otherwise.
+    pub graphics: bool,
+}
+
+/// The findings, drawn one below the other.
+pub fn render(report: &Report<'_>, style: Style) -> String {
+    let style = Style {
+        width: style.width.clamp(LEAST_WIDTH, MOST_WIDTH),
+        ..style
+    };
+    let mut text = String::new();
+    for found in report.findings {
+        if style.graphics {
+            draw(&mut text, report.sources, found, style);
+        } else {
+            prose::write(&mut text, report.sources, found);
+        }
+        text.push('\n');
+    }
+    if style.unicode { text } else { in_ascii(&text) }
+}
+
+fn draw(text: &mut String, sources: &Sources, found: &Diagnostic, style: Style) {
+    let ellipsis = if style.unicode { "…" } else { "..." };
+    let drawing = Drawing {
+        excerpt: Excerpt::new(sources, found.labels(), style.width - GUTTER, ellipsis),
+        found,
+    };
+    let handler = GraphicalReportHandler::new_themed(theme(style))
+        .with_links(false)
+        .with_width(style.width)
+        .with_break_words(false)
+        .without_syntax_highlighting()
+        .tab_width(TAB_WIDTH);
+    let start = text.len();
+    if handler.render_report(text, &drawing).is_err() {
+        // What cannot be drawn is still said.
+        text.truncate(start);
+        prose::write(text, sources, found);
+        return;
+    }
+    for (name, note) in prose::notes(found, drawing.excerpt.left_out) {
+        write_note(text, name, &note, style);
+    }
+}
+
+/// `  name: text`, with the text indented under itself where it needs several lines.
+fn write_note(text: &mut String, name: &str, note: &str, style: Style) {
+    let (on, off) = if style.color {
+        ("\u{1b}[36m", "\u{1b}[0m")
+    } else {
+        ("", "")
+    };
+    let _ = write!(text, "  {on}{name}:{off}");
+    let mut column = name.len() + 3;
+    for word in note.split(' ') {
+        let width = word.chars().count() + 1;
+        if column + width > style.width && column > prose::INDENT {
+            let _ = write!(text, "\n{:1$}", "", prose::INDENT - 1);
+            column = prose::INDENT - 1;
+        }
+        let _ = write!(text, " {word}");
+        column += width;
+    }
+    text.push('\n');
+}
+
+fn theme(style: Style) -> GraphicalTheme {
+    let mut characters = if style.unicode {
+        ThemeCharacters::unicode()
+    } else {
+        ThemeCharacters::ascii()
+    };
+    if style.unicode {
+        // miette's signs for warnings and advice are drawn twice as wide by some terminals.
+        "×".clone_into(&mut characters.error);
+        "!".clone_into(&mut characters.warning);
+        "i".clone_into(&mut characters.advice);
+    }
+    GraphicalTheme {
+        characters,
+        styles: if style.color {
+            ThemeStyles::ansi()
+        } else {
+            ThemeStyles::none()
+        },
+    }
+}
+
+/// Signs of our own sentences, for terminals that show ASCII only. What the files hold stays as it is.
+fn in_ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '×' => plain.push('x'),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            '→' => plain.push_str("->"),
+            '…' => plain.push_str("..."),
+            '–' | '−' => plain.push('-'),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+/// One finding as miette wants to see it.
+#[derive(Debug)]
+struct Drawing<'a> {
+    excerpt: Excerpt,
+    found: &'a Diagnostic,
+}
+
+impl fmt::Display for Drawing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.found.headline))
+    }
+}
+
+impl std::error::Error for Drawing<'_> {}
+
+impl miette::Diagnostic for Drawing<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(format!("{}[{}]", self.found.severity, self.found.rule)))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.found.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Info => miette::Severity::Advice,
+        })
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.excerpt.marks.iter().map(|mark| {
+            let message = Some(mark.message.clone()).filter(|message| !message.is_empty());
+            let span = (mark.range.start, mark.range.len());
+            if mark.primary {
+                LabeledSpan::new_primary_with_span(message, span)
+            } else {
+                LabeledSpan::new_with_span(message, span)
+            }
+        })))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.excerpt)
+    }
+}
+
+impl SourceCode for Excerpt {
+    /// The whole group that `span` lies in, or, without context, `span` with the place it has in its file:
+    /// from that the header `[file:line:column]` is drawn. A span over two groups is refused, so that two
+    /// groups are never drawn as one.
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        context_before: usize,
+        context_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let (start, end) = (span.offset(), span.offset() + span.len());
+        let holds = |group: &&super::excerpt::Group| group.range.start <= start && end <= group.range.end;
+        let group = self.groups.iter().find(holds).ok_or(MietteError::OutOfBounds)?;
+        let exact = context_before == 0 && context_after == 0;
+        let range = if exact { start..end } else { group.range.clone() };
+        let data = self.text.get(range.clone()).ok_or(MietteError::OutOfBounds)?;
+        let mark = self.marks.iter().find(|mark| exact && mark.range.start == start);
+        let (line, column) = mark.map_or((group.first_line, 0), |mark| {
+            (mark.position.line as usize - 1, mark.position.column as usize - 1)
+        });
+        let span = SourceSpan::new(range.start.into(), range.len());
+        Ok(Box::new(MietteSpanContents::new_named(
+            group.name.clone(),
+            data.as_bytes(),
+            span,
+            line,
+            column,
+            group.line_count,
+        )))
+    }
+}

@@ -1,0 +1,186 @@
+//! One JSON object, of the same shape whatever the outcome. Version 1; fields are only ever added.
+
+use super::Report;
+use crate::diagnostic::{Diagnostic, Label, NotEvaluated, Severity};
+use crate::source::{Sources, Span};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    tool: Tool,
+    summary: Summary,
+    findings: Vec<Finding<'a>>,
+    /// Nothing can be suppressed yet.
+    suppressed: [(); 0],
+    not_evaluated: Vec<Open<'a>>,
+    errors: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Tool {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    errors: usize,
+    warnings: usize,
+    infos: usize,
+    modules: usize,
+    templates: usize,
+    services: usize,
+    not_fully_judged: usize,
+}
+
+/// Lines and columns from 1, ends exclusive, columns in Unicode scalar values, offsets in bytes.
+#[derive(Serialize)]
+struct Place {
+    file: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    offset: u32,
+    end_offset: u32,
+}
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    rule: &'a str,
+    severity: &'static str,
+    message: &'a str,
+    #[serde(flatten)]
+    place: Place,
+    unit: &'a str,
+    address: &'a str,
+    attribute: Option<&'a str>,
+    labels: Vec<ShownLabel<'a>>,
+    calculation: Option<&'a str>,
+    help: Option<&'a str>,
+    when: Option<&'a str>,
+    calls: &'a [String],
+    /// No rule offers edits yet.
+    edits: [(); 0],
+    /// No rule draws a timeline yet.
+    timeline: Option<()>,
+    fingerprint: String,
+}
+
+#[derive(Serialize)]
+struct ShownLabel<'a> {
+    #[serde(flatten)]
+    place: Place,
+    message: &'a str,
+    primary: bool,
+}
+
+#[derive(Serialize)]
+struct Open<'a> {
+    rule: &'a str,
+    unit: &'a str,
+    address: &'a str,
+    reason: &'a str,
+    #[serde(flatten)]
+    place: Place,
+}
+
+/// The whole report as one object.
+pub fn render(report: &Report<'_>) -> String {
+    let count = |severity| {
+        report
+            .findings
+            .iter()
+            .filter(|found| found.severity == severity)
+            .count()
+    };
+    let document = Document {
+        version: 1,
+        tool: Tool {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+        },
+        summary: Summary {
+            errors: count(Severity::Error),
+            warnings: count(Severity::Warning),
+            infos: count(Severity::Info),
+            modules: report.units.modules,
+            templates: report.units.templates,
+            services: report.units.services,
+            not_fully_judged: super::summary::open_resources(report.not_evaluated),
+        },
+        findings: report
+            .findings
+            .iter()
+            .map(|found| finding(found, report.sources))
+            .collect(),
+        suppressed: [],
+        not_evaluated: report
+            .not_evaluated
+            .iter()
+            .map(|entry| open(entry, report.sources))
+            .collect(),
+        errors: report.errors,
+    };
+    // Strings and numbers alone always serialise.
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'a> {
+    Finding {
+        rule: found.rule,
+        severity: match found.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        },
+        message: &found.headline,
+        place: place(found.primary().span, sources),
+        unit: &found.subject.unit,
+        address: &found.subject.address,
+        attribute: Some(found.subject.attribute).filter(|name| !name.is_empty()),
+        labels: found.labels().iter().map(|label| shown(label, sources)).collect(),
+        calculation: found.calculation.as_deref(),
+        help: found.help.as_deref(),
+        when: found.when.as_deref(),
+        calls: &found.calls,
+        edits: [],
+        timeline: None,
+        fingerprint: found.fingerprint(),
+    }
+}
+
+fn shown<'a>(label: &'a Label, sources: &Sources) -> ShownLabel<'a> {
+    ShownLabel {
+        place: place(label.span, sources),
+        message: &label.message,
+        primary: label.primary,
+    }
+}
+
+fn open<'a>(entry: &'a NotEvaluated, sources: &Sources) -> Open<'a> {
+    Open {
+        rule: entry.rule,
+        unit: &entry.subject.unit,
+        address: &entry.subject.address,
+        reason: &entry.reason,
+        place: place(entry.span, sources),
+    }
+}
+
+fn place(span: Span, sources: &Sources) -> Place {
+    let file = sources.file(span.file);
+    let (start, end) = (file.position(span.start as usize), file.position(span.end as usize));
+    Place {
+        file: file.name().to_owned(),
+        line: start.line,
+        column: start.column,
+        end_line: end.line,
+        end_column: end.column,
+        offset: span.start,
+        end_offset: span.end,
+    }
+}

@@ -1,0 +1,241 @@
+//! Tests of the formats over diagnostics made by hand.
+#![allow(clippy::unwrap_used)]
+
+use super::human::Style;
+use super::{Report, Units, concise, human, json, printable, summary};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::source::{Sources, Span};
+use proptest::prelude::*;
+use std::path::Path;
+
+const QUEUES: &str = "resource \"aws_sqs_queue\" \"orders\" {\n  name                       = \"orders\"\n  visibility_timeout_seconds = 30\n}\n";
+const FUNCTIONS: &str =
+    "resource \"aws_lambda_function\" \"worker\" {\n  function_name = \"worker\"\n  timeout       = 300\n}\n";
+
+const STYLE: Style = Style {
+    width: 80,
+    color: false,
+    unicode: true,
+    graphics: true,
+};
+
+fn subject() -> Subject {
+    Subject {
+        unit: "infra".to_owned(),
+        address: "aws_sqs_queue.orders".to_owned(),
+        attribute: "visibility_timeout",
+    }
+}
+
+fn span_of(sources: &Sources, path: &str, text: &str, marked: &str) -> Span {
+    let file = sources.add(Path::new(path), text);
+    let start = text.find(marked).unwrap();
+    Span::new(file, start..start + marked.len())
+}
+
+/// A finding whose label covers `marked` of the one file `text`.
+fn simple(sources: &Sources, text: &str, marked: &str) -> Diagnostic {
+    let span = span_of(sources, "main.tf", text, marked);
+    Diagnostic::new(
+        "some-rule",
+        Severity::Warning,
+        subject(),
+        "The headline",
+        span,
+        "the label",
+    )
+}
+
+fn two_files(sources: &Sources) -> Diagnostic {
+    let queue = span_of(sources, "infra/queues.tf", QUEUES, "visibility_timeout_seconds = 30");
+    let function = span_of(sources, "infra/functions.tf", FUNCTIONS, "timeout       = 300");
+    Diagnostic::new(
+        "visibility-timeout-below-function-timeout",
+        Severity::Error,
+        subject(),
+        "`aws_sqs_queue.orders` hides a message for 30 s, while `aws_lambda_function.worker` may work on it for 300 s",
+        queue,
+        "30 s",
+    )
+    .label(function, "300 s")
+    .calculation("6 × 300 s + 0 s = 1800 s")
+    .help("set `visibility_timeout_seconds` to at least 1800, so that a message stays hidden while it is worked on")
+    .when(Some("`var.production` is true".to_owned()))
+}
+
+fn open(sources: &Sources, address: &str, rule: &'static str, reason: &str) -> NotEvaluated {
+    NotEvaluated {
+        rule,
+        subject: Subject {
+            address: address.to_owned(),
+            ..subject()
+        },
+        reason: reason.to_owned(),
+        span: span_of(sources, "infra/queues.tf", QUEUES, "name"),
+    }
+}
+
+fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>) -> T) -> T {
+    ask(&Report {
+        sources,
+        findings,
+        not_evaluated: &[],
+        errors: &[],
+        units: &Units::default(),
+    })
+}
+
+fn drawn(sources: &Sources, found: Diagnostic, style: Style) -> String {
+    with(sources, &[found], |report| human::render(report, style))
+}
+
+#[test]
+fn both_files_are_drawn() {
+    let sources = Sources::default();
+    insta::assert_snapshot!(drawn(&sources, two_files(&sources), STYLE));
+}
+
+#[test]
+fn ascii_and_colour() {
+    let sources = Sources::default();
+    let style = Style {
+        unicode: false,
+        color: true,
+        ..STYLE
+    };
+    let text = drawn(&sources, two_files(&sources), style);
+    assert!(text.is_ascii(), "{text}");
+    assert!(text.contains("\u{1b}[31m"), "{text}");
+    assert!(text.contains("6 x 300 s"), "{text}");
+}
+
+#[test]
+fn prose_without_graphics() {
+    let sources = Sources::default();
+    let style = Style {
+        graphics: false,
+        ..STYLE
+    };
+    insta::assert_snapshot!(drawn(&sources, two_files(&sources), style));
+}
+
+#[test]
+fn machine_formats() {
+    let sources = Sources::default();
+    let findings = [two_files(&sources)];
+    let not_evaluated = [open(
+        &sources,
+        "aws_sqs_queue.other",
+        "r",
+        "`var.redrive_arn` has no value",
+    )];
+    let report = Report {
+        sources: &sources,
+        findings: &findings,
+        not_evaluated: &not_evaluated,
+        errors: &["cannot read `x.tf`".to_owned()],
+        units: &Units {
+            modules: 1,
+            ..Units::default()
+        },
+    };
+    insta::assert_snapshot!(concise::render(&report));
+    insta::assert_snapshot!(json::render(&report).replace(env!("CARGO_PKG_VERSION"), "[VERSION]"));
+}
+
+#[test]
+fn the_summary_counts_resources_and_names_the_commonest_causes() {
+    let sources = Sources::default();
+    let findings = [two_files(&sources)];
+    let not_evaluated = [
+        open(&sources, "a", "r", "rare"),
+        open(&sources, "b", "r", "common"),
+        open(&sources, "b", "s", "common"),
+        open(&sources, "c", "r", "common"),
+        open(&sources, "c", "r", "x"),
+        open(&sources, "c", "r", "y"),
+    ];
+    let units = Units {
+        modules: 4,
+        templates: 2,
+        services: 0,
+        notes: vec!["api/serverless.yml: functions are not read".to_owned()],
+    };
+    let report = Report {
+        sources: &sources,
+        findings: &findings,
+        not_evaluated: &not_evaluated,
+        errors: &[],
+        units: &units,
+    };
+    assert_eq!(
+        summary::render(&report),
+        "sqslint: 1 error in 4 modules and 2 templates; 3 resources not fully judged: common; rare; x; and 1 more; \
+         api/serverless.yml: functions are not read"
+    );
+}
+
+#[test]
+fn a_long_line_is_cut_around_its_labels() {
+    let sources = Sources::default();
+    let text = format!("{}\"Timeout\":300{}", "x".repeat(100_000), "y".repeat(100_000));
+    let text = drawn(&sources, simple(&sources, &text, "\"Timeout\":300"), STYLE);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("x\"Timeout\":300y"), "{text}");
+    assert!(text.contains("main.tf:1:100001"), "{text}");
+}
+
+#[test]
+fn nothing_in_the_files_reaches_the_terminal() {
+    let sources = Sources::default();
+    let text = "a = \"\u{1b}[2J\u{202e}\u{9b}\r\u{7}b\"\r\n\tmarked\n";
+    let mut found = simple(&sources, text, "marked").label(span_of(&sources, "main.tf", text, "\u{1b}"), "\u{1b}[1m");
+    found.headline = "\u{1b}]8;;x\u{7}\nnext".to_owned();
+    let text = drawn(&sources, found.clone(), STYLE);
+    let obeyed = |c: char| c != '\n' && super::is_deceptive(c);
+    assert!(!text.contains(obeyed), "{text:?}");
+    let text = with(&sources, &[found], concise::render);
+    assert_eq!(text.lines().count(), 1);
+    assert!(!text.contains(obeyed), "{text:?}");
+    assert_eq!(printable("a\u{1b}b"), "a\\u{1b}b");
+}
+
+#[test]
+fn labels_at_the_ends_are_drawn() {
+    for (text, range) in [
+        ("", 0..0),
+        ("a\n", 2..2),
+        ("a", 1..1),
+        ("a\nb", 1..1),
+        ("a\r\nb", 0..99),
+    ] {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("main.tf"), text);
+        let span = Span::new(file, range.clone());
+        let found = Diagnostic::new("r", Severity::Info, subject(), "h", span, "the label");
+        let shown = drawn(&sources, found, STYLE);
+        assert!(shown.contains("the label"), "{text:?} {range:?}\n{shown}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_labels_nothing_panics(
+        text in "[a-z ö\t\n\r\u{1b}日]{0,300}",
+        ranges in prop::collection::vec((0usize..700, 0usize..700), 1..20),
+        width in 0usize..200,
+        graphics: bool,
+    ) {
+        let sources = Sources::default();
+        let files = [sources.add(Path::new("a.tf"), text.as_str()), sources.add(Path::new("b.tf"), text.repeat(3))];
+        let span = |at: usize, (start, end): (usize, usize)| Span::new(files[at % 2], start..end);
+        let mut found = Diagnostic::new("r", Severity::Info, subject(), text.clone(), span(0, ranges[0]), "0");
+        for (at, range) in ranges.iter().enumerate() {
+            found = found.label(span(at, *range), format!("label {at}"));
+        }
+        let style = Style { width, graphics, ..STYLE };
+        let shown = drawn(&sources, found.clone(), style);
+        prop_assert!(!shown.contains('\u{1b}'), "an escape sequence is left");
+        with(&sources, &[found], |report| (json::render(report), concise::render(report)));
+    }
+}

@@ -1,0 +1,79 @@
+//! Flags mappings on standard queues that collect more than ten messages and give no time to collect them.
+
+use super::{Category, Findings, Known, Rule, Set};
+use crate::batches::BatchSource;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
+use crate::graph::{EventSourceMapping, Graph, Seconds};
+
+pub(super) static RULE: Rule = Rule {
+    id: "batch-size-without-window",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    summary: "a batch of more than 10 messages has no batching window, which Lambda requires",
+    page: include_str!("../../rules/batch-size-without-window.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for batch in findings.known(&mapping.resource.when, &mapping.resource, &mapping.batch_size) {
+            // Sizes that no queue may have are `batch-size-out-of-range`.
+            if *batch.value <= BATCH_SIZE_WITHOUT_WINDOW || !BATCH_SIZE.contains(batch.value) {
+                continue;
+            }
+            for window in findings.known(&batch.world, &mapping.resource, &mapping.window) {
+                if window.value.0 != 0 {
+                    continue;
+                }
+                for source in findings.batch_sources(graph, mapping, &window.world) {
+                    // A FIFO queue allows neither: `fifo-batch-size-too-large`.
+                    if !source.fifo {
+                        let diagnostic = without_window(findings, mapping, &batch, &window, &source);
+                        findings.report(&source.world, &mapping.resource, diagnostic);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn without_window(
+    findings: &Findings<'_>,
+    mapping: &EventSourceMapping,
+    batch: &Known<'_, i64>,
+    window: &Known<'_, Seconds>,
+    source: &BatchSource,
+) -> Diagnostic {
+    let headline = format!(
+        "{} asks for batches of {} messages from {} without a batching window",
+        mapping.resource.shown(),
+        batch.value,
+        source.shown
+    );
+    let diagnostic = findings.diagnostic(
+        Severity::Error,
+        &mapping.resource,
+        "batch_size",
+        headline,
+        batch.span(),
+        format!(
+            "{}{}: above {BATCH_SIZE_WITHOUT_WINDOW}, Lambda wants a window of at least 1 s",
+            batch.value,
+            batch.provenance()
+        ),
+    );
+    let diagnostic = batch.show_origin(diagnostic);
+    let diagnostic = if window.case.is_default() {
+        let label = format!("`{}` is not set, so the window is {}", window.name, window.value);
+        diagnostic.label(window.span(), label)
+    } else {
+        let label = format!("the window is {}{}", window.value, window.provenance());
+        window.show_origin(diagnostic.label(window.span(), label))
+    };
+    source.show(diagnostic).help(format!(
+        "set `{}` to 1 or more, or `{}` to {BATCH_SIZE_WITHOUT_WINDOW} or less",
+        window.name, batch.name
+    ))
+}

@@ -1,0 +1,112 @@
+//! Flags dead-letter queues that nobody watches: messages end there and are deleted unseen.
+
+use super::{Category, Findings, Rule, Set};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{Condition, Graph, Queue, UnitId};
+use crate::source::Span;
+use std::collections::BTreeMap;
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-queue-unalarmed",
+    category: Category::Alarms,
+    severity: Severity::Warning,
+    set: Set::Default,
+    summary: "no alarm tells that messages lie in a dead-letter queue",
+    page: include_str!("../../rules/dead-letter-queue-unalarmed.md"),
+    check: Some(check),
+};
+
+const HELP: &str = "add an alarm on `ApproximateNumberOfMessagesVisible` in `AWS/SQS` with the dimension `QueueName`: \
+                    statistic `Maximum`, threshold 1, `GreaterThanOrEqualToThreshold`";
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let watch = graph.dead_letter_watch();
+    let mut by_unit: BTreeMap<UnitId, Vec<Unwatched<'_>>> = BTreeMap::new();
+    for queue in graph.queues() {
+        let world = watch.unwatched_worlds(queue);
+        // A module that is not here may watch what it is handed.
+        if world.is_possible() && !graph.is_handed_out(queue) {
+            by_unit
+                .entry(queue.resource.unit)
+                .or_default()
+                .push(Unwatched { queue, world });
+        }
+    }
+    for (unit, queues) in &by_unit {
+        if watch.has_alarms(*unit) {
+            for Unwatched { queue, world } in queues {
+                let diagnostic = unalarmed(graph, findings, Severity::Warning, queue).help(HELP);
+                findings.report(world, &queue.resource, diagnostic);
+            }
+        } else {
+            without_any_alarm(graph, findings, queues);
+        }
+    }
+}
+
+/// A dead-letter queue, and the worlds in which nobody watches it.
+struct Unwatched<'g> {
+    queue: &'g Queue,
+    world: Condition,
+}
+
+fn unalarmed(graph: &Graph, findings: &Findings<'_>, severity: Severity, queue: &Queue) -> Diagnostic {
+    let shown = queue.resource.shown();
+    let headline = format!("no alarm tells that messages lie in the dead-letter queue {shown}");
+    let label = match queue.retention.known() {
+        Some(retention) => format!("what arrives here is deleted after {retention}, seen or not"),
+        None => "what arrives here is deleted when its retention ends, seen or not".to_owned(),
+    };
+    let mut diagnostic = findings.diagnostic(
+        severity,
+        &queue.resource,
+        "alarm",
+        headline,
+        queue.resource.header,
+        label,
+    );
+    if let Some(source) = graph.sources_of(queue).first()
+        && let Some(case) = source
+            .redrive
+            .cases
+            .iter()
+            .find(|case| matches!(case.value(), Some(Some(_))))
+    {
+        let label = format!("{} sends what fails to {shown}", source.resource.shown());
+        diagnostic = diagnostic.label(case.span, label);
+    }
+    diagnostic
+}
+
+/// Alarms often live elsewhere, so a unit that declares none on any queue gets one piece of advice.
+fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwatched<'_>]) {
+    let Some((first, others)) = queues.split_first() else {
+        return;
+    };
+    let mut diagnostic = unalarmed(graph, findings, Severity::Info, first.queue);
+    if !others.is_empty() {
+        diagnostic.headline = format!(
+            "no alarm tells that messages lie in {} or in {} other dead-letter {}",
+            first.queue.resource.shown(),
+            others.len(),
+            if others.len() == 1 { "queue" } else { "queues" }
+        );
+    }
+    // One label a place: queues of a `for_each` and of a module that is called often share theirs.
+    let mut places: BTreeMap<Span, (String, usize)> = BTreeMap::new();
+    for other in others {
+        let shown = || (other.queue.resource.shown(), 0);
+        places.entry(other.queue.resource.header).or_insert_with(shown).1 += 1;
+    }
+    for (span, (shown, count)) in places {
+        let label = match count {
+            1 => format!("nor in {shown}"),
+            _ => format!("nor in {shown} and {} more declared here", count - 1),
+        };
+        diagnostic = diagnostic.label(span, label);
+    }
+    let world = queues
+        .iter()
+        .fold(Condition::never(), |all, queue| all.or(&queue.world));
+    findings.report(&world, &first.queue.resource, diagnostic.help(HELP));
+}

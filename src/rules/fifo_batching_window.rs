@@ -1,0 +1,62 @@
+//! Flags mappings that give a batching window to a FIFO queue.
+
+use super::{Category, Findings, Known, Rule, Set};
+use crate::batches::BatchSource;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{EventSourceMapping, Graph, Seconds};
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-batching-window",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    summary: "a mapping on a FIFO queue has a batching window, which FIFO does not support",
+    page: include_str!("../../rules/fifo-batching-window.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for window in findings.known(&mapping.resource.when, &mapping.resource, &mapping.window) {
+            // No upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
+            if window.value.0 <= 0 {
+                continue;
+            }
+            for source in findings.batch_sources(graph, mapping, &window.world) {
+                if source.fifo {
+                    let diagnostic = unsupported(findings, mapping, &window, &source);
+                    findings.report(&source.world, &mapping.resource, diagnostic);
+                }
+            }
+        }
+    }
+}
+
+fn unsupported(
+    findings: &Findings<'_>,
+    mapping: &EventSourceMapping,
+    window: &Known<'_, Seconds>,
+    source: &BatchSource,
+) -> Diagnostic {
+    let headline = format!(
+        "{} sets a batching window of {} on the FIFO queue {}, which does not support one",
+        mapping.resource.shown(),
+        window.value,
+        source.shown
+    );
+    let diagnostic = findings.diagnostic(
+        Severity::Error,
+        &mapping.resource,
+        "window",
+        headline,
+        window.span(),
+        format!(
+            "a window of {}{}, so Lambda refuses the mapping",
+            window.value,
+            window.provenance()
+        ),
+    );
+    source
+        .show(window.show_origin(diagnostic))
+        .help(format!("remove `{}`", window.name))
+}

@@ -1,0 +1,43 @@
+//! Flags `FifoQueue: false` where it reaches SQS, which takes the attribute only as true.
+
+use super::{Category, Findings, Rule, Set};
+use crate::diagnostic::Severity;
+use crate::graph::{Graph, State};
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-queue-false",
+    category: Category::Fifo,
+    severity: Severity::Error,
+    set: Set::Default,
+    summary: "`FifoQueue: false` is written out, and SQS refuses the attribute on a standard queue",
+    page: include_str!("../../rules/fifo-queue-false.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues().iter().filter(|queue| queue.sends_fifo_false) {
+        for fifo in findings.known(&queue.resource.when, &queue.resource, &queue.fifo) {
+            // A value that hangs on a condition may be false only where nobody deploys it.
+            let everywhere = queue.resource.when.implies(&fifo.case.when);
+            if !everywhere || !matches!(fifo.case.state, State::Set(false)) {
+                continue;
+            }
+            let headline = format!(
+                "{} sets `{}` to false, and SQS refuses that attribute on a standard queue",
+                queue.resource.shown(),
+                fifo.name
+            );
+            let label = format!(
+                "false{}: SQS answers \"Unknown Attribute FifoQueue\"",
+                fifo.provenance()
+            );
+            let diagnostic =
+                findings.diagnostic(Severity::Error, &queue.resource, "fifo", headline, fifo.span(), label);
+            let diagnostic = fifo.show_origin(diagnostic).help(format!(
+                "remove `{}`: a queue without it is a standard queue",
+                fifo.name
+            ));
+            findings.report(&fifo.world, &queue.resource, diagnostic);
+        }
+    }
+}

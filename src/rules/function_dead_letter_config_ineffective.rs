@@ -1,0 +1,79 @@
+//! Flags functions whose dead-letter setting never sees the messages of the queue that invokes them.
+
+use super::{Category, Findings, Known, Rule, Set};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{Consumption, FailureTarget, Function, Graph, Queue, RedrivePolicy};
+
+pub(super) static RULE: Rule = Rule {
+    id: "function-dead-letter-config-ineffective",
+    category: Category::FailureChannel,
+    severity: Severity::Warning,
+    set: Set::Default,
+    summary: "a function's dead-letter setting does not apply to messages from a queue, and the queue has none",
+    page: include_str!("../../rules/function-dead-letter-config-ineffective.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for consumption in graph.consumptions(queue) {
+            for (world, function) in graph.functions_of(consumption.mapping, &consumption.world) {
+                // Anything else that invokes it may do so asynchronously, and then the setting serves.
+                if function.failure_targets.is_empty() || !graph.invocations_of(function).is_empty() {
+                    continue;
+                }
+                for redrive in findings.known(&world, &queue.resource, &queue.redrive) {
+                    if redrive.value.is_some() {
+                        continue;
+                    }
+                    for setting in &function.failure_targets {
+                        let world = redrive.world.and(&setting.when);
+                        let diagnostic = ineffective(findings, function, setting, queue, &consumption, &redrive);
+                        findings.report(&world, &function.resource, diagnostic);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn ineffective(
+    findings: &Findings<'_>,
+    function: &Function,
+    setting: &FailureTarget,
+    queue: &Queue,
+    consumption: &Consumption<'_>,
+    redrive: &Known<'_, Option<RedrivePolicy>>,
+) -> Diagnostic {
+    // The two settings of one function are two findings.
+    let attribute = if setting.name.to_ascii_lowercase().contains("dead") {
+        "dead_letter_config"
+    } else {
+        "on_failure"
+    };
+    let (function, from) = (&function.resource, queue.resource.shown());
+    let headline = format!(
+        "`{}` of {} never receives the messages of {from} that fail",
+        setting.name,
+        function.shown()
+    );
+    let mapping = consumption.mapping.resource.shown();
+    findings
+        .diagnostic(
+            Severity::Warning,
+            function,
+            attribute,
+            headline,
+            setting.span,
+            "this takes the failures of asynchronous invocations only",
+        )
+        .label(
+            consumption.link.span,
+            format!("{mapping} hands messages of {from} over synchronously"),
+        )
+        .label(redrive.span(), format!("{from} has no redrive policy"))
+        .help(format!(
+            "set `{}` on {from}: a failed message stays in the queue, and only the queue can move it on",
+            redrive.name
+        ))
+}

@@ -1,0 +1,119 @@
+//! Flags redrive policies with fewer receives than AWS advises for queues that Lambda reads.
+
+use super::max_receive_count_too_low::MINIMUM;
+use super::{Category, Findings, Rule, Set};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{Graph, Queue};
+use crate::operands::{Operand, Poll};
+
+pub(super) static RULE: Rule = Rule {
+    id: "max-receive-count-low-for-poller",
+    category: Category::Redrive,
+    severity: Severity::Info,
+    set: Set::Default,
+    summary: "fewer than five receives: throttling of the function counts against the message",
+    page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
+    check: Some(check),
+};
+
+/// The fewest receives that AWS advises where Lambda polls.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
+const RECOMMENDED: i64 = 5;
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (queue, _) in graph.polled() {
+        for count in findings.receive_counts(&queue.resource.when, queue) {
+            if !(MINIMUM..RECOMMENDED).contains(&count.value) {
+                continue; // Below the minimum it is `max-receive-count-too-low` that speaks.
+            }
+            for poll in findings.polls(graph, &count.world, queue) {
+                if poll.enabled {
+                    let diagnostic = low(findings, queue, &count, &poll);
+                    findings.report(&poll.world, &queue.resource, diagnostic);
+                }
+            }
+        }
+    }
+}
+
+fn low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, poll: &Poll<'_>) -> Diagnostic {
+    let headline = format!(
+        "{} gives up on a message after {} receives, and a throttled function uses them up",
+        queue.resource.shown(),
+        count.value
+    );
+    let diagnostic = findings.diagnostic(
+        Severity::Info,
+        &queue.resource,
+        "max_receive_count",
+        headline,
+        count.span,
+        format!("moved to the dead-letter queue after {} receives", count.count()),
+    );
+    count
+        .trace(diagnostic)
+        .label(
+            poll.mapping.resource.header,
+            format!("{} reads the queue", poll.mapping.resource.shown()),
+        )
+        .help(format!("set `{}` to {RECOMMENDED} or more", count.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check};
+
+    fn terraform(count: &str, mapping: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{
+              redrive_policy = jsonencode({{
+                deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed"
+                maxReceiveCount     = {count}
+              }})
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = "worker"
+              {mapping}
+            }}
+            "#
+        )
+    }
+
+    #[test]
+    fn two_to_four_receives_are_low() {
+        for count in ["0", "1", "5", "100", "var.open"] {
+            check(&RULE, Dialect::Terraform, &terraform(count, ""));
+        }
+        for count in ["2", "4"] {
+            let text = format!("{count} # expect: max-receive-count-low-for-poller");
+            check(&RULE, Dialect::Terraform, &terraform(&text, ""));
+        }
+    }
+
+    #[test]
+    fn a_disabled_mapping_is_no_poller() {
+        check(&RULE, Dialect::Terraform, &terraform("3", "enabled = false"));
+    }
+
+    #[test]
+    fn events_of_a_function_are_pollers() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy:
+        deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:failed
+        maxReceiveCount: 3 # expect: max-receive-count-low-for-poller
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        check(&RULE, Dialect::Sam, text);
+    }
+}

@@ -1,0 +1,210 @@
+//! Flags queues that a Lambda function reads and that have no dead-letter queue.
+
+use super::{Category, Findings, Known, Rule, Set};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
+use crate::operands::{Poll, trace};
+
+pub(super) static RULE: Rule = Rule {
+    id: "redrive-policy-missing",
+    category: Category::Redrive,
+    severity: Severity::Warning,
+    set: Set::Default,
+    summary: "a message that always fails is retried until it expires, and then lost",
+    page: include_str!("../../rules/redrive-policy-missing.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (queue, _) in graph.polled() {
+        if graph.is_dead_letter_queue(queue) {
+            continue; // The end of the line.
+        }
+        for redrive in findings.redrives(&queue.resource.when, queue) {
+            if redrive.value.is_some() {
+                continue; // Whatever is wrong with it, `redrive-policy-malformed` says.
+            }
+            for world in worlds_as_source(findings, queue, &redrive.world) {
+                for poll in findings.polls(graph, &world, queue) {
+                    if poll.enabled {
+                        let diagnostic = missing(findings, queue, &redrive, &poll);
+                        findings.report(&poll.world, &queue.resource, diagnostic);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The worlds in which no redrive allow policy makes `queue` a dead-letter queue of somebody who is not here.
+fn worlds_as_source(findings: &mut Findings<'_>, queue: &Queue, world: &Condition) -> Vec<Condition> {
+    let mut worlds = Vec::new();
+    for allow in findings.known(world, &queue.resource, &queue.redrive_allow) {
+        let Some(policy) = allow.value else {
+            worlds.push(allow.world);
+            continue;
+        };
+        let permissions = findings.known(&allow.world, &queue.resource, &policy.permission);
+        let denies = permissions.into_iter().filter(|known| known.value == "denyAll");
+        worlds.extend(denies.map(|known| known.world));
+    }
+    worlds
+}
+
+fn missing(
+    findings: &Findings<'_>,
+    queue: &Queue,
+    redrive: &Known<'_, Option<RedrivePolicy>>,
+    poll: &Poll<'_>,
+) -> Diagnostic {
+    let headline = format!(
+        "{} has no redrive policy: a message that always fails is retried until it expires, and then lost",
+        queue.resource.shown()
+    );
+    let message = if redrive.case.is_default() {
+        format!("no `{}`: failed messages have nowhere to go", redrive.name)
+    } else {
+        format!("this `{}` is empty: failed messages have nowhere to go", redrive.name)
+    };
+    let diagnostic = findings.diagnostic(
+        Severity::Warning,
+        &queue.resource,
+        "redrive",
+        headline,
+        redrive.span(),
+        message,
+    );
+    let mut diagnostic = trace(redrive.origin(), redrive.span(), diagnostic).label(
+        poll.mapping.resource.header,
+        format!("{} reads the queue", poll.mapping.resource.shown()),
+    );
+    let fifo = queue.fifo.known_in(&poll.world);
+    if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {
+        let message = "until it expires the message also blocks its group; a dead-letter queue frees the group, but breaks its order";
+        diagnostic = diagnostic.label(case.span, message);
+    }
+    diagnostic.help(format!(
+        "set `{}` with a dead-letter queue of the same type and a `maxReceiveCount` of 5 or more; let that queue keep \
+         messages longer than this one, and alarm on it",
+        redrive.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check, findings, run_files};
+
+    fn terraform(header: &str, queue: &str, mapping: &str, more: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{ # {header}
+              {queue}
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = "worker"
+              {mapping}
+            }}
+            {more}
+            "#
+        )
+    }
+
+    const EXPECTED: &str = "expect: redrive-policy-missing";
+
+    #[test]
+    fn an_enabled_mapping_asks_for_a_policy() {
+        check(&RULE, Dialect::Terraform, &terraform(EXPECTED, "", "", ""));
+        check(&RULE, Dialect::Terraform, &terraform("", "", "enabled = false", ""));
+        let policy = "redrive_policy = jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:123456789012:dlq\", maxReceiveCount = 5 })";
+        check(&RULE, Dialect::Terraform, &terraform("", policy, "", ""));
+    }
+
+    #[test]
+    fn an_empty_policy_is_none_and_a_broken_one_is_another_rules() {
+        let empty = "redrive_policy = \"\" # expect: redrive-policy-missing";
+        check(&RULE, Dialect::Terraform, &terraform("", empty, "", ""));
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("", "redrive_policy = \"no json\"", "", ""),
+        );
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        for (queue, mapping) in [("redrive_policy = var.open", ""), ("", "enabled = var.open")] {
+            let outcome = run_files(&RULE, &[("main.tf", &terraform("", queue, mapping, ""))]);
+            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
+            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+        }
+    }
+
+    #[test]
+    fn dead_letter_queues_end_the_line() {
+        let source = r#"
+            resource "aws_sqs_queue" "first" {
+              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders.arn, maxReceiveCount = 5 })
+            }
+        "#;
+        check(&RULE, Dialect::Terraform, &terraform("", "", "", source));
+        let allow = "redrive_allow_policy = jsonencode({ redrivePermission = \"allowAll\" })";
+        check(&RULE, Dialect::Terraform, &terraform("", allow, "", ""));
+        let deny = "redrive_allow_policy = jsonencode({ redrivePermission = \"denyAll\" })";
+        check(&RULE, Dialect::Terraform, &terraform(EXPECTED, deny, "", ""));
+    }
+
+    #[test]
+    fn fifo_queues_are_told_the_price() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        let found = findings(&RULE, Dialect::Sam, text);
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0]
+                .labels()
+                .iter()
+                .any(|label| label.message.contains("breaks its order"))
+        );
+        assert_eq!(
+            found[0].primary().message,
+            "no `RedrivePolicy`: failed messages have nowhere to go"
+        );
+    }
+
+    #[test]
+    fn a_policy_under_a_condition_leaves_the_other_worlds() {
+        let text = "
+Parameters:
+  Env: {Type: String}
+Conditions:
+  IsProd: !Equals [!Ref Env, prod]
+Resources:
+  Failed:
+    Type: AWS::SQS::Queue
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: !If
+        - IsProd
+        - {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+        - !Ref AWS::NoValue
+  OrdersMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: worker}
+";
+        let found = findings(&RULE, Dialect::CloudFormation, text);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].when.as_deref(), Some("not IsProd"));
+    }
+}

@@ -1,0 +1,314 @@
+//! Flags queues whose visibility timeout is shorter than the timeout of the function that reads them.
+
+use super::{Category, Findings, Rule, Set};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{Condition, Graph, Queue};
+use crate::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
+
+pub(super) static RULE: Rule = Rule {
+    id: "visibility-timeout-below-function-timeout",
+    category: Category::Visibility,
+    severity: Severity::Error,
+    set: Set::Default,
+    summary: "messages become visible again while the function may still be working on them",
+    page: include_str!("../../rules/visibility-timeout-below-function-timeout.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (queue, _) in graph.polled() {
+        let mut all = shortfalls(graph, findings, queue);
+        // The worst speaks; the other functions become its labels.
+        all.sort_by_key(|found| std::cmp::Reverse((found.severity(), found.run_time.limit.value)));
+        for found in all {
+            let diagnostic = below_timeout(findings, queue, &found);
+            findings.report(&found.world, &queue.resource, diagnostic);
+        }
+    }
+}
+
+/// A mapping whose function may run for longer than its queue hides a message.
+pub(super) struct Shortfall<'g> {
+    poll: Poll<'g>,
+    run_time: RunTime<'g>,
+    visibility: Operand<'g>,
+    pub(super) world: Condition,
+}
+
+impl Shortfall<'_> {
+    /// Whether Lambda accepts a *disabled* mapping is not documented.
+    pub(super) fn severity(&self) -> Severity {
+        if self.poll.enabled {
+            Severity::Error
+        } else {
+            Severity::Info
+        }
+    }
+}
+
+/// Every shortfall of `queue`. Other rules yield to these.
+pub(super) fn shortfalls<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortfall<'g>> {
+    let mut all = Vec::new();
+    for poll in findings.polls(graph, &queue.resource.when, queue) {
+        for run_time in findings.run_times(graph, &poll) {
+            for visibility in findings.visibility(&run_time.limit.world, queue) {
+                // At 0 it is `visibility-timeout-zero` that speaks.
+                if 0 < visibility.value && visibility.value < run_time.limit.value {
+                    all.push(Shortfall {
+                        world: visibility.world.clone(),
+                        poll: poll.clone(),
+                        run_time: run_time.clone(),
+                        visibility,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) -> Diagnostic {
+    let Shortfall {
+        poll,
+        run_time,
+        visibility,
+        ..
+    } = found;
+    let function = run_time.function.resource.shown();
+    let timeout = run_time.limit.value;
+    let runs = if run_time.durable {
+        format!("an execution of {function} may take {timeout} s")
+    } else {
+        format!("{function} may run for {timeout} s")
+    };
+    let headline = format!(
+        "{} hides a message for {} s, but {runs}",
+        queue.resource.shown(),
+        visibility.value
+    );
+    let becomes_visible = format!("the message becomes visible again after {}", visibility.seconds());
+    let diagnostic = findings.diagnostic(
+        found.severity(),
+        &queue.resource,
+        "visibility_timeout",
+        headline,
+        visibility.span,
+        visibility.or_default(becomes_visible, "SQS"),
+    );
+    let mut diagnostic = run_time.limit.show(visibility.trace(diagnostic), run_time.label());
+    if !poll.enabled {
+        let mapping = poll.mapping.resource.shown();
+        diagnostic = diagnostic.label(poll.enabled_at, format!("{mapping} is disabled, so nothing polls yet"));
+    }
+    // The window only makes the advice exact: where it is not known the advice names it instead.
+    let windows = poll.mapping.window.known_in(&found.world);
+    match windows.as_slice() {
+        [(_, _, window)] => {
+            let wanted = VISIBILITY_FACTOR * timeout + window.0.clamp(0, 300);
+            diagnostic
+                .calculation(format!("{VISIBILITY_FACTOR} × {timeout} s + {window} = {wanted} s"))
+                .help(format!(
+                    "set `{}` to {wanted} or more: six times the function timeout plus the batching window",
+                    visibility.name
+                ))
+        }
+        _ => diagnostic.help(format!(
+            "set `{}` to {} or more, plus the batching window: six times the function timeout",
+            visibility.name,
+            VISIBILITY_FACTOR * timeout
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::{Dialect, check, findings, run_files};
+
+    fn terraform(queue: &str, function: &str, mapping: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{ # {queue}
+            }}
+            resource "aws_lambda_function" "worker" {{
+              function_name = "worker"
+              {function}
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = aws_lambda_function.worker.arn
+              {mapping}
+            }}
+            "#
+        )
+    }
+
+    const EXPECTED: &str = "expect: visibility-timeout-below-function-timeout";
+
+    #[test]
+    fn equality_is_accepted_and_a_second_less_is_not() {
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("\n visibility_timeout_seconds = 60", "timeout = 60", ""),
+        );
+        let short = format!("\n visibility_timeout_seconds = 59 # {EXPECTED}");
+        check(&RULE, Dialect::Terraform, &terraform(&short, "timeout = 60", ""));
+    }
+
+    #[test]
+    fn defaults_count() {
+        check(&RULE, Dialect::Terraform, &terraform("", "", ""));
+        check(&RULE, Dialect::Terraform, &terraform("", "timeout = 30", ""));
+        check(&RULE, Dialect::Terraform, &terraform(EXPECTED, "timeout = 31", ""));
+        let below_default = format!("\n visibility_timeout_seconds = 2 # {EXPECTED}");
+        check(&RULE, Dialect::Terraform, &terraform(&below_default, "", ""));
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        for (queue, function, mapping) in [
+            ("\n visibility_timeout_seconds = var.open", "timeout = 300", ""),
+            ("", "timeout = var.open", ""),
+            ("", "timeout = 300", "enabled = var.open"),
+        ] {
+            let outcome = run_files(&RULE, &[("main.tf", &terraform(queue, function, mapping))]);
+            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
+            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+        }
+    }
+
+    #[test]
+    fn other_rules_speak_of_zero_and_of_timeouts_out_of_range() {
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("\n visibility_timeout_seconds = 0", "timeout = 60", ""),
+        );
+        check(&RULE, Dialect::Terraform, &terraform("", "timeout = 30000", ""));
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("\n visibility_timeout_seconds = -1", "timeout = 60", ""),
+        );
+    }
+
+    #[test]
+    fn a_disabled_mapping_is_advice() {
+        let found = findings(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("", "timeout = 60", "enabled = false"),
+        );
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].severity, Severity::Info);
+    }
+
+    #[test]
+    fn the_calculation_has_the_batching_window() {
+        let text = terraform("", "timeout = 300", "maximum_batching_window_in_seconds = 20");
+        let found = findings(&RULE, Dialect::Terraform, &text);
+        assert_eq!(
+            found[0].headline,
+            "`aws_sqs_queue.orders` hides a message for 30 s, but `aws_lambda_function.worker` may run for 300 s"
+        );
+        assert_eq!(found[0].calculation.as_deref(), Some("6 × 300 s + 20 s = 1820 s"));
+        assert!(
+            found[0]
+                .help
+                .as_ref()
+                .unwrap()
+                .contains("`visibility_timeout_seconds` to 1820")
+        );
+    }
+
+    #[test]
+    fn two_functions_on_one_queue_give_one_finding() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 60 # expect: visibility-timeout-below-function-timeout
+  Small:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: 70
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+  Large:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: 80
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        check(&RULE, Dialect::Sam, text);
+        let found = findings(&RULE, Dialect::Sam, text);
+        assert!(found[0].headline.contains("`Large` may run for 80 s"));
+        assert!(found[0].labels().iter().any(|label| label.message.contains("`Small`")));
+    }
+
+    #[test]
+    fn worlds_that_exclude_each_other_do_not_meet() {
+        let text = |condition: &str| {
+            format!(
+                "
+Parameters:
+  Env: {{Type: String, Default: dev}}
+Conditions:
+  IsProd: !Equals [!Ref Env, prod]
+  IsDev: !Not [!Condition IsProd]
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: !If [IsProd, 300, 30]
+  Worker:
+    Type: AWS::Lambda::Function
+    Condition: {condition}
+    Properties:
+      Timeout: 50
+  OrdersMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Condition: {condition}
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Worker
+"
+            )
+        };
+        assert!(findings(&RULE, Dialect::CloudFormation, &text("IsProd")).is_empty());
+        let found = findings(&RULE, Dialect::CloudFormation, &text("IsDev"));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].when.is_some());
+    }
+
+    #[test]
+    fn lambda_waits_for_the_whole_execution_of_a_durable_function() {
+        let text = |execution: i64| {
+            format!(
+                "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 600
+  Worker:
+    Type: AWS::Lambda::Function
+    Properties:
+      Timeout: 10
+      DurableConfig:
+        ExecutionTimeout: {execution}
+  OrdersMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Worker
+"
+            )
+        };
+        assert!(findings(&RULE, Dialect::CloudFormation, &text(600)).is_empty());
+        let found = findings(&RULE, Dialect::CloudFormation, &text(86_400));
+        assert!(found[0].headline.contains("an execution of `Worker` may take 900 s"));
+    }
+}

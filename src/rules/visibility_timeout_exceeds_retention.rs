@@ -1,0 +1,161 @@
+//! Flags queues that delete a message before it can be received a second time.
+
+use super::{Category, Findings, Rule, Set};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{Graph, Queue};
+use crate::operands::{Operand, Poll};
+
+pub(super) static RULE: Rule = Rule {
+    id: "visibility-timeout-exceeds-retention",
+    category: Category::Visibility,
+    severity: Severity::Error,
+    set: Set::Default,
+    summary: "a message expires before its visibility timeout ends, so nothing is ever retried",
+    page: include_str!("../../rules/visibility-timeout-exceeds-retention.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (queue, _) in graph.polled() {
+        for poll in findings.polls(graph, &queue.resource.when, queue) {
+            if !poll.enabled {
+                continue; // No consumer: nothing is received even once.
+            }
+            for visibility in findings.visibility(&poll.world, queue) {
+                for retention in findings.retention(&visibility.world, queue) {
+                    if retention.value <= visibility.value {
+                        let diagnostic = expires_first(findings, queue, &poll, &visibility, &retention);
+                        findings.report(&retention.world, &queue.resource, diagnostic);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn expires_first(
+    findings: &Findings<'_>,
+    queue: &Queue,
+    poll: &Poll<'_>,
+    visibility: &Operand<'_>,
+    retention: &Operand<'_>,
+) -> Diagnostic {
+    let headline = format!(
+        "{} keeps a message for {} s but hides it for {} s: one that fails once is lost without a retry",
+        queue.resource.shown(),
+        retention.value,
+        visibility.value
+    );
+    let diagnostic = findings.diagnostic(
+        Severity::Error,
+        &queue.resource,
+        "retention",
+        headline,
+        retention.span,
+        format!("the message is deleted after {}", retention.seconds()),
+    );
+    let again = format!("it could be received again after {}", visibility.seconds());
+    visibility
+        .show(retention.trace(diagnostic), visibility.or_default(again, "SQS"))
+        .label(
+            poll.mapping.resource.header,
+            format!("{} reads the queue", poll.mapping.resource.shown()),
+        )
+        .help(format!(
+            "raise `{}` well above {}: without it SQS keeps messages for 345600 s (4 days)",
+            retention.name, visibility.value
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::{Dialect, check, findings};
+
+    fn terraform(visibility: &str, retention: &str, mapping: &str) -> String {
+        format!(
+            r#"
+            variable "open" {{}}
+            resource "aws_sqs_queue" "orders" {{
+              {visibility}
+              {retention}
+            }}
+            resource "aws_lambda_event_source_mapping" "orders" {{
+              event_source_arn = aws_sqs_queue.orders.arn
+              function_name    = "worker"
+              {mapping}
+            }}
+            "#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: visibility-timeout-exceeds-retention";
+
+    #[test]
+    fn a_second_more_than_the_visibility_timeout_is_enough_for_this_rule() {
+        let visibility = "visibility_timeout_seconds = 600";
+        let equal = format!("message_retention_seconds = 600 {EXPECTED}");
+        check(&RULE, Dialect::Terraform, &terraform(visibility, &equal, ""));
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(visibility, "message_retention_seconds = 601", ""),
+        );
+    }
+
+    #[test]
+    fn it_needs_a_consumer_and_values_in_range() {
+        let (visibility, retention) = ("visibility_timeout_seconds = 600", "message_retention_seconds = 600");
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(visibility, retention, "enabled = false"),
+        );
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform(visibility, "message_retention_seconds = 14", ""),
+        );
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("visibility_timeout_seconds = 600000", retention, ""),
+        );
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("visibility_timeout_seconds = var.open", retention, ""),
+        );
+    }
+
+    #[test]
+    fn the_default_visibility_timeout_is_shorter_than_any_retention() {
+        check(
+            &RULE,
+            Dialect::Terraform,
+            &terraform("", "message_retention_seconds = 60", ""),
+        );
+    }
+
+    #[test]
+    fn it_speaks_in_the_words_of_the_template() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {VisibilityTimeout: 900, MessageRetentionPeriod: 600}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        let found = findings(&RULE, Dialect::Sam, text);
+        assert!(
+            found[0]
+                .help
+                .as_ref()
+                .unwrap()
+                .starts_with("raise `MessageRetentionPeriod` well above 900")
+        );
+    }
+}

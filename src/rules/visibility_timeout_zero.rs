@@ -1,0 +1,161 @@
+//! Flags queues that do not hide messages while somebody works on them.
+
+use super::{Category, Findings, Rule, Set};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::{Graph, Queue};
+use crate::operands::{Operand, VISIBILITY_FACTOR};
+
+pub(super) static RULE: Rule = Rule {
+    id: "visibility-timeout-zero",
+    category: Category::Visibility,
+    severity: Severity::Error,
+    set: Set::Default,
+    summary: "the visibility timeout is 0, so every consumer receives a message at once",
+    page: include_str!("../../rules/visibility-timeout-zero.md"),
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        let read = !graph.consumptions(queue).is_empty();
+        if !read && graph.is_dead_letter_queue(queue) {
+            continue; // Nobody works on its messages.
+        }
+        for visibility in findings.visibility(&queue.resource.when, queue) {
+            if visibility.value == 0 {
+                zero(graph, findings, queue, &visibility);
+            }
+        }
+    }
+}
+
+fn zero(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, visibility: &Operand<'_>) {
+    for poll in findings.polls(graph, &visibility.world, queue) {
+        if poll.enabled {
+            let longest = findings
+                .run_times(graph, &poll)
+                .into_iter()
+                .map(|time| time.limit.value)
+                .max();
+            let mapping = poll.mapping.resource.shown();
+            let message = format!("Lambda refuses {mapping}: every function timeout is longer than 0 s");
+            let diagnostic = diagnostic(findings, Severity::Error, queue, visibility)
+                .label(poll.mapping.resource.header, message)
+                .help(advice(visibility.name, longest));
+            findings.report(&poll.world, &queue.resource, diagnostic);
+        }
+    }
+    let diagnostic = diagnostic(findings, Severity::Warning, queue, visibility).help(advice(visibility.name, None));
+    findings.report(&visibility.world, &queue.resource, diagnostic);
+}
+
+fn diagnostic(findings: &Findings<'_>, severity: Severity, queue: &Queue, visibility: &Operand<'_>) -> Diagnostic {
+    let headline = format!(
+        "{} does not hide a message while it is worked on: its visibility timeout is 0 s",
+        queue.resource.shown()
+    );
+    let message = format!("the message stays visible: {}", visibility.seconds());
+    let diagnostic = findings.diagnostic(
+        severity,
+        &queue.resource,
+        "visibility_timeout",
+        headline,
+        visibility.span,
+        message,
+    );
+    visibility.trace(diagnostic)
+}
+
+fn advice(name: &str, longest: Option<i64>) -> String {
+    match longest {
+        Some(timeout) => format!(
+            "set `{name}` to {} or more: six times the function timeout",
+            VISIBILITY_FACTOR * timeout
+        ),
+        None => format!("set `{name}` to longer than a consumer works on a message"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::{Dialect, check, findings, run_files};
+
+    fn cloudformation(visibility: &str, enabled: &str) -> String {
+        format!(
+            "
+Parameters:
+  Open: {{Type: Number}}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: {visibility}
+  OrdersMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: worker
+      {enabled}
+"
+        )
+    }
+
+    #[test]
+    fn only_zero_is_flagged() {
+        check(
+            &RULE,
+            Dialect::CloudFormation,
+            &cloudformation("0 # expect: visibility-timeout-zero", ""),
+        );
+        check(&RULE, Dialect::CloudFormation, &cloudformation("1", ""));
+        check(&RULE, Dialect::CloudFormation, &cloudformation("!Ref AWS::NoValue", ""));
+    }
+
+    #[test]
+    fn an_enabled_mapping_makes_it_an_error() {
+        let severity = |enabled: &str| {
+            let found = findings(&RULE, Dialect::CloudFormation, &cloudformation("0", enabled));
+            found[0].severity
+        };
+        assert_eq!(severity(""), Severity::Error);
+        assert_eq!(severity("Enabled: false"), Severity::Warning);
+    }
+
+    #[test]
+    fn a_queue_without_known_consumer_is_a_warning() {
+        let text = "resource \"aws_sqs_queue\" \"orders\" {\n  visibility_timeout_seconds = 0\n}\n";
+        let found = findings(&RULE, Dialect::Terraform, text);
+        assert_eq!(found[0].severity, Severity::Warning);
+        assert!(found[0].help.as_ref().unwrap().contains("`visibility_timeout_seconds`"));
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        let text = format!(
+            "{}AWSTemplateFormatVersion: 2010-09-09\n",
+            cloudformation("!Ref Open", "")
+        );
+        let outcome = run_files(&RULE, &[("template.yaml", &text)]);
+        assert!(outcome.findings.is_empty());
+        assert_eq!(outcome.not_evaluated.len(), 1);
+    }
+
+    #[test]
+    fn the_advice_computes_with_the_function_timeout() {
+        let text = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 0
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: 20
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+        let found = findings(&RULE, Dialect::Sam, text);
+        assert!(found[0].help.as_ref().unwrap().contains("`VisibilityTimeout` to 120"));
+    }
+}
