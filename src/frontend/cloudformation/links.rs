@@ -70,8 +70,9 @@ impl<'t> Template<'t> {
                 return Ok(Link { target, form });
             }
         }
-        if !known(&name) {
-            return Err(literal(&name).err().unwrap_or_else(|| "the name is not known".into()));
+        if !known(&name) || (name.is_empty() && !known(parts)) {
+            let reason = literal(&name).err().or_else(|| literal(parts).err());
+            return Err(reason.unwrap_or_else(|| "the name is not known".into()));
         }
         Ok(Link {
             target: Target::External(text.into()),
