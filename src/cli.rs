@@ -11,9 +11,9 @@ use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Lints SQS queues, Lambda event source mappings and dead-letter queues in Terraform, CloudFormation and SAM
+/// What may be typed.
 #[derive(Debug, Parser)]
-#[command(name = "sqslint", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "sqslint", version, about = env!("CARGO_PKG_DESCRIPTION"), long_about = None, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -48,6 +48,8 @@ enum Command {
     },
 }
 
+// Flags that may be combined at will are no state machine.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 nothing at or above the fail level, 1 findings, 2 sqslint could not do its \
@@ -60,8 +62,11 @@ struct CheckArgs {
     /// How to print findings
     #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
     format: Format,
-    /// Whether to colour: by default on a terminal, unless NO_COLOR is set
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    /// Whether to colour
+    #[arg(
+        long,
+        help = "Whether to colour: by default on a terminal, unless NO_COLOR is set",
+         value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
     color: Color,
     /// Print findings and errors only, no summary
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
@@ -189,7 +194,7 @@ impl Cli {
     /// Does what was asked. An error is one of writing.
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
         match self.command {
-            Command::Check(arguments) => check::run(arguments, streams),
+            Command::Check(arguments) => check::run(&arguments, streams),
             Command::Graph {
                 paths,
                 format,

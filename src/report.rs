@@ -33,7 +33,7 @@ pub struct Report<'a> {
 pub struct Units {
     /// Terraform root modules.
     pub modules: usize,
-    /// CloudFormation and SAM templates.
+    /// Templates, whichever tool deploys them.
     pub templates: usize,
     /// Serverless Framework services.
     pub services: usize,

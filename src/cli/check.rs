@@ -13,11 +13,11 @@ use std::path::PathBuf;
 /// The width of a report that goes to no terminal.
 const WIDTH: usize = 100;
 
-pub(super) fn run(arguments: CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
     let selection = match selection {
         Ok(selection) => selection,
-        Err(unknown) => return refuse(&arguments, unknown.to_string(), streams),
+        Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
     let outcome = sqslint::check(&Options {
         paths: arguments.paths.clone(),
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: CheckArgs, streams: &mut Streams<'_>) -> io::Result
         errors: &errors,
         units: &units,
     };
-    write(&report, &arguments, streams)?;
+    write(&report, arguments, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         writeln!(streams.err, "{}", summary::render(&report))?;
     }
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: CheckArgs, streams: &mut Streams<'_>) -> io::Result
         Exit::Failed
     } else if nothing {
         Exit::Nothing
-    } else if fails(&arguments, &shown) {
+    } else if fails(arguments, &shown) {
         Exit::Findings
     } else {
         Exit::Clean

@@ -71,8 +71,10 @@ pub(super) struct Item {
 pub(super) enum Step {
     Attribute(Arc<str>),
     Index(Expression),
-    /// `[*]` and `.*`.
+    /// `[*]`: the steps after it are taken on each element.
     Splat,
+    /// `.*`: the attributes after it are taken on each element, an index on the result.
+    AttributeSplat,
 }
 
 /// A `for` expression.

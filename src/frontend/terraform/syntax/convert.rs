@@ -265,7 +265,8 @@ impl Places {
 
     fn step(&self, operator: &TraversalOperator, or: Span) -> Step {
         match operator {
-            TraversalOperator::AttrSplat(_) | TraversalOperator::FullSplat(_) => Step::Splat,
+            TraversalOperator::AttrSplat(_) => Step::AttributeSplat,
+            TraversalOperator::FullSplat(_) => Step::Splat,
             TraversalOperator::GetAttr(name) => Step::Attribute(name.as_str().into()),
             TraversalOperator::Index(index) => Step::Index(self.expression(index, or)),
             TraversalOperator::LegacyIndex(index) => Step::Index(Expression {

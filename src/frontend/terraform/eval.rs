@@ -1,0 +1,397 @@
+//! Evaluates expressions in a scope, lazily and each named thing once.
+//!
+//! What is not known stays not known with its first reason; a choice that is not known becomes cases. It knows
+//! no resource type beyond which attributes are links and what the provider's defaults are (`provider.rs`).
+//! Work is bounded in steps and depth.
+
+mod expansion;
+mod instances;
+mod names;
+mod operators;
+mod traversal;
+
+pub(super) use expansion::{Expansion, Member};
+pub(super) use instances::Instance;
+
+use super::functions;
+use super::module::Modules;
+use super::syntax::{Expression, For, Kind as Syntax, Part};
+use super::value::{Kind, MAX_CASES, Unknown, Value, joined};
+use crate::graph::Condition;
+use crate::source::{Sources, Span};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Steps of evaluation a unit may take.
+const MAX_STEPS: usize = 2_000_000;
+/// Evaluations that may wait for each other.
+const MAX_DEPTH: usize = 300;
+
+/// Evaluates one root module and what it calls.
+pub(super) struct Evaluator<'a> {
+    pub(super) sources: &'a Sources,
+    pub(super) modules: &'a Modules,
+    /// The root module first.
+    pub(super) instances: Vec<Instance>,
+    /// What was computed already; `None` while it is being computed.
+    known: FxHashMap<(usize, Named), Option<Value>>,
+    expansions: FxHashMap<(usize, Named), Option<Arc<Expansion>>>,
+    steps: usize,
+    depth: usize,
+    /// The first bound that was reached, and where.
+    pub(super) limit: Option<(Span, &'static str)>,
+}
+
+/// Something a module declares.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Named {
+    Variable(Arc<str>),
+    Local(Arc<str>),
+    Output(Arc<str>),
+    Call(Arc<str>),
+    Resource(bool, Arc<str>, Arc<str>),
+}
+
+/// Where an expression stands.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    /// The module's place among the instances.
+    pub(super) module: usize,
+    /// `each.key` and `each.value`, in a `for_each`.
+    pub(super) each: Option<(Value, Value)>,
+    /// `count.index`.
+    pub(super) index: Option<Value>,
+    /// The key of the instance, which tells its conditions from those of its siblings.
+    pub(super) key: Arc<str>,
+    /// Names of `for` expressions and dynamic blocks, innermost last.
+    pub(super) names: Vec<(Arc<str>, Value)>,
+}
+
+impl Scope {
+    /// With `name` for `value`.
+    pub(super) fn with(&self, name: &Arc<str>, value: Value) -> Scope {
+        let mut scope = self.clone();
+        scope.names.push((name.clone(), value));
+        scope
+    }
+}
+
+impl Evaluator<'_> {
+    /// The value of `expression`, placed at its span.
+    pub(super) fn eval(&mut self, expression: &Expression, scope: &Scope) -> Value {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return self.give_up(expression.span, "evaluating it takes more than 2 million steps");
+        }
+        if self.depth >= MAX_DEPTH {
+            return self.give_up(expression.span, "more than 300 expressions wait for each other");
+        }
+        self.depth += 1;
+        let value = self.eval_kind(expression, scope);
+        self.depth -= 1;
+        value.at(expression.span)
+    }
+
+    /// Counts work that is not an expression of its own; whether there is some left.
+    pub(super) fn spend(&mut self, steps: usize) -> bool {
+        self.steps = self.steps.saturating_add(steps);
+        self.steps <= MAX_STEPS
+    }
+
+    fn give_up(&mut self, span: Span, bound: &'static str) -> Value {
+        self.limit.get_or_insert((span, bound));
+        Value::unknown(bound)
+    }
+
+    fn eval_kind(&mut self, expression: &Expression, scope: &Scope) -> Value {
+        match &expression.kind {
+            Syntax::Null => Value::null(),
+            Syntax::Bool(value) => Value::bool(*value),
+            Syntax::Number(value) => Value::number(*value),
+            Syntax::Text(text) => Value::text(text.clone()),
+            Syntax::Template(parts) => self.template(parts, scope),
+            Syntax::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
+            Syntax::Object(items) => self.object(items, scope),
+            Syntax::Variable(_) => self.traverse(expression, &[], scope),
+            Syntax::Traversal(base, steps) => self.traverse(base, steps, scope),
+            Syntax::Conditional(parts) => self.conditional(parts, scope),
+            Syntax::Call {
+                name,
+                arguments,
+                expand,
+            } => functions::call(self, name, arguments, *expand, scope),
+            Syntax::Unary(operator, operand) => {
+                let value = self.eval(operand, scope);
+                self.unary(*operator, value, operand, scope)
+            }
+            Syntax::Binary(operator, operands) => {
+                let (left, right) = (self.eval(&operands[0], scope), self.eval(&operands[1], scope));
+                self.binary(*operator, left, right, (expression, operands), scope)
+            }
+            Syntax::For(parts) => self.for_expression(parts, scope),
+        }
+    }
+
+    fn object(&mut self, items: &[super::syntax::Item], scope: &Scope) -> Value {
+        let mut entries = Vec::with_capacity(items.len());
+        for item in items {
+            let key = self.eval(&item.key, scope);
+            let value = self.eval(&item.value, scope).at(item.span);
+            match (self.plain(key).to_text(), item) {
+                (Some(key), _) => entries.push((key, value)),
+                (None, item) => {
+                    let shown = self.shown(item.key.span);
+                    return Value::unknown(format!("the key `{shown}` is not known"));
+                }
+            }
+        }
+        Value::map(entries)
+    }
+
+    fn conditional(&mut self, parts: &[Expression; 3], scope: &Scope) -> Value {
+        let test = self.eval(&parts[0], scope);
+        let test = self.question(test, &parts[0], scope);
+        let mut cases = Vec::new();
+        for (when, test) in test.each_case() {
+            let branch = match test.to_bool() {
+                Some(true) => &parts[1],
+                Some(false) => &parts[2],
+                None => {
+                    cases.push((when, test));
+                    continue;
+                }
+            };
+            let mut value = self.eval(branch, scope);
+            // Branches are unified: an object beside a map, a number beside a text. Only the empty cases matter.
+            value.span = value.span.or(Some(branch.span));
+            cases.push((when, value));
+        }
+        if let [(_, value)] = cases.as_slice() {
+            return value.clone();
+        }
+        // The places of the branches are more telling than that of the whole.
+        Value::cases(cases)
+    }
+
+    /// A value as a boolean: what is not known becomes both answers, under a condition named after it.
+    pub(super) fn question(&mut self, value: Value, expression: &Expression, scope: &Scope) -> Value {
+        let mut cases = Vec::new();
+        for (when, value) in value.each_case() {
+            match (&value.kind, value.to_bool()) {
+                (_, Some(answer)) => cases.push((when, Value::bool(answer).from(&[value]))),
+                (Kind::Unknown(unknown), None) if unknown.error => cases.push((when, value)),
+                (Kind::Unknown(Unknown { key: Some(key), .. }), None) => {
+                    cases.extend(both(&when, &Condition::flag(key.clone())));
+                }
+                (Kind::Unknown(_), None) => {
+                    let flag = Condition::flag(self.condition_key(expression, scope));
+                    cases.extend(both(&when, &flag));
+                }
+                _ => cases.push((when, Value::error("it is not a boolean"))),
+            }
+        }
+        Value::cases(cases)
+    }
+
+    /// What names the condition that an expression is true.
+    fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
+        let text = self.shown(expression.span).replace("||", "or").replace('|', "/");
+        let mut key = self.instances[scope.module].scope.to_string();
+        if !scope.key.is_empty() || !scope.names.is_empty() {
+            key.push_str(&scope.key);
+            for (name, value) in &scope.names {
+                let value = value.to_text().unwrap_or_else(|| format!("{:?}", value.kind).into());
+                key.push_str(&format!("{name}={value};"));
+            }
+        }
+        format!("{key}|{text}")
+    }
+
+    /// The text at `span` on one line, shortened.
+    pub(super) fn shown(&self, span: Span) -> String {
+        let text = self.sources.text(span);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let line = words.join(" ");
+        match line.char_indices().nth(60) {
+            Some((at, _)) => format!("{}…", line.get(..at).unwrap_or("")),
+            None => line,
+        }
+    }
+
+    /// `change` on each combination of the cases of `values`.
+    pub(super) fn lift(&mut self, values: Vec<Value>, change: &mut dyn FnMut(&mut Self, Vec<Value>) -> Value) -> Value {
+        if !values.iter().any(|value| matches!(value.kind, Kind::Cases(_))) {
+            return change(self, values);
+        }
+        let mut combinations: Vec<(Condition, Vec<Value>)> = vec![(Condition::always(), Vec::new())];
+        for value in &values {
+            let mut next = Vec::new();
+            for (when, before) in &combinations {
+                for (case, value) in value.each_case() {
+                    let both = when.and(&case);
+                    if both.is_possible() {
+                        let mut all = before.clone();
+                        all.push(value);
+                        next.push((both, all));
+                    }
+                }
+                if next.len() > MAX_CASES || !self.spend(next.len()) {
+                    return Value::unknown("it depends on too many conditions");
+                }
+            }
+            combinations = next;
+        }
+        let cases = combinations
+            .into_iter()
+            .map(|(when, values)| (when, change(self, values)))
+            .collect();
+        Value::cases(cases)
+    }
+
+    fn template(&mut self, parts: &[Part], scope: &Scope) -> Value {
+        let mut values = Vec::new();
+        for part in parts {
+            match part {
+                Part::Literal(text) => values.push(Value::text(text.clone())),
+                Part::Value(expression) => {
+                    let value = self.eval(expression, scope);
+                    values.push(self.plain(value));
+                }
+                Part::If(test, yes, no) => {
+                    let value = self.eval(test, scope);
+                    let value = self.question(value, test, scope);
+                    let chosen = self.lift(vec![value], &mut |this, mut values| {
+                        match values.pop().and_then(|value| value.to_bool()) {
+                            Some(true) => this.template(yes, scope),
+                            Some(false) => this.template(no, scope),
+                            None => Value::unknown("a condition in a template is not known"),
+                        }
+                    });
+                    values.push(chosen);
+                }
+                Part::For {
+                    key,
+                    value,
+                    collection,
+                    body,
+                } => {
+                    let collection = self.eval(collection, scope);
+                    let text = self.lift(vec![collection], &mut |this, mut values| {
+                        let collection = values.pop().unwrap_or_else(Value::null);
+                        let Ok(pairs) = this.pairs(&collection) else {
+                            return Value::unknown("a collection in a template is not known");
+                        };
+                        let mut all = Vec::new();
+                        for (name, item) in pairs {
+                            let mut inner = scope.with(value, item);
+                            if let Some(key) = key {
+                                inner = inner.with(key, name);
+                            }
+                            all.push(this.template(body, &inner));
+                        }
+                        this.lift(all, &mut |_, parts| joined(parts))
+                    });
+                    values.push(text);
+                }
+            }
+        }
+        self.lift(values, &mut |this, parts| {
+            let length: usize = parts.iter().filter_map(Value::to_text).map(|text| text.len() / 16).sum();
+            if !this.spend(length) {
+                return Value::unknown("evaluating it takes more than 2 million steps");
+            }
+            if parts.iter().any(|part| part.as_unknown().is_some_and(|unknown| unknown.error)) {
+                return parts.into_iter().find(|part| part.as_unknown().is_some()).unwrap_or_else(Value::null);
+            }
+            let from = parts.clone();
+            joined(parts).from(&from)
+        })
+    }
+
+    /// Keys and values of a collection, as `for` sees them.
+    pub(super) fn pairs(&mut self, collection: &Value) -> Result<Vec<(Value, Value)>, Value> {
+        let pairs = match &collection.kind {
+            Kind::List(items) => items
+                .iter()
+                .enumerate()
+                .map(|(at, item)| (Value::count(at), item.clone()))
+                .collect(),
+            Kind::Set(items) => items.iter().map(|item| (item.clone(), item.clone())).collect(),
+            Kind::Map(entries) => entries
+                .iter()
+                .map(|(key, value)| (Value::text(key.clone()), value.clone()))
+                .collect(),
+            Kind::Unknown(_) => return Err(collection.clone()),
+            _ => return Err(Value::error("it is no collection")),
+        };
+        Ok(pairs)
+    }
+
+    fn for_expression(&mut self, parts: &For, scope: &Scope) -> Value {
+        let collection = self.eval(&parts.collection, scope);
+        self.lift(vec![collection], &mut |this, mut values| {
+            let collection = values.pop().unwrap_or_else(Value::null);
+            let pairs = match this.pairs(&collection) {
+                Ok(pairs) => pairs,
+                Err(refused) => return refused,
+            };
+            let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
+            for (key, value) in pairs {
+                let mut inner = scope.clone();
+                if let Some(name) = &parts.key_name {
+                    inner.names.push((name.clone(), key));
+                }
+                inner.names.push((parts.value_name.clone(), value));
+                if let Some(condition) = &parts.condition {
+                    let kept = this.eval(condition, &inner);
+                    match kept.to_bool() {
+                        Some(true) => {}
+                        Some(false) => continue,
+                        None => {
+                            return Value::unknown(kept.as_unknown().map_or_else(
+                                || "the condition of a `for` is not known".into(),
+                                |unknown| unknown.reason.clone(),
+                            ));
+                        }
+                    }
+                }
+                let key = parts.key.as_ref().map(|key| this.eval(key, &inner));
+                let value = this.eval(&parts.value, &inner);
+                entries.push((key, value));
+            }
+            this.collect(entries, parts)
+        })
+    }
+
+    fn collect(&mut self, entries: Vec<(Option<Value>, Value)>, parts: &For) -> Value {
+        if parts.key.is_none() {
+            return Value::list(entries.into_iter().map(|(_, value)| value).collect());
+        }
+        let mut map: Vec<(Arc<str>, Value)> = Vec::new();
+        let mut groups: std::collections::BTreeMap<Arc<str>, Vec<Value>> = std::collections::BTreeMap::new();
+        for (key, value) in entries {
+            let key = self.plain(key.unwrap_or_else(Value::null));
+            let Some(key) = key.to_text() else {
+                return Value::unknown(
+                    key.as_unknown()
+                        .map_or_else(|| "a key is not known".into(), |unknown| unknown.reason.clone()),
+                );
+            };
+            if parts.grouping {
+                groups.entry(key).or_default().push(value);
+            } else {
+                map.push((key, value));
+            }
+        }
+        map.extend(groups.into_iter().map(|(key, values)| (key, Value::list(values))));
+        Value::map(map)
+    }
+}
+
+/// Both answers to a question, where `flag` holds and where it does not.
+fn both(when: &Condition, flag: &Condition) -> [(Condition, Value); 2] {
+    [
+        (when.and(flag), Value::bool(true)),
+        (when.and(&flag.not()), Value::bool(false)),
+    ]
+}

@@ -1,0 +1,263 @@
+//! `count` and `for_each`: which instances of a resource or a module there are, and where each exists.
+
+use super::super::module::{Call, Source};
+use super::super::syntax::{Block, Body};
+use super::super::value::{Key, Kind, ResourceId, Value};
+use super::instances::Birth;
+use super::{Evaluator, Named, Scope};
+use crate::graph::Condition;
+use std::sync::Arc;
+
+/// More instances than this are a bound reached.
+const MAX_INSTANCES: usize = 20_000;
+/// Modules may call each other so deep.
+const MAX_CALLS: usize = 32;
+
+/// The instances of one block.
+#[derive(Debug)]
+pub(in super::super) struct Expansion {
+    /// Every instance that exists in some world.
+    pub(in super::super) members: Vec<Member>,
+    /// What a reference to the block without key gives.
+    pub(super) value: Value,
+}
+
+/// One instance.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Member {
+    pub(in super::super) key: Key,
+    pub(in super::super) scope: Scope,
+    /// Where it exists, given that its module does.
+    pub(in super::super) when: Condition,
+    /// Why it may not exist at all.
+    pub(in super::super) uncertain: Option<Arc<str>>,
+    /// The instance of a module.
+    pub(in super::super) module: Option<usize>,
+}
+
+/// What `count` or `for_each` says in one world.
+enum Keys {
+    One,
+    Count(usize),
+    Each(Vec<(Arc<str>, Value)>),
+    Unknown(Arc<str>),
+}
+
+impl Evaluator<'_> {
+    /// The instances of a resource or data source; `None` where it is not declared.
+    pub(in super::super) fn resource(
+        &mut self,
+        module: usize,
+        data: bool,
+        name: &(Arc<str>, Arc<str>),
+    ) -> Option<Arc<Expansion>> {
+        let declared = &self.instances[module].module;
+        let blocks = if data { &declared.data } else { &declared.resources };
+        let block = blocks.get(name)?.clone();
+        let named = Named::Resource(data, name.0.clone(), name.1.clone());
+        let prefix = self.instances[module].prefix.clone();
+        Some(self.expand(module, named, &block, |_, member, unknown| {
+            let data_prefix = if data { "data." } else { "" };
+            let address = format!("{prefix}{data_prefix}{}.{}{}", name.0, name.1, member.key.shown());
+            let id = Arc::new(ResourceId {
+                module,
+                data,
+                kind: name.0.clone(),
+                name: name.1.clone(),
+                key: member.key.clone(),
+                address: address.into(),
+            });
+            if unknown { Kind::AnyResource(id) } else { Kind::Resource(id) }.into()
+        }))
+    }
+
+    /// The instances of a module call.
+    pub(in super::super) fn call(&mut self, module: usize, name: &Arc<str>) -> Option<Arc<Expansion>> {
+        let call = self.instances[module].module.calls.get(name)?.clone();
+        let named = Named::Call(name.clone());
+        let block = call.block.clone();
+        let away = self.away(module, &call, name);
+        Some(self.expand(module, named, &block, |this, member, unknown| {
+            let target = match (&away, &call.source) {
+                (None, Source::Here(path)) => this.modules.get(path).cloned(),
+                _ => None,
+            };
+            let Some(target) = target else {
+                return Value::unknown(away.clone().unwrap_or_else(|| "the module is not here".into()));
+            };
+            let at = this.instantiate(Birth {
+                name: name.clone(),
+                call: call.clone(),
+                module: target,
+                scope: member.scope.clone(),
+                key: member.key.clone(),
+                when: member.when.clone(),
+                uncertain: member.uncertain.clone(),
+            });
+            member.module = Some(at);
+            if unknown { Kind::AnyModule(at) } else { Kind::Module(at) }.into()
+        }))
+    }
+
+    /// Why a called module is not evaluated.
+    fn away(&mut self, module: usize, call: &Call, name: &str) -> Option<Arc<str>> {
+        match &call.source {
+            Source::Away(source) => Some(format!("module `{name}` is not here (its source is `{source}`)").into()),
+            Source::Here(_) if self.instances[module].calls.len() >= MAX_CALLS => {
+                self.give_up(call.block.header, "modules call each other more than 32 levels deep");
+                Some("modules call each other more than 32 levels deep".into())
+            }
+            Source::Here(_) if self.instances.len() > MAX_INSTANCES => {
+                self.give_up(call.block.header, "there are more than 20000 instances of modules");
+                Some("there are more than 20000 instances of modules".into())
+            }
+            Source::Here(_) => None,
+        }
+    }
+
+    fn expand(
+        &mut self,
+        module: usize,
+        named: Named,
+        block: &Block,
+        mut make: impl FnMut(&mut Self, &mut Member, bool) -> Value,
+    ) -> Arc<Expansion> {
+        match self.expansions.get(&(module, named.clone())) {
+            Some(Some(known)) => return known.clone(),
+            Some(None) => {
+                return Arc::new(Expansion {
+                    members: Vec::new(),
+                    value: Value::error("it refers to itself"),
+                });
+            }
+            None => {}
+        }
+        self.expansions.insert((module, named.clone()), None);
+        let scope = self.scope(module);
+        let worlds = self.keys(&block.body, &scope);
+        let mut members: Vec<Member> = Vec::new();
+        let mut values: Vec<Value> = Vec::new();
+        let mut cases = Vec::new();
+        for (when, keys) in worlds {
+            let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Arc<str>>| {
+                if let Some(at) = members.iter().position(|member| member.key == key) {
+                    members[at].when = members[at].when.or(&when);
+                    return values[at].clone();
+                }
+                let unknown = uncertain.is_some();
+                let mut member = Member {
+                    key,
+                    scope,
+                    when: when.clone(),
+                    uncertain,
+                    module: None,
+                };
+                let value = make(this, &mut member, unknown);
+                members.push(member);
+                values.push(value.clone());
+                value
+            };
+            let value = match keys {
+                Keys::One => place(self, Key::None, scope.clone(), None),
+                Keys::Unknown(reason) => place(self, Key::None, scope.clone(), Some(reason)),
+                Keys::Count(count) => Value::list(
+                    (0..count)
+                        .map(|index| {
+                            let mut scope = scope.clone();
+                            scope.index = Some(Value::count(index));
+                            scope.key = format!("[{index}]").into();
+                            place(self, Key::Index(index), scope, None)
+                        })
+                        .collect(),
+                ),
+                Keys::Each(entries) => Value::map(
+                    entries
+                        .into_iter()
+                        .map(|(name, value)| {
+                            let key = Key::Name(name.clone());
+                            let mut scope = scope.clone();
+                            scope.key = key.shown().into();
+                            scope.each = Some((Value::text(name.clone()), value));
+                            (name, place(self, key, scope, None))
+                        })
+                        .collect(),
+                ),
+            };
+            cases.push((when, value));
+        }
+        // Instances of a module were made before all their worlds were known.
+        for member in &members {
+            if let Some(at) = member.module {
+                self.instances[at].when = self.instances[module].when.and(&member.when);
+            }
+        }
+        let expansion = Arc::new(Expansion {
+            members,
+            value: Value::cases(cases),
+        });
+        self.expansions.insert((module, named), Some(expansion.clone()));
+        expansion
+    }
+
+    fn keys(&mut self, body: &Body, scope: &Scope) -> Vec<(Condition, Keys)> {
+        if let Some(attribute) = body.attribute("count") {
+            let value = self.eval(&attribute.value, scope);
+            return value
+                .each_case()
+                .into_iter()
+                .map(|(when, value)| (when, self.count(&value, attribute.span)))
+                .collect();
+        }
+        if let Some(attribute) = body.attribute("for_each") {
+            let value = self.eval(&attribute.value, scope);
+            return value
+                .each_case()
+                .into_iter()
+                .map(|(when, value)| (when, self.each(&value, attribute.span)))
+                .collect();
+        }
+        vec![(Condition::always(), Keys::One)]
+    }
+
+    fn count(&mut self, value: &Value, span: crate::source::Span) -> Keys {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both ends are checked")]
+        match (self.plain(value.clone()).to_number(), value.as_unknown()) {
+            (Some(count), _) if count >= 0.0 && self.room(count, span) => Keys::Count(count as usize),
+            (_, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
+            _ => Keys::Unknown("its `count` is not known".into()),
+        }
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+    fn room(&mut self, count: f64, span: crate::source::Span) -> bool {
+        let fits = count <= MAX_INSTANCES as f64;
+        if !fits {
+            self.give_up(span, "there are more than 20000 instances of one block");
+        }
+        fits
+    }
+
+    fn each(&mut self, value: &Value, span: crate::source::Span) -> Keys {
+        #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+        let room = |this: &mut Self, count: usize| this.room(count as f64, span);
+        match &value.kind {
+            Kind::Map(entries) if room(self, entries.len()) => Keys::Each(entries.to_vec()),
+            Kind::Set(items) | Kind::List(items) if room(self, items.len()) => {
+                let mut all = Vec::new();
+                for item in items.iter() {
+                    let item = self.plain(item.clone());
+                    match item.to_text() {
+                        Some(text) => all.push((text.clone(), Value { kind: Kind::Text(text), ..item })),
+                        None => {
+                            let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
+                            return Keys::Unknown(reason.unwrap_or_else(|| "a key of `for_each` is not known".into()));
+                        }
+                    }
+                }
+                Keys::Each(all)
+            }
+            Kind::Unknown(unknown) => Keys::Unknown(unknown.reason.clone()),
+            _ => Keys::Unknown("its `for_each` is not known".into()),
+        }
+    }
+}

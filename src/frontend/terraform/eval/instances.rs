@@ -1,0 +1,112 @@
+//! Instances of modules: one evaluation context a call and key.
+
+use super::super::module::{Call, Module};
+use super::super::value::{Key, Value};
+use super::{Evaluator, Scope};
+use crate::graph::Condition;
+use crate::source::{Sources, Span};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// One instance of a module.
+#[derive(Debug)]
+pub(in super::super) struct Instance {
+    pub(in super::super) module: Arc<Module>,
+    /// The instance that calls it, with the call and its scope there; `None` for the root.
+    pub(super) caller: Option<(Arc<str>, Arc<Call>, Scope)>,
+    /// Before the addresses of its resources: `module.orders["a"].`.
+    pub(in super::super) prefix: Arc<str>,
+    /// Names it in the keys of conditions.
+    pub(super) scope: Arc<str>,
+    /// Where it exists.
+    pub(in super::super) when: Condition,
+    /// Why it may not exist at all.
+    pub(in super::super) uncertain: Option<Arc<str>>,
+    /// Headers of the calls it comes through, outermost first.
+    pub(in super::super) calls: Vec<Span>,
+}
+
+/// An instance of a module under construction.
+pub(super) struct Birth {
+    pub(super) name: Arc<str>,
+    pub(super) call: Arc<Call>,
+    pub(super) module: Arc<Module>,
+    pub(super) scope: Scope,
+    pub(super) key: Key,
+    pub(super) when: Condition,
+    pub(super) uncertain: Option<Arc<str>>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// An evaluator of the root module `root`.
+    pub(in super::super) fn new(
+        sources: &'a Sources,
+        modules: &'a super::super::module::Modules,
+        root: Arc<Module>,
+        unit: &str,
+    ) -> Self {
+        let root = Instance {
+            module: root,
+            caller: None,
+            prefix: "".into(),
+            scope: unit.into(),
+            when: Condition::always(),
+            uncertain: None,
+            calls: Vec::new(),
+        };
+        Evaluator {
+            sources,
+            modules,
+            instances: vec![root],
+            known: FxHashMap::default(),
+            expansions: FxHashMap::default(),
+            steps: 0,
+            depth: 0,
+            limit: None,
+        }
+    }
+
+    /// Adds an instance and gives its place.
+    pub(super) fn instantiate(&mut self, birth: Birth) -> usize {
+        let parent = &self.instances[birth.scope.module];
+        let prefix: Arc<str> = format!("{}module.{}{}.", parent.prefix, birth.name, birth.key.shown()).into();
+        let root = &self.instances[0].scope;
+        let scope = format!("{root}#{prefix}").into();
+        let mut calls = parent.calls.clone();
+        calls.push(birth.call.block.header);
+        let when = parent.when.and(&birth.when);
+        let uncertain = birth.uncertain.or_else(|| parent.uncertain.clone());
+        self.instances.push(Instance {
+            module: birth.module,
+            caller: Some((birth.name, birth.call, birth.scope)),
+            prefix,
+            scope,
+            when,
+            uncertain,
+            calls,
+        });
+        self.instances.len() - 1
+    }
+
+    /// The scope of a module's own blocks.
+    pub(in super::super) fn scope(&self, module: usize) -> Scope {
+        Scope {
+            module,
+            ..Scope::default()
+        }
+    }
+
+    /// The value of `output` of a module instance.
+    pub(super) fn output(&mut self, module: usize, name: &Arc<str>) -> Value {
+        self.once(module, super::Named::Output(name.clone()), |this| {
+            let declared = this.instances[module].module.outputs.get(name).cloned();
+            let Some(attribute) = declared.as_ref().and_then(|block| block.body.attribute("value")) else {
+                return Value::error(format!("the module has no output `{name}`"));
+            };
+            let scope = this.scope(module);
+            let mut value = this.eval(&attribute.value, &scope);
+            value.origins = value.origins.before(attribute.span, format!("the output `{name}`"));
+            value
+        })
+    }
+}

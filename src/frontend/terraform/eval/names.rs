@@ -1,0 +1,202 @@
+//! Variables and locals, each evaluated once, and the conversion to a variable's type.
+
+use super::super::module::Source;
+use super::super::syntax::{Expression, Kind as Syntax};
+use super::super::value::{Kind, Unknown, Value};
+use super::{Evaluator, Named, Scope};
+use std::sync::Arc;
+
+impl Evaluator<'_> {
+    /// What `compute` gives, computed once; a cycle is not known.
+    pub(super) fn once(&mut self, module: usize, named: Named, compute: impl FnOnce(&mut Self) -> Value) -> Value {
+        match self.known.get(&(module, named.clone())) {
+            Some(Some(value)) => return value.clone(),
+            Some(None) => return Value::error("it refers to itself"),
+            None => {}
+        }
+        self.known.insert((module, named.clone()), None);
+        let value = compute(self);
+        self.known.insert((module, named), Some(value.clone()));
+        value
+    }
+
+    pub(super) fn local(&mut self, module: usize, name: &Arc<str>) -> Value {
+        self.once(module, Named::Local(name.clone()), |this| {
+            let Some(attribute) = this.instances[module].module.locals.get(name).cloned() else {
+                return Value::error(format!("`local.{name}` is not declared"));
+            };
+            let scope = this.scope(module);
+            let mut value = this.eval(&attribute.value, &scope);
+            value.origins = value.origins.before(attribute.span, format!("`local.{name}`"));
+            value
+        })
+    }
+
+    pub(super) fn variable(&mut self, module: usize, name: &Arc<str>) -> Value {
+        self.once(module, Named::Variable(name.clone()), |this| {
+            let Some(block) = this.instances[module].module.variables.get(name).cloned() else {
+                return Value::error(format!("`var.{name}` is not declared"));
+            };
+            let scope = this.scope(module);
+            let nullable = block.body.attribute("nullable");
+            let nullable = nullable.is_none_or(|attribute| this.eval(&attribute.value, &scope).to_bool() != Some(false));
+            let kind = block.body.attribute("type").map(|attribute| attribute.value.clone());
+            let default = block.body.attribute("default").cloned();
+            let mut from_default = |this: &mut Self| {
+                let Some(attribute) = &default else {
+                    let key = format!("{}|var.{name}", this.instances[module].scope);
+                    return Kind::Unknown(Unknown {
+                        reason: format!("`var.{name}` has no value").into(),
+                        key: Some(key.into()),
+                        error: false,
+                    })
+                    .into();
+                };
+                let mut value = this.eval(&attribute.value, &scope);
+                value.origins = value.origins.before(attribute.value.span, format!("the default of `var.{name}`"));
+                value
+            };
+            let value = match this.given(module, name) {
+                Some(value) if nullable => value,
+                Some(value) => this.lift(vec![value], &mut |this, mut values| match values.pop() {
+                    Some(value) if !value.is_null() => value,
+                    _ => from_default(this),
+                }),
+                None => from_default(this),
+            };
+            match kind {
+                Some(kind) => this.convert(value, &kind, &scope),
+                None => value,
+            }
+        })
+    }
+
+    /// What the call, or a variable file of the root, gives for a variable.
+    fn given(&mut self, module: usize, name: &Arc<str>) -> Option<Value> {
+        let instance = &self.instances[module];
+        let Some((call_name, call, scope)) = instance.caller.clone() else {
+            let (file, attribute) = instance.module.settings.iter().rev().find(|(_, a)| a.name == *name)?.clone();
+            let scope = self.scope(module);
+            let mut value = self.eval(&attribute.value, &scope);
+            value.origins = value.origins.before(attribute.span, format!("`{name}` in `{file}`"));
+            return Some(value);
+        };
+        debug_assert!(matches!(call.source, Source::Here(_)));
+        let attribute = call.block.body.attribute(name)?;
+        let mut value = self.eval(&attribute.value, &scope);
+        value.origins = value.origins.before(attribute.span, format!("the argument of module `{call_name}`"));
+        Some(value)
+    }
+
+    /// `value` as the type that `kind` writes.
+    pub(in super::super) fn convert(&mut self, value: Value, kind: &Expression, scope: &Scope) -> Value {
+        if !self.spend(1) {
+            return Value::unknown("evaluating it takes more than 2 million steps");
+        }
+        if let Kind::Cases(_) = value.kind {
+            return self.lift(vec![value], &mut |this, mut values| {
+                let value = values.pop().unwrap_or_else(Value::null);
+                this.convert(value, kind, scope)
+            });
+        }
+        let with = |kind: Kind| Value { kind, ..value.clone() };
+        if matches!(value.kind, Kind::Null | Kind::Unknown(_)) {
+            return value;
+        }
+        let (name, inner) = match &kind.kind {
+            Syntax::Variable(name) => (&**name, None),
+            Syntax::Call { name, arguments, .. } => (&**name, arguments.first()),
+            // Old configurations quote it.
+            Syntax::Text(name) => (&**name, None),
+            _ => return value,
+        };
+        let refused = || Value {
+            kind: Value::error(format!("it is no {name}")).kind,
+            ..value.clone()
+        };
+        match (name, inner) {
+            ("string", _) => match value.to_text() {
+                Some(text) => with(Kind::Text(text)),
+                None => match value.kind {
+                    Kind::Template(_) | Kind::Encoded(_) | Kind::Reference(..) => value,
+                    _ => refused(),
+                },
+            },
+            ("number", _) => match value.to_number() {
+                Some(number) => with(Kind::Number(number)),
+                None => refused(),
+            },
+            ("bool", _) => match value.to_bool() {
+                Some(answer) => with(Kind::Bool(answer)),
+                None => refused(),
+            },
+            ("list" | "set", inner) => {
+                let Some(items) = value.items() else {
+                    return match value.kind {
+                        Kind::Map(_) | Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) => refused(),
+                        _ => value,
+                    };
+                };
+                let mut items = items.to_vec();
+                if let Some(inner) = inner {
+                    items = items.into_iter().map(|item| self.convert(item, inner, scope)).collect();
+                }
+                let made = if name == "set" { Value::set(items) } else { Value::list(items) };
+                with(made.kind)
+            }
+            ("map", inner) => {
+                let Some(entries) = value.entries() else {
+                    return value;
+                };
+                let mut entries = entries.to_vec();
+                if let Some(inner) = inner {
+                    for (_, entry) in &mut entries {
+                        *entry = self.convert(entry.clone(), inner, scope);
+                    }
+                }
+                with(Kind::Map(entries.into()))
+            }
+            ("object", Some(inner)) => self.convert_object(value, inner, scope),
+            ("optional", Some(inner)) => self.convert(value, inner, scope),
+            _ => value,
+        }
+    }
+
+    fn convert_object(&mut self, value: Value, declared: &Expression, scope: &Scope) -> Value {
+        let (Syntax::Object(fields), Some(_)) = (&declared.kind, value.entries()) else {
+            return value;
+        };
+        let mut entries = Vec::with_capacity(fields.len());
+        for field in fields {
+            let Syntax::Text(name) = &field.key.kind else {
+                return value;
+            };
+            let written = value.get(name).cloned();
+            let default = match &field.value.kind {
+                Syntax::Call { name, arguments, .. } if &**name == "optional" => Some(arguments.get(1)),
+                _ => None,
+            };
+            let filled = match (written, default) {
+                (Some(written), None) => written,
+                (None, None) => Value::error(format!("the attribute `{name}` is missing")),
+                (Some(written), Some(None)) => written,
+                (None, Some(None)) => Value::null(),
+                (written, Some(Some(default))) => {
+                    let written = written.unwrap_or_else(Value::null);
+                    self.lift(vec![written], &mut |this, mut values| match values.pop() {
+                        Some(value) if !value.is_null() => value,
+                        _ => this.eval(default, scope),
+                    })
+                }
+            };
+            let span = filled.span;
+            let mut converted = self.convert(filled, &field.value, scope);
+            converted.span = span;
+            entries.push((name.clone(), converted));
+        }
+        Value {
+            kind: Value::map(entries).kind,
+            ..value
+        }
+    }
+}

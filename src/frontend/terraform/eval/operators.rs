@@ -1,0 +1,153 @@
+//! Operators, with Terraform's conversions: arithmetic and order convert texts, equality never does.
+
+use super::super::syntax::{BinaryOperator, Expression, UnaryOperator};
+use super::super::value::{Kind, Unknown, Value};
+use super::{Evaluator, Scope, both};
+use crate::graph::{Condition, Variable};
+
+impl Evaluator<'_> {
+    pub(super) fn unary(
+        &mut self,
+        operator: UnaryOperator,
+        value: Value,
+        operand: &Expression,
+        scope: &Scope,
+    ) -> Value {
+        match operator {
+            UnaryOperator::Not => {
+                let value = self.question(value, operand, scope);
+                self.lift(vec![value], &mut |_, values| match values[0].to_bool() {
+                    Some(answer) => Value::bool(!answer).from(&values),
+                    None => values[0].clone(),
+                })
+            }
+            UnaryOperator::Neg => self.lift(vec![value], &mut |this, values| {
+                let value = this.plain(values[0].clone());
+                match value.to_number() {
+                    Some(number) => Value::number(-number).from(&values),
+                    None => not_a_number(&value),
+                }
+            }),
+        }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        operator: BinaryOperator,
+        left: Value,
+        right: Value,
+        (whole, operands): (&Expression, &[Expression; 2]),
+        scope: &Scope,
+    ) -> Value {
+        match operator {
+            BinaryOperator::And | BinaryOperator::Or => {
+                let left = self.question(left, &operands[0], scope);
+                let right = self.question(right, &operands[1], scope);
+                let decisive = operator == BinaryOperator::Or;
+                self.lift(vec![left, right], &mut |_, values| {
+                    match (values[0].to_bool(), values[1].to_bool()) {
+                        (Some(a), Some(b)) => Value::bool(if decisive { a || b } else { a && b }).from(&values),
+                        (None, _) => values[0].clone(),
+                        (_, None) => values[1].clone(),
+                    }
+                })
+            }
+            BinaryOperator::Eq | BinaryOperator::NotEq => {
+                let equal = operator == BinaryOperator::Eq;
+                self.lift(vec![left, right], &mut |this, values| {
+                    this.equality(equal, &values[0], &values[1], whole, scope)
+                })
+            }
+            _ => self.lift(vec![left, right], &mut |this, values| {
+                let (left, right) = (this.plain(values[0].clone()), this.plain(values[1].clone()));
+                match (left.to_number(), right.to_number()) {
+                    (Some(a), Some(b)) => number(operator, a, b).from(&values),
+                    (None, _) => this.no_number(operator, &left, whole, scope),
+                    (_, None) => this.no_number(operator, &right, whole, scope),
+                }
+            }),
+        }
+    }
+
+    fn no_number(&mut self, operator: BinaryOperator, value: &Value, whole: &Expression, scope: &Scope) -> Value {
+        let orders = matches!(
+            operator,
+            BinaryOperator::Less | BinaryOperator::LessEq | BinaryOperator::Greater | BinaryOperator::GreaterEq
+        );
+        match value.as_unknown() {
+            // A comparison has two answers, whatever is compared.
+            Some(unknown) if orders && !unknown.error => {
+                let flag = Condition::flag(self.condition_key(whole, scope));
+                Value::cases(both(&Condition::always(), &flag).into())
+            }
+            _ => not_a_number(value),
+        }
+    }
+
+    fn equality(&mut self, equal: bool, left: &Value, right: &Value, whole: &Expression, scope: &Scope) -> Value {
+        if let Some(same) = left.equals(right) {
+            return Value::bool(same == equal).from(&[left.clone(), right.clone()]);
+        }
+        let (left, right) = (self.plain(left.clone()), self.plain(right.clone()));
+        if let Some(same) = left.equals(&right) {
+            return Value::bool(same == equal);
+        }
+        if let Some(value) = [&left, &right].into_iter().find(|value| value.as_unknown().is_some_and(|u| u.error)) {
+            return value.clone();
+        }
+        let condition = match (&left.kind, &right.kind) {
+            (Kind::Unknown(Unknown { key: Some(key), .. }), _) => asks(key, &right),
+            (_, Kind::Unknown(Unknown { key: Some(key), .. })) => asks(key, &left),
+            _ => None,
+        };
+        let condition = condition.unwrap_or_else(|| {
+            // `a != b` is the same question as `a == b`.
+            let key = self.condition_key(whole, scope);
+            if equal { Condition::flag(key) } else { Condition::flag(key.replace(" != ", " == ")).not() }
+        });
+        let condition = if equal { condition } else { condition.not() };
+        Value::cases(both(&Condition::always(), &condition).into())
+    }
+}
+
+/// The condition that the unknown thing named `key` equals `value`.
+fn asks(key: &std::sync::Arc<str>, value: &Value) -> Option<Condition> {
+    match &value.kind {
+        Kind::Bool(true) => Some(Condition::flag(key.clone())),
+        Kind::Bool(false) => Some(Condition::flag(key.clone()).not()),
+        Kind::Text(_) | Kind::Number(_) => {
+            let variable = Variable {
+                key: key.clone(),
+                domain: None,
+                default: None,
+            };
+            Some(Condition::is(variable, value.to_text()?))
+        }
+        _ => None,
+    }
+}
+
+fn not_a_number(value: &Value) -> Value {
+    match &value.kind {
+        Kind::Unknown(_) => value.clone(),
+        _ => Value::error("it is not a number"),
+    }
+}
+
+fn number(operator: BinaryOperator, a: f64, b: f64) -> Value {
+    let close = (a - b).abs() <= f64::EPSILON * a.abs().max(b.abs());
+    match operator {
+        BinaryOperator::Plus => Value::number(a + b),
+        BinaryOperator::Minus => Value::number(a - b),
+        BinaryOperator::Mul => Value::number(a * b),
+        BinaryOperator::Div if b == 0.0 && a == 0.0 => Value::error("it divides zero by zero"),
+        BinaryOperator::Div => Value::number(a / b),
+        BinaryOperator::Mod if b == 0.0 => Value::number(a),
+        BinaryOperator::Mod => Value::number(a % b),
+        BinaryOperator::Less => Value::bool(a < b && !close),
+        BinaryOperator::LessEq => Value::bool(a < b || close),
+        BinaryOperator::Greater => Value::bool(a > b && !close),
+        BinaryOperator::GreaterEq => Value::bool(a > b || close),
+        _ => Value::error("it is not arithmetic"),
+    }
+}

@@ -1,0 +1,221 @@
+//! References: what a name means, and the attributes, indexes and splats after it.
+
+use super::super::provider;
+use super::super::syntax::{Expression, Kind as Syntax, Step};
+use super::super::value::{Key, Kind, ResourceId, Value};
+use super::{Evaluator, Scope};
+use std::sync::Arc;
+
+impl Evaluator<'_> {
+    pub(super) fn traverse(&mut self, base: &Expression, steps: &[Step], scope: &Scope) -> Value {
+        let Syntax::Variable(name) = &base.kind else {
+            let value = self.eval(base, scope);
+            return self.follow(value, steps, scope);
+        };
+        if let Some((_, value)) = scope.names.iter().rev().find(|(known, _)| known == name) {
+            let value = value.clone();
+            return self.follow(value, steps, scope);
+        }
+        let attribute = |at: usize| match steps.get(at) {
+            Some(Step::Attribute(name)) => Some(name.clone()),
+            Some(Step::Index(Expression {
+                kind: Syntax::Text(name),
+                ..
+            })) => Some(name.clone()),
+            _ => None,
+        };
+        let module = scope.module;
+        let (value, used) = match (&**name, attribute(0)) {
+            ("var", Some(name)) => (self.variable(module, &name), 1),
+            ("local", Some(name)) => (self.local(module, &name), 1),
+            ("module", Some(name)) => match self.call(module, &name) {
+                Some(expansion) => (expansion.value.clone(), 1),
+                None => (Value::error(format!("`module.{name}` is not declared")), 1),
+            },
+            ("each", Some(name)) => match (&scope.each, &*name) {
+                (Some((key, _)), "key") => (key.clone(), 1),
+                (Some((_, value)), "value") => (value.clone(), 1),
+                _ => (Value::unknown(format!("`each.{name}` is not known")), 1),
+            },
+            ("count", Some(_)) => match &scope.index {
+                Some(index) => (index.clone(), 1),
+                None => (Value::unknown("`count.index` is not known"), 1),
+            },
+            ("path", Some(_)) => (Value::text("."), 1),
+            ("terraform", Some(name)) if &*name == "workspace" => (Value::text("default"), 1),
+            ("data", Some(kind)) => match attribute(1) {
+                Some(name) => (self.resource_value(module, true, (kind, name)), 2),
+                None => (Value::unknown("`data` is not a value"), 1),
+            },
+            (_, Some(label)) => (self.resource_value(module, false, (name.clone(), label)), 1),
+            (name, None) => (Value::unknown(format!("`{name}` is not understood")), 0),
+        };
+        self.follow(value, steps.get(used..).unwrap_or(&[]), scope)
+    }
+
+    fn resource_value(&mut self, module: usize, data: bool, name: (Arc<str>, Arc<str>)) -> Value {
+        if let Some(expansion) = self.resource(module, data, &name) {
+            return expansion.value.clone();
+        }
+        // Undeclared: the link dangles, and says so where it is used.
+        let prefix = if data { "data." } else { "" };
+        Kind::Resource(Arc::new(ResourceId {
+            module,
+            data,
+            address: format!("{prefix}{}.{}", name.0, name.1).into(),
+            kind: name.0,
+            name: name.1,
+            key: Key::None,
+        }))
+        .into()
+    }
+
+    fn follow(&mut self, mut value: Value, steps: &[Step], scope: &Scope) -> Value {
+        let mut at = 0;
+        while let Some(step) = steps.get(at) {
+            at += 1;
+            value = match step {
+                Step::Attribute(name) => {
+                    let name = name.clone();
+                    self.lift(vec![value], &mut |this, values| this.attribute(&values[0], &name))
+                }
+                Step::Index(index) => {
+                    let index = self.eval(index, scope);
+                    self.lift(vec![value, index], &mut |this, values| this.index(&values[0], &values[1]))
+                }
+                Step::Splat => {
+                    let rest = steps.get(at..).unwrap_or(&[]);
+                    return self.splat(value, rest, scope);
+                }
+                Step::AttributeSplat => {
+                    let rest = steps.get(at..).unwrap_or(&[]);
+                    let count = rest.iter().take_while(|step| matches!(step, Step::Attribute(_))).count();
+                    at += count;
+                    self.splat(value, rest.get(..count).unwrap_or(&[]), scope)
+                }
+            };
+        }
+        value
+    }
+
+    fn splat(&mut self, value: Value, rest: &[Step], scope: &Scope) -> Value {
+        self.lift(vec![value], &mut |this, mut values| {
+            let value = values.pop().unwrap_or_else(Value::null);
+            let items = match &value.kind {
+                Kind::Null => Vec::new(),
+                Kind::List(items) | Kind::Set(items) => items.to_vec(),
+                Kind::AnyResource(id) => return Value::unknown(format!("the instances of `{}` are not known", id.address)),
+                Kind::AnyModule(_) => return Value::unknown("the instances of a module are not known"),
+                Kind::Unknown(_) => return value,
+                _ => vec![value.clone()],
+            };
+            let items = items.into_iter().map(|item| this.follow(item, rest, scope)).collect();
+            Value::list(items).from(&[value])
+        })
+    }
+
+    /// `value.name`.
+    pub(in super::super) fn attribute(&mut self, value: &Value, name: &Arc<str>) -> Value {
+        match &value.kind {
+            Kind::Map(_) => match value.get(name) {
+                Some(found) => within(value, found),
+                None => Value::error(format!("there is no `{name}`")),
+            },
+            Kind::Resource(id) | Kind::AnyResource(id) => {
+                let id = id.clone();
+                self.resource_attribute(&id, name)
+            }
+            Kind::Module(at) | Kind::AnyModule(at) => self.output(*at, name),
+            Kind::Unknown(_) => value.clone(),
+            Kind::List(items) if items.len() == 1 && name.parse::<usize>().is_ok() => items[0].clone(),
+            _ => Value::error(format!("it has no attribute `{name}`")),
+        }
+    }
+
+    /// `value[index]`.
+    pub(in super::super) fn index(&mut self, value: &Value, index: &Value) -> Value {
+        let index = &self.plain(index.clone());
+        match (&value.kind, &index.kind) {
+            (Kind::Unknown(_), _) | (Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
+            (_, Kind::Unknown(_)) => index.clone(),
+            (Kind::List(items), _) => {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a wild index finds nothing")]
+                let found = index.to_number().filter(|at| *at >= 0.0).and_then(|at| items.get(at as usize));
+                found.map_or_else(
+                    || Value::error("the index is outside of the list"),
+                    |found| within(value, found),
+                )
+            }
+            (Kind::Map(_) | Kind::Resource(_) | Kind::Module(_), _) => match index.to_text() {
+                Some(name) => self.attribute(value, &name),
+                None => Value::error("the index is no text"),
+            },
+            _ => Value::error("it has no elements"),
+        }
+    }
+
+    fn resource_attribute(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
+        if provider::is_link(&id.kind, name) {
+            return Kind::Reference(id.clone(), name.clone()).into();
+        }
+        self.configured(id, name)
+    }
+
+    /// What the block of a resource says about `name`, or the provider's default.
+    pub(in super::super) fn configured(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
+        let unknown = || Value::unknown(format!("`{}.{name}` is known only after apply", id.address));
+        let label = (id.kind.clone(), id.name.clone());
+        let Some(expansion) = self.resource(id.module, id.data, &label) else {
+            return Value::unknown(format!("`{}` is not declared", id.address));
+        };
+        let member = expansion.members.iter().find(|member| member.key == id.key);
+        let declared = &self.instances[id.module].module;
+        let blocks = if id.data { &declared.data } else { &declared.resources };
+        let (Some(member), Some(block)) = (member, blocks.get(&label).cloned()) else {
+            return unknown();
+        };
+        let scope = member.scope.clone();
+        let default = |this: &mut Self| match provider::default(&id.kind, name) {
+            Some(default) if !id.data => Value {
+                span: Some(block.header),
+                ..default
+            },
+            _ => {
+                let _ = this;
+                unknown()
+            }
+        };
+        let Some(attribute) = block.body.attribute(name) else {
+            return default(self);
+        };
+        let value = self.eval(&attribute.value, &scope);
+        let mut value = self.lift(vec![value], &mut |this, mut values| match values.pop() {
+            Some(value) if !value.is_null() => value,
+            _ => default(this),
+        });
+        value.origins = value.origins.before(attribute.span, format!("`{name}` of `{}`", id.address));
+        value
+    }
+
+    /// A value in which a name that links is replaced by the name as configured; any other reference stays.
+    pub(in super::super) fn plain(&mut self, value: Value) -> Value {
+        match &value.kind {
+            Kind::Reference(id, name) if provider::is_name(&id.kind, name) => {
+                let (id, name) = (id.clone(), name.clone());
+                let configured = self.configured(&id, &name);
+                // A name under conditions would need lifting where it is used: the link says more.
+                if matches!(configured.kind, Kind::Text(_)) { Value { kind: configured.kind, ..value } } else { value }
+            }
+            _ => value,
+        }
+    }
+}
+
+/// An element of `value`, with the way `value` came.
+fn within(value: &Value, found: &Value) -> Value {
+    let mut found = found.clone();
+    if found.origins.is_empty() {
+        found.origins = value.origins.narrowed(found.span);
+    }
+    found
+}

@@ -1,0 +1,160 @@
+//! JSON in Terraform values: texts read into values with their references kept, and values written as texts.
+
+use super::value::{Kind, Value, joined, number_text};
+use std::sync::Arc;
+
+/// Stands for a reference while the text around it is read; characters that no policy holds.
+const OPEN: char = '\u{f0001}';
+const CLOSE: char = '\u{f0002}';
+
+/// Reads a text (or a template, or what `jsonencode` gave) as JSON.
+pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
+    let decoded = match &value.kind {
+        Kind::Encoded(inner) => {
+            let mut inner = (**inner).clone();
+            inner.span = inner.span.or(value.span);
+            inner
+        }
+        Kind::Text(text) => parse(text, &[])?,
+        Kind::Template(parts) => {
+            let mut text = String::new();
+            let mut held: Vec<Value> = Vec::new();
+            for part in parts.iter() {
+                if let Kind::Text(literal) = &part.kind {
+                    text.push_str(literal);
+                    continue;
+                }
+                let quote = if in_string(&text) { "" } else { "\"" };
+                text.push_str(&format!("{quote}{OPEN}{}{CLOSE}{quote}", held.len()));
+                held.push(part.clone());
+            }
+            parse(&text, &held)?
+        }
+        _ => return Err("it is no text"),
+    };
+    Ok(decoded.from(std::slice::from_ref(value)))
+}
+
+/// Whether the end of `text` lies inside a JSON string.
+fn in_string(text: &str) -> bool {
+    let mut inside = false;
+    let mut escaped = false;
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => inside = !inside,
+            _ => {}
+        }
+    }
+    inside
+}
+
+fn parse(text: &str, held: &[Value]) -> Result<Value, &'static str> {
+    let json: serde_json::Value = serde_json::from_str(text).map_err(|_| "it is not JSON")?;
+    Ok(convert(json, held))
+}
+
+fn convert(json: serde_json::Value, held: &[Value]) -> Value {
+    match json {
+        serde_json::Value::Null => Value::null(),
+        serde_json::Value::Bool(value) => Value::bool(value),
+        serde_json::Value::Number(number) => Value::number(number.as_f64().unwrap_or(f64::NAN)),
+        serde_json::Value::String(text) => restore(&text, held),
+        serde_json::Value::Array(items) => Value::list(items.into_iter().map(|item| convert(item, held)).collect()),
+        serde_json::Value::Object(entries) => Value::map(
+            entries
+                .into_iter()
+                .map(|(key, value)| (Arc::from(key.as_str()), convert(value, held)))
+                .collect(),
+        ),
+    }
+}
+
+/// Puts what was held back into its places.
+fn restore(text: &str, held: &[Value]) -> Value {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        let Some((number, after)) = after.split_once(CLOSE) else {
+            break;
+        };
+        if !before.is_empty() {
+            parts.push(Value::text(before));
+        }
+        if let Some(value) = number.parse::<usize>().ok().and_then(|at| held.get(at)) {
+            parts.push(value.clone());
+        }
+        rest = after;
+    }
+    if !rest.is_empty() {
+        parts.push(Value::text(rest));
+    }
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => joined(parts),
+    }
+}
+
+/// The JSON text of a value; a template where it holds references.
+pub(super) fn encode(value: &Value) -> Value {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    write(value, &mut text, &mut parts);
+    parts.push(Value::text(text));
+    joined(parts)
+}
+
+fn write(value: &Value, text: &mut String, parts: &mut Vec<Value>) {
+    match &value.kind {
+        Kind::Null => text.push_str("null"),
+        Kind::Bool(value) => text.push_str(&value.to_string()),
+        Kind::Number(number) => text.push_str(&number_text(*number)),
+        Kind::Text(inner) => text.push_str(&quoted(inner)),
+        Kind::Encoded(inner) => match encode(inner).to_text() {
+            Some(inner) => text.push_str(&quoted(&inner)),
+            None => hold(value, text, parts),
+        },
+        Kind::List(items) | Kind::Set(items) => {
+            text.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                write(item, text, parts);
+            }
+            text.push(']');
+        }
+        Kind::Map(entries) => {
+            text.push('{');
+            for (at, (key, value)) in entries.iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                text.push_str(&quoted(key));
+                text.push(':');
+                write(value, text, parts);
+            }
+            text.push('}');
+        }
+        _ => hold(value, text, parts),
+    }
+}
+
+fn hold(value: &Value, text: &mut String, parts: &mut Vec<Value>) {
+    text.push('"');
+    parts.push(Value::text(std::mem::take(text)));
+    parts.push(value.clone());
+    text.push('"');
+}
+
+/// As Terraform escapes it.
+fn quoted(text: &str) -> String {
+    let plain = serde_json::Value::from(text).to_string();
+    plain
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}

@@ -1,0 +1,306 @@
+//! Queues, and the separate resources that set their redrive policies.
+
+use super::super::json;
+use super::super::value::{Kind, Value};
+use super::read::{Refusal, boolean, integer, link, refusal, seconds, text};
+use super::{Lowering, Node, Policy, Separate, missing};
+use crate::graph::{
+    Attribute, Case, Condition, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, State,
+    Target, limits,
+};
+use crate::source::Span;
+use std::sync::Arc;
+
+impl Lowering<'_, '_> {
+    pub(super) fn queue(&mut self, node: &Node) {
+        let name = self.read(node, "name", None, |eval, value| text(eval, value).map(Some));
+        let zero = Seconds(0);
+        let queue = Queue {
+            resource: node.resource.clone(),
+            name,
+            fifo: self.read(node, "fifo_queue", false, boolean),
+            sends_fifo_false: false,
+            visibility_timeout: self.read(
+                node,
+                "visibility_timeout_seconds",
+                limits::VISIBILITY_TIMEOUT_DEFAULT,
+                seconds,
+            ),
+            retention: self.read(node, "message_retention_seconds", limits::RETENTION_DEFAULT, seconds),
+            delay: self.read(node, "delay_seconds", zero, seconds),
+            receive_wait_time: self.read(node, "receive_wait_time_seconds", zero, seconds),
+            maximum_message_size: self.read(
+                node,
+                "max_message_size",
+                limits::MAXIMUM_MESSAGE_SIZE_TERRAFORM,
+                integer,
+            ),
+            key_reuse_period: self.read(
+                node,
+                "kms_data_key_reuse_period_seconds",
+                limits::KEY_REUSE_PERIOD_DEFAULT,
+                seconds,
+            ),
+            redrive: self.redrive(node),
+            redrive_allow: self.redrive_allow(node),
+        };
+        self.graph.queues.push(queue);
+    }
+
+    fn redrive(&mut self, node: &Node) -> Attribute<Option<RedrivePolicy>> {
+        let argument = self.argument(&node.block.body, &node.scope, "redrive_policy");
+        let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
+        let world = &node.resource.when;
+        self.policy("redrive_policy", argument, node, |lowering, policy| {
+            lowering.redrive_policy(policy, span, world)
+        })
+    }
+
+    fn redrive_allow(&mut self, node: &Node) -> Attribute<Option<RedriveAllowPolicy>> {
+        let argument = self.argument(&node.block.body, &node.scope, "redrive_allow_policy");
+        let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
+        let world = &node.resource.when;
+        self.policy("redrive_allow_policy", argument, node, |lowering, policy| {
+            lowering.redrive_allow_policy(policy, span, world)
+        })
+    }
+
+    /// A JSON policy, case by case; null, the empty text and `{}` are none.
+    fn policy<T>(
+        &mut self,
+        name: &str,
+        argument: Option<(Value, Span)>,
+        node: &Node,
+        mut convert: impl FnMut(&mut Self, Result<Value, &'static str>) -> Result<Option<T>, Refusal>,
+    ) -> Attribute<Option<T>> {
+        let Some((value, span)) = argument else {
+            return Attribute::absent(name, None, node.resource.header);
+        };
+        let mut cases = Vec::new();
+        for (when, value) in value.each_case() {
+            if !node.resource.when.is_possible_with(&when) {
+                continue;
+            }
+            let state = match &value.kind {
+                Kind::Null => State::Default(None),
+                Kind::Text(text) if text.trim().is_empty() => State::Set(None),
+                Kind::Unknown(unknown) => State::Unresolved(unknown.reason.clone()),
+                Kind::Text(_) | Kind::Encoded(_) => {
+                    let decoded = json::decode(&value);
+                    let inner = decoded.as_ref().ok().map(|value| value.kind.clone());
+                    match inner {
+                        Some(Kind::Cases(_) | Kind::Unknown(_) | Kind::Reference(..)) => {
+                            State::Unresolved(refusal(&value, "the policy is not known"))
+                        }
+                        Some(Kind::Map(entries)) if entries.is_empty() => State::Set(None),
+                        _ => convert(self, decoded).map_or_else(State::Unresolved, State::Set),
+                    }
+                }
+                Kind::Template(_) => match json::decode(&value) {
+                    Ok(decoded) => convert(self, Ok(decoded)).map_or_else(State::Unresolved, State::Set),
+                    Err(_) => State::Unresolved(refusal(&value, "the policy is not known")),
+                },
+                _ => State::Unresolved(refusal(&value, "the policy is not known")),
+            };
+            cases.push(Case {
+                when,
+                state,
+                span,
+                origins: value.origins.list(),
+            });
+        }
+        if cases.is_empty() {
+            return Attribute::unresolved(name, "no combination of conditions reaches it", span);
+        }
+        if let [only] = cases.as_mut_slice() {
+            only.when = Condition::always();
+        }
+        Attribute {
+            name: name.into(),
+            cases,
+        }
+    }
+
+    fn redrive_policy(
+        &mut self,
+        policy: Result<Value, &'static str>,
+        span: Span,
+        world: &Condition,
+    ) -> Result<Option<RedrivePolicy>, Refusal> {
+        let mut faults = Vec::new();
+        let policy = policy.ok().filter(|policy| policy.entries().is_some());
+        let (mut target, mut count) = (None, None);
+        match policy.as_ref().and_then(Value::entries) {
+            None => faults.push(Fault {
+                kind: PolicyFault::NotAnObject,
+                span,
+            }),
+            Some(entries) => {
+                for (key, value) in entries.iter() {
+                    let place = value.span.unwrap_or(span);
+                    match &**key {
+                        "deadLetterTargetArn" => target = Some((value.clone(), place)),
+                        "maxReceiveCount" => count = Some((value.clone(), place)),
+                        other => faults.push(Fault {
+                            kind: PolicyFault::UnknownKey(other.to_owned()),
+                            span: place,
+                        }),
+                    }
+                }
+                if target.is_none() {
+                    faults.push(Fault {
+                        kind: PolicyFault::TargetMissing,
+                        span,
+                    });
+                }
+                if count.is_none() {
+                    faults.push(Fault {
+                        kind: PolicyFault::CountMissing,
+                        span,
+                    });
+                }
+            }
+        }
+        let target = target.unwrap_or_else(|| (missing("`deadLetterTargetArn` is missing"), span));
+        let count = count.unwrap_or_else(|| (missing("`maxReceiveCount` is missing"), span));
+        for (_, value) in count.0.each_case() {
+            let place = count.1;
+            let kind = match &value.kind {
+                Kind::Text(text) if text.trim().parse::<i64>().is_ok() => PolicyFault::CountQuoted(text.to_string()),
+                Kind::Text(text) => PolicyFault::CountNotInteger(text.to_string()),
+                Kind::Number(number) if number.fract() != 0.0 => PolicyFault::CountNotInteger(number.to_string()),
+                Kind::Bool(_) | Kind::List(_) | Kind::Map(_) | Kind::Null => {
+                    let text = json::encode(&value).to_text();
+                    PolicyFault::CountNotInteger(text.map_or_else(String::new, |text| text.to_string()))
+                }
+                _ => continue,
+            };
+            let fault = Fault { kind, span: place };
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+        Ok(Some(RedrivePolicy {
+            target: self.attribute("deadLetterTargetArn", Some(target), span, world, None, link),
+            max_receive_count: self.attribute("maxReceiveCount", Some(count), span, world, None, integer),
+            faults,
+        }))
+    }
+
+    fn redrive_allow_policy(
+        &mut self,
+        policy: Result<Value, &'static str>,
+        span: Span,
+        world: &Condition,
+    ) -> Result<Option<RedriveAllowPolicy>, Refusal> {
+        let policy = policy.map_err(Refusal::from)?;
+        let permission = policy.get("redrivePermission").map(|value| (value.clone(), value.span.unwrap_or(span)));
+        let permission =
+            self.attribute("redrivePermission", permission, span, world, Some("allowAll".to_owned()), text);
+        let mut sources = Vec::new();
+        if let Some(listed) = policy.get("sourceQueueArns") {
+            let place = listed.span.unwrap_or(span);
+            for item in listed.items().map_or_else(|| vec![listed.clone()], |items| items.to_vec()) {
+                sources.push(self.attribute("sourceQueueArns", Some((item, place)), span, world, None, link));
+            }
+        }
+        Ok(Some(RedriveAllowPolicy { permission, sources }))
+    }
+
+    pub(super) fn separate_redrive(&mut self, node: &Node) {
+        let policy = Policy::Redrive(self.redrive(node));
+        self.keep_separate(node, policy);
+    }
+
+    pub(super) fn separate_redrive_allow(&mut self, node: &Node) {
+        let policy = Policy::RedriveAllow(self.redrive_allow(node));
+        self.keep_separate(node, policy);
+    }
+
+    fn keep_separate(&mut self, node: &Node, policy: Policy) {
+        let queue = self.link(node, "queue_url");
+        let mut when = node.resource.when.clone();
+        if node.resource.uncertain.is_some() {
+            let key = format!("{}|{}", self.graph.unit.name, node.resource.address);
+            when = when.and(&Condition::flag(key));
+        }
+        self.separate.push(Separate { queue, when, policy });
+    }
+
+    /// Merges the separate resources into the queues they name.
+    pub(super) fn merge_separate(&mut self) {
+        for separate in std::mem::take(&mut self.separate) {
+            for case in &separate.queue.cases {
+                let when = separate.when.and(&case.when);
+                for queue in &mut self.graph.queues {
+                    let named = match case.value() {
+                        Some(link) => names(link, queue),
+                        // It may be any queue: what is absent there is not known to be.
+                        None => false,
+                    };
+                    match (&separate.policy, case.value()) {
+                        (Policy::Redrive(policy), Some(_)) if named => merge(&mut queue.redrive, policy, &when),
+                        (Policy::RedriveAllow(policy), Some(_)) if named => {
+                            merge(&mut queue.redrive_allow, policy, &when);
+                        }
+                        (Policy::Redrive(_), None) => doubt(&mut queue.redrive, case),
+                        (Policy::RedriveAllow(_), None) => doubt(&mut queue.redrive_allow, case),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn names(link: &Link, queue: &Queue) -> bool {
+    match &link.target {
+        Target::Resource(address) => *address == queue.resource.address,
+        Target::External(written) => {
+            let last = written.rsplit(['/', ':']).next();
+            queue.name.known().is_some_and(|name| name.is_some() && name.as_deref() == last)
+        }
+        Target::Dangling(_) => false,
+    }
+}
+
+/// Where `when` holds, the separate policy replaces the queue's own.
+fn merge<T: Clone>(own: &mut Attribute<Option<T>>, separate: &Attribute<Option<T>>, when: &Condition) {
+    let mut cases: Vec<Case<Option<T>>> = Vec::new();
+    for case in &separate.cases {
+        let both = case.when.and(when);
+        if both.is_possible() {
+            cases.push(Case {
+                when: both,
+                ..case.clone()
+            });
+        }
+    }
+    let otherwise = when.not();
+    for case in &own.cases {
+        let both = case.when.and(&otherwise);
+        if both.is_possible() {
+            cases.push(Case {
+                when: both,
+                ..case.clone()
+            });
+        }
+    }
+    if !cases.is_empty() {
+        own.cases = cases;
+        own.name = separate.name.clone();
+    }
+}
+
+/// Makes an absent policy unresolved.
+fn doubt<T, U>(own: &mut Attribute<Option<T>>, case: &Case<U>) {
+    let State::Unresolved(reason) = &case.state else {
+        return;
+    };
+    let reason: Arc<str> = reason.clone();
+    for case in &mut own.cases {
+        if matches!(case.state, State::Default(None)) {
+            case.state = State::Unresolved(reason.clone());
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Reads arguments and nested blocks of a resource as attributes of the graph: case by case, with place and origin.
+
+use super::super::eval::{Evaluator, Scope};
+use super::super::provider;
+use super::super::syntax::{Block, Body};
+use super::super::value::{Kind, ResourceId, Value};
+use super::{Lowering, Node};
+use crate::graph::{Attribute, Case, Condition, Form, Link, Seconds, State, Target};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// A nested block, or one that a dynamic block makes.
+#[derive(Clone)]
+pub(super) struct Nested {
+    pub(super) block: Arc<Block>,
+    pub(super) scope: Scope,
+    pub(super) when: Condition,
+    pub(super) span: Span,
+}
+
+/// Why a value is no `T`.
+pub(super) type Refusal = Arc<str>;
+
+/// Aliases of aliases are followed so far.
+const MAX_ALIASES: usize = 8;
+
+impl Lowering<'_, '_> {
+    /// The value of an argument and the place of the argument.
+    pub(super) fn argument(&mut self, body: &Body, scope: &Scope, name: &str) -> Option<(Value, Span)> {
+        let attribute = body.attribute(name)?;
+        Some((self.eval.eval(&attribute.value, scope), attribute.span))
+    }
+
+    /// An argument as an attribute; `default` where it is absent or null.
+    pub(super) fn read<T: Clone>(
+        &mut self,
+        node: &Node,
+        name: &str,
+        default: T,
+        convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
+    ) -> Attribute<T> {
+        let argument = self.argument(&node.block.body, &node.scope, name);
+        self.attribute(name, argument, node.resource.header, &node.resource.when, Some(default), convert)
+    }
+
+    /// A value as an attribute. Without `default`, an absent value is unresolved.
+    pub(super) fn attribute<T: Clone>(
+        &mut self,
+        name: &str,
+        argument: Option<(Value, Span)>,
+        header: Span,
+        world: &Condition,
+        default: Option<T>,
+        mut convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
+    ) -> Attribute<T> {
+        let absent = || match &default {
+            Some(default) => State::Default(default.clone()),
+            None => State::Unresolved(format!("`{name}` is not set").into()),
+        };
+        let Some((value, span)) = argument else {
+            return Attribute::single(name, absent(), header);
+        };
+        let mut cases = Vec::new();
+        for (when, value) in value.each_case() {
+            if !world.is_possible_with(&when) {
+                continue;
+            }
+            let state = match &value.kind {
+                Kind::Null => absent(),
+                Kind::Unknown(unknown) => State::Unresolved(unknown.reason.clone()),
+                _ => convert(self.eval, &value).map_or_else(State::Unresolved, State::Set),
+            };
+            cases.push(Case {
+                when,
+                state,
+                span,
+                origins: value.origins.list(),
+            });
+        }
+        if cases.is_empty() {
+            return Attribute::unresolved(name, "no combination of conditions reaches it", span);
+        }
+        // Where one case is left, the others were impossible.
+        if let [only] = cases.as_mut_slice() {
+            only.when = Condition::always();
+        }
+        Attribute {
+            name: name.into(),
+            cases,
+        }
+    }
+
+    /// The nested blocks `name`, dynamic ones expanded; or why they are not known.
+    pub(super) fn blocks(&mut self, body: &Body, scope: &Scope, name: &str) -> Result<Vec<Nested>, Refusal> {
+        let mut all = Vec::new();
+        for block in &body.blocks {
+            if &*block.kind == name {
+                all.push(Nested {
+                    block: block.clone(),
+                    scope: scope.clone(),
+                    when: Condition::always(),
+                    span: block.span,
+                });
+            } else if &*block.kind == "dynamic" && block.labels.first().is_some_and(|label| &**label == name) {
+                self.dynamic(block, scope, &mut all)?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn dynamic(&mut self, block: &Arc<Block>, scope: &Scope, all: &mut Vec<Nested>) -> Result<(), Refusal> {
+        let unknown = |reason: &str| -> Refusal { reason.into() };
+        let label = block.labels.first().cloned().unwrap_or_default();
+        let content = block.body.blocks.iter().find(|block| &*block.kind == "content");
+        let (Some(content), Some((collection, _))) = (content, self.argument(&block.body, scope, "for_each")) else {
+            return Err(unknown("a dynamic block is not complete"));
+        };
+        let iterator = match block.body.attribute("iterator").map(|attribute| &attribute.value.kind) {
+            Some(super::super::syntax::Kind::Variable(name)) => name.clone(),
+            _ => label,
+        };
+        for (when, collection) in collection.each_case() {
+            let pairs = match self.eval.pairs(&collection) {
+                Ok(pairs) => pairs,
+                Err(refused) if collection.is_null() => {
+                    let _ = refused;
+                    continue;
+                }
+                Err(refused) => {
+                    return Err(refused.as_unknown().map_or_else(
+                        || unknown("the `for_each` of a dynamic block is not known"),
+                        |unknown| unknown.reason.clone(),
+                    ));
+                }
+            };
+            for (key, value) in pairs {
+                let item = Value::map(vec![("key".into(), key), ("value".into(), value)]);
+                all.push(Nested {
+                    block: content.clone(),
+                    scope: scope.with(&iterator, item),
+                    when: when.clone(),
+                    span: block.span,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// An argument of a nested block that may stand at most once; `default` where there is no such block.
+    pub(super) fn read_nested<T: Clone>(
+        &mut self,
+        node: &Node,
+        path: &str,
+        name: &str,
+        default: T,
+        mut convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
+    ) -> Attribute<T> {
+        let header = node.resource.header;
+        let blocks = match self.blocks(&node.block.body, &node.scope, path) {
+            Ok(blocks) => blocks,
+            Err(reason) => return Attribute::unresolved(name, reason, header),
+        };
+        let mut left = Condition::always();
+        let mut cases = Vec::new();
+        for nested in blocks {
+            let argument = self.argument(&nested.block.body, &nested.scope, name);
+            let place = nested.block.header;
+            let attribute = self.attribute(name, argument, place, &node.resource.when, Some(default.clone()), &mut convert);
+            for mut case in attribute.cases {
+                case.when = case.when.and(&nested.when).and(&left);
+                if case.when.is_possible() {
+                    cases.push(case);
+                }
+            }
+            left = left.and(&nested.when.not());
+        }
+        if left.is_possible() {
+            cases.push(Case {
+                when: left,
+                state: State::Default(default),
+                span: header,
+                origins: Vec::new(),
+            });
+        }
+        Attribute {
+            name: name.into(),
+            cases,
+        }
+    }
+
+    /// An argument as a link.
+    pub(super) fn link(&mut self, node: &Node, name: &str) -> Attribute<Link> {
+        let argument = self.argument(&node.block.body, &node.scope, name);
+        self.attribute(name, argument, node.resource.header, &node.resource.when, None, link)
+    }
+}
+
+/// A whole number.
+pub(super) fn integer(_: &mut Evaluator, value: &Value) -> Result<i64, Refusal> {
+    match value.to_number() {
+        #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
+        Some(number) if number.fract() == 0.0 && number.abs() < 9e15 => Ok(number as i64),
+        _ => Err(refusal(value, "it is not a whole number")),
+    }
+}
+
+/// Seconds.
+pub(super) fn seconds(eval: &mut Evaluator, value: &Value) -> Result<Seconds, Refusal> {
+    integer(eval, value).map(Seconds)
+}
+
+/// A boolean.
+pub(super) fn boolean(_: &mut Evaluator, value: &Value) -> Result<bool, Refusal> {
+    value.to_bool().ok_or_else(|| refusal(value, "it is not a boolean"))
+}
+
+/// A text.
+pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Refusal> {
+    let plain = eval.plain(value.clone());
+    plain.to_text().map(|text| text.to_string()).ok_or_else(|| refusal(value, "it is not a text"))
+}
+
+/// Why `value` is not what it ought to be: because it is not known, or `or`.
+pub(super) fn refusal(value: &Value, or: &str) -> Refusal {
+    match &value.kind {
+        Kind::Unknown(unknown) => unknown.reason.clone(),
+        Kind::Reference(id, attribute) => format!("`{}.{attribute}` is known only after apply", id.address).into(),
+        Kind::Template(parts) => parts
+            .iter()
+            .find(|part| part.to_text().is_none())
+            .map_or_else(|| or.into(), |part| refusal(part, or)),
+        Kind::Cases(_) => "it depends on conditions inside of a text".into(),
+        _ => or.into(),
+    }
+}
+
+/// A link to a queue, a function, or anything else.
+pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Refusal> {
+    follow(eval, value, 0)
+}
+
+fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Refusal> {
+    match &value.kind {
+        Kind::Reference(id, attribute) => reference(eval, id, attribute, depth),
+        Kind::Text(text) => Ok(external(text)),
+        Kind::Template(parts) => {
+            let plain: Vec<Value> = parts.iter().map(|part| eval.plain(part.clone())).collect();
+            if let Kind::Text(text) = super::super::value::joined(plain).kind {
+                return Ok(external(&text));
+            }
+            composed(eval, parts, depth).ok_or_else(|| refusal(value, "it is not a link"))
+        }
+        _ => Err(refusal(value, "it is not an ARN, a URL or a name")),
+    }
+}
+
+fn external(text: &Arc<str>) -> Link {
+    let form = if text.starts_with("arn:") {
+        Form::Arn
+    } else if text.starts_with("https://") || text.starts_with("http://") {
+        Form::Url
+    } else {
+        Form::Name
+    };
+    Link {
+        target: Target::External(text.clone()),
+        form,
+    }
+}
+
+fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Refusal> {
+    let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
+    let label = (id.kind.clone(), id.name.clone());
+    if eval.resource(id.module, id.data, &label).is_none() {
+        return Ok(Link {
+            target: Target::Dangling(id.address.clone()),
+            form,
+        });
+    }
+    if id.data {
+        let name: Arc<str> = match &*id.kind {
+            "aws_sqs_queue" => "name".into(),
+            "aws_lambda_function" => "function_name".into(),
+            _ => return Err(format!("`{}.{attribute}` is known only after apply", id.address).into()),
+        };
+        let name = eval.configured(id, &name);
+        return follow(eval, &name, depth + 1);
+    }
+    if &*id.kind == "aws_lambda_alias" && depth < MAX_ALIASES {
+        let function = eval.configured(id, &"function_name".into());
+        let link = follow(eval, &function, depth + 1)?;
+        return Ok(Link { form, ..link });
+    }
+    Ok(Link {
+        target: Target::Resource(id.address.clone()),
+        form,
+    })
+}
+
+/// A link in the parts of a text: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
+fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link> {
+    let (first, last) = (parts.first()?, parts.last()?);
+    if let Kind::Reference(id, attribute) = &first.kind
+        && &*id.kind == "aws_lambda_function"
+        && parts.get(1).and_then(Value::to_text).is_some_and(|text| text.starts_with(':'))
+    {
+        return reference(eval, id, attribute, depth).ok();
+    }
+    if let Kind::Reference(id, attribute) = &last.kind
+        && provider::is_name(&id.kind, attribute)
+        && first.to_text().is_some_and(|text| text.starts_with("arn:"))
+    {
+        let link = reference(eval, id, attribute, depth).ok()?;
+        return Some(Link { form: Form::Arn, ..link });
+    }
+    None
+}

@@ -1,0 +1,241 @@
+//! What any resource, or a module that is not here, says about queues and functions: where its failures go, which
+//! functions it invokes, which queues it is given.
+
+use super::super::eval::{Member, Scope};
+use super::super::syntax::{Block, Body};
+use super::super::value::{Kind, Value};
+use super::read::link;
+use super::{Lowering, Node};
+use crate::graph::{Attribute, Condition, DeadLetterUse, Invocation};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// How deep values and blocks are searched.
+const MAX_DEPTH: usize = 24;
+
+impl Lowering<'_, '_> {
+    /// A resource that is no node of its own.
+    pub(super) fn other(&mut self, node: &Node) {
+        if &*node.resource.kind == "aws_lambda_function_event_invoke_config" {
+            self.invoke_config(node);
+        }
+        self.failures(node);
+        if invokes(&node.resource.kind) {
+            self.invocations(node);
+        }
+    }
+
+    /// References in its failure arguments.
+    pub(super) fn failures(&mut self, node: &Node) {
+        let mut found = Vec::new();
+        self.search(&node.block.body, &node.scope, false, 0, &mut |name, dead, value, span| {
+            if dead || takes_failures(name) {
+                found.push((name.clone(), value, span));
+            }
+        });
+        for (name, value, span) in found {
+            self.dead_letter_use(&node.resource.address, &node.resource.when, &name, &value, span);
+        }
+    }
+
+    fn dead_letter_use(&mut self, by: &Arc<str>, world: &Condition, name: &str, value: &Value, span: Span) {
+        let mut links = Vec::new();
+        collect(value, &Condition::always(), &mut links, 0);
+        for (when, value) in links {
+            let when = world.and(&when);
+            if !(is_queue(&value) && when.is_possible()) {
+                continue;
+            }
+            let target = self.attribute(name, Some((value, span)), span, &when, None, link);
+            self.graph.dead_letter_uses.push(DeadLetterUse {
+                by: by.clone(),
+                span,
+                target,
+                when,
+            });
+        }
+    }
+
+    /// Every argument of a body: `visit` takes its name, whether a block around it takes failures, value and place.
+    fn search(
+        &mut self,
+        body: &Body,
+        scope: &Scope,
+        dead: bool,
+        depth: usize,
+        visit: &mut dyn FnMut(&Arc<str>, bool, Value, Span),
+    ) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        for attribute in &body.attributes {
+            let meta = matches!(&*attribute.name, "depends_on" | "provider" | "count" | "for_each" | "source" | "version");
+            if !meta {
+                let value = self.eval.eval(&attribute.value, scope);
+                visit(&attribute.name, dead, value, attribute.span);
+            }
+        }
+        let mut seen: Vec<&str> = Vec::new();
+        for block in &body.blocks {
+            let name = match &*block.kind {
+                "lifecycle" | "provisioner" | "connection" => continue,
+                "dynamic" => block.labels.first().map_or("", |label| &**label),
+                kind => kind,
+            };
+            if seen.contains(&name) {
+                continue;
+            }
+            seen.push(name);
+            let dead = dead || takes_failures(name);
+            for nested in self.blocks(body, scope, name).unwrap_or_default() {
+                self.search(&nested.block.body, &nested.scope, dead, depth + 1, visit);
+            }
+        }
+    }
+
+    fn invocations(&mut self, node: &Node) {
+        let mut found: Vec<(Value, Span)> = Vec::new();
+        let permission = &*node.resource.kind == "aws_lambda_permission";
+        self.search(&node.block.body, &node.scope, false, 0, &mut |name, _, value, span| {
+            let mut links = Vec::new();
+            collect(&value, &Condition::always(), &mut links, 0);
+            let functions = links.into_iter().map(|(_, value)| value).filter(is_function);
+            let before = found.len();
+            found.extend(functions.map(|value| (value, span)));
+            if permission && &**name == "function_name" && found.len() == before {
+                found.push((value, span));
+            }
+        });
+        for (value, span) in found {
+            let argument = Some((value, span));
+            let function: Attribute<_> =
+                self.attribute("function", argument, span, &node.resource.when, None, link);
+            self.graph.invocations.push(Invocation {
+                by: node.resource.address.clone(),
+                span,
+                function,
+            });
+        }
+    }
+
+    /// Queues and functions that are given to a module that is not here.
+    pub(super) fn hand_out(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) {
+        let instance = &self.eval.instances[at];
+        let by: Arc<str> = format!("{}module.{name}{}", instance.prefix, member.key.shown()).into();
+        let world = instance.when.and(&member.when);
+        let mut found = Vec::new();
+        self.search(&block.body, &member.scope, false, 0, &mut |name, _, value, span| {
+            found.push((name.clone(), value, span));
+        });
+        for (name, value, span) in found {
+            let mut links = Vec::new();
+            collect(&value, &Condition::always(), &mut links, 0);
+            for (_, reference) in links {
+                if let Kind::Reference(id, _) = &reference.kind
+                    && &*id.kind == "aws_sqs_queue"
+                    && let Ok(link) = link(self.eval, &reference)
+                {
+                    self.graph.handed_out.push(link);
+                }
+                if is_function(&reference) {
+                    let function = self.attribute(&name, Some((reference, span)), span, &world, None, link);
+                    self.graph.invocations.push(Invocation {
+                        by: by.clone(),
+                        span,
+                        function,
+                    });
+                }
+            }
+            let mut dead = Vec::new();
+            named_dead_letters(&name, &value, &mut dead, 0);
+            for value in dead {
+                self.dead_letter_use(&by, &world, &name, &value, span);
+            }
+        }
+    }
+}
+
+/// Whether an argument or block of this name takes failures.
+fn takes_failures(name: &str) -> bool {
+    matches!(name, "on_failure" | "redrive_policy") || is_dead_letter_name(name)
+}
+
+fn is_dead_letter_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["dead_letter", "deadletter", "dead-letter", "dlq"].iter().any(|part| name.contains(part))
+}
+
+/// Values under names that mean a dead-letter queue.
+fn named_dead_letters(name: &str, value: &Value, found: &mut Vec<Value>, depth: usize) {
+    if takes_failures(name) {
+        found.push(value.clone());
+    } else if let Some(entries) = value.entries()
+        && depth < MAX_DEPTH
+    {
+        for (key, value) in entries.iter() {
+            named_dead_letters(key, value, found, depth + 1);
+        }
+    }
+}
+
+/// Whether a resource of this type may invoke the functions it refers to.
+fn invokes(kind: &str) -> bool {
+    let prefixes = ["aws_iam_", "aws_appautoscaling_", "aws_cloudwatch_dashboard", "aws_cloudwatch_log_group"];
+    let others = [
+        "aws_lambda_alias",
+        "aws_lambda_function_event_invoke_config",
+        "aws_lambda_function_recursion_config",
+        "aws_lambda_provisioned_concurrency_config",
+        "aws_lambda_runtime_management_config",
+        "aws_sqs_queue_policy",
+        "null_resource",
+        "terraform_data",
+    ];
+    !others.contains(&kind) && !prefixes.iter().any(|prefix| kind.starts_with(prefix))
+}
+
+fn is_queue(value: &Value) -> bool {
+    match &value.kind {
+        Kind::Reference(id, _) => &*id.kind == "aws_sqs_queue",
+        Kind::Text(text) => text.starts_with("arn:") && text.contains(":sqs:"),
+        _ => false,
+    }
+}
+
+fn is_function(value: &Value) -> bool {
+    match &value.kind {
+        Kind::Reference(id, _) => matches!(&*id.kind, "aws_lambda_function" | "aws_lambda_alias"),
+        Kind::Text(text) => text.starts_with("arn:") && text.contains(":lambda:"),
+        _ => false,
+    }
+}
+
+/// The references and texts in a value, with where each is.
+fn collect(value: &Value, when: &Condition, found: &mut Vec<(Condition, Value)>, depth: usize) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    match &value.kind {
+        Kind::Reference(..) | Kind::Text(_) => found.push((when.clone(), value.clone())),
+        Kind::Template(items) | Kind::List(items) | Kind::Set(items) => {
+            for item in items.iter() {
+                collect(item, when, found, depth + 1);
+            }
+        }
+        Kind::Map(entries) => {
+            for (_, value) in entries.iter() {
+                collect(value, when, found, depth + 1);
+            }
+        }
+        Kind::Encoded(inner) => collect(inner, when, found, depth + 1),
+        Kind::Cases(cases) => {
+            for (case, value) in cases.iter() {
+                let both = when.and(case);
+                if both.is_possible() {
+                    collect(value, &both, found, depth + 1);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,50 @@
+//! What the AWS provider adds to the resources of the graph: which attributes are links, and defaults that other
+//! resources may refer to.
+
+use super::value::Value;
+use crate::graph::limits;
+use crate::graph::{Form, Seconds};
+
+/// Whether a reference to this attribute links to the resource.
+pub(super) fn is_link(kind: &str, attribute: &str) -> bool {
+    matches!(attribute, "arn" | "id" | "url") || is_name(kind, attribute) || form(kind, attribute).is_some()
+}
+
+/// Whether this attribute is the physical name, which a configuration may write.
+pub(super) fn is_name(kind: &str, attribute: &str) -> bool {
+    matches!(
+        (kind, attribute),
+        ("aws_sqs_queue", "name") | ("aws_lambda_function" | "aws_lambda_alias", "function_name")
+    )
+}
+
+/// The form of link that an attribute gives.
+pub(super) fn form(kind: &str, attribute: &str) -> Option<Form> {
+    match (kind, attribute) {
+        (_, "arn") => Some(Form::Arn),
+        ("aws_sqs_queue", "id" | "url") => Some(Form::Url),
+        ("aws_sqs_queue", "name") => Some(Form::Name),
+        ("aws_lambda_function" | "aws_lambda_alias", "qualified_arn" | "invoke_arn" | "qualified_invoke_arn") => {
+            Some(Form::Arn)
+        }
+        ("aws_lambda_function" | "aws_lambda_alias", "function_name" | "id") => Some(Form::Name),
+        _ => None,
+    }
+}
+
+/// The provider's default of an attribute, where it has one.
+pub(super) fn default(kind: &str, attribute: &str) -> Option<Value> {
+    let seconds = |Seconds(value): Seconds| Some(value);
+    #[allow(clippy::cast_precision_loss, reason = "defaults are small")]
+    let number = |value: Option<i64>| value.map(|value| Value::number(value as f64));
+    match (kind, attribute) {
+        ("aws_sqs_queue", "visibility_timeout_seconds") => number(seconds(limits::VISIBILITY_TIMEOUT_DEFAULT)),
+        ("aws_sqs_queue", "message_retention_seconds") => number(seconds(limits::RETENTION_DEFAULT)),
+        ("aws_sqs_queue", "delay_seconds" | "receive_wait_time_seconds") => number(Some(0)),
+        ("aws_sqs_queue", "max_message_size") => number(Some(limits::MAXIMUM_MESSAGE_SIZE_TERRAFORM)),
+        ("aws_sqs_queue", "fifo_queue" | "content_based_deduplication") => Some(Value::bool(false)),
+        ("aws_lambda_function", "timeout") => number(seconds(limits::FUNCTION_TIMEOUT_DEFAULT)),
+        ("aws_lambda_function", "reserved_concurrent_executions") => number(Some(-1)),
+        _ => None,
+    }
+}

@@ -1,0 +1,470 @@
+//! Values as Terraform computes them, with what Terraform does not have: the reason why one is not known, one of
+//! several under a condition, a reference in place of an attribute that AWS chooses, and where each came from.
+//!
+//! It knows no expression and no resource type.
+
+use crate::graph::{Condition, Origin};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// More cases than this are not worth telling apart.
+pub(super) const MAX_CASES: usize = 64;
+/// Texts longer than this are not computed.
+pub(super) const MAX_TEXT: usize = 1 << 20;
+
+/// A value, where it is written, and where it came from.
+#[derive(Debug, Clone)]
+pub(super) struct Value {
+    pub(super) kind: Kind,
+    /// The expression that gave it; in an object the whole `key = value`.
+    pub(super) span: Option<Span>,
+    /// The way from `span` to where it is defined, nearest first.
+    pub(super) origins: Trail,
+}
+
+/// What a value is.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(Arc<str>),
+    /// A text of which some parts are references or not known.
+    Template(Arc<[Value]>),
+    /// A text: this value as JSON. Kept as the value, so that keys survive beside what is not known.
+    Encoded(Arc<Value>),
+    List(Arc<[Value]>),
+    /// Sorted, without repetitions.
+    Set(Arc<[Value]>),
+    /// Maps and objects, sorted by key.
+    Map(Arc<[(Arc<str>, Value)]>),
+    /// An attribute of a resource that AWS chooses, or that links: an ARN, a URL, a name.
+    Reference(Arc<ResourceId>, Arc<str>),
+    /// One instance of a resource.
+    Resource(Arc<ResourceId>),
+    /// One instance of a resource whose `count` or `for_each` is not known, standing for all of them.
+    AnyResource(Arc<ResourceId>),
+    /// One instance of a module, by its place among the instances.
+    Module(usize),
+    /// As [`Kind::AnyResource`], of a module.
+    AnyModule(usize),
+    Unknown(Unknown),
+    /// One of several: the conditions are disjoint and cover every world.
+    Cases(Arc<[(Condition, Value)]>),
+}
+
+/// Names one instance of a resource.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ResourceId {
+    /// The module's place among the instances.
+    pub(super) module: usize,
+    /// Whether it is a data source.
+    pub(super) data: bool,
+    pub(super) kind: Arc<str>,
+    pub(super) name: Arc<str>,
+    pub(super) key: Key,
+    pub(super) address: Arc<str>,
+}
+
+/// The key of an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Key {
+    None,
+    Index(usize),
+    Name(Arc<str>),
+}
+
+impl Key {
+    /// As Terraform prints it after an address.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Key::None => String::new(),
+            Key::Index(index) => format!("[{index}]"),
+            Key::Name(name) => format!("[\"{}\"]", name.replace('\\', "\\\\").replace('"', "\\\"")),
+        }
+    }
+}
+
+/// Why a value is not known.
+#[derive(Debug, Clone)]
+pub(super) struct Unknown {
+    /// As a clause: "`var.x` has no value".
+    pub(super) reason: Arc<str>,
+    /// Identity, where the same unknown thing may be met again.
+    pub(super) key: Option<Arc<str>>,
+    /// Whether Terraform would refuse the expression (which `try` and `can` notice).
+    pub(super) error: bool,
+}
+
+/// A chain of origins, nearest first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Trail(Option<Arc<(Origin, Trail)>>);
+
+impl Trail {
+    /// With a nearer origin in front.
+    pub(super) fn before(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
+        let what = what.into();
+        Trail(Some(Arc::new((Origin { span, what }, self))))
+    }
+
+    /// The origins, nearest first; at most eight.
+    pub(super) fn list(&self) -> Vec<Origin> {
+        let mut all = Vec::new();
+        let mut rest = self;
+        while let Some(node) = &rest.0 {
+            if all.len() == 8 {
+                break;
+            }
+            all.push(node.0.clone());
+            rest = &node.1;
+        }
+        all
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The same with its nearest place narrowed to `span`, where that lies within.
+    pub(super) fn narrowed(&self, span: Option<Span>) -> Trail {
+        match (&self.0, span) {
+            (Some(node), Some(span))
+                if node.0.span.file == span.file && node.0.span.start <= span.start && span.end <= node.0.span.end =>
+            {
+                node.1.clone().before(span, node.0.what.clone())
+            }
+            _ => self.clone(),
+        }
+    }
+}
+
+impl From<Kind> for Value {
+    fn from(kind: Kind) -> Self {
+        Value {
+            kind,
+            span: None,
+            origins: Trail::default(),
+        }
+    }
+}
+
+impl Value {
+    pub(super) fn null() -> Value {
+        Kind::Null.into()
+    }
+
+    pub(super) fn bool(value: bool) -> Value {
+        Kind::Bool(value).into()
+    }
+
+    pub(super) fn number(value: f64) -> Value {
+        Kind::Number(value).into()
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub(super) fn count(value: usize) -> Value {
+        Value::number(value as f64)
+    }
+
+    pub(super) fn text(value: impl Into<Arc<str>>) -> Value {
+        Kind::Text(value.into()).into()
+    }
+
+    pub(super) fn list(items: Vec<Value>) -> Value {
+        Kind::List(items.into()).into()
+    }
+
+    /// A set; items of one kind that can be compared.
+    pub(super) fn set(mut items: Vec<Value>) -> Value {
+        items.sort_by(|a, b| a.order(b));
+        items.dedup_by(|a, b| a.equals(b) == Some(true));
+        Kind::Set(items.into()).into()
+    }
+
+    /// A map; the last of equal keys wins.
+    pub(super) fn map(mut entries: Vec<(Arc<str>, Value)>) -> Value {
+        entries.reverse();
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        entries.dedup_by(|a, b| a.0 == b.0);
+        Kind::Map(entries.into()).into()
+    }
+
+    /// Not known, because of `reason`.
+    pub(super) fn unknown(reason: impl Into<Arc<str>>) -> Value {
+        Kind::Unknown(Unknown {
+            reason: reason.into(),
+            key: None,
+            error: false,
+        })
+        .into()
+    }
+
+    /// Refused by Terraform, because of `reason`.
+    pub(super) fn error(reason: impl Into<Arc<str>>) -> Value {
+        Kind::Unknown(Unknown {
+            reason: reason.into(),
+            key: None,
+            error: true,
+        })
+        .into()
+    }
+
+    /// One of several; a single one is itself, equal answers become one.
+    pub(super) fn cases(cases: Vec<(Condition, Value)>) -> Value {
+        let mut flat: Vec<(Condition, Value)> = Vec::new();
+        for (when, value) in cases {
+            let inner = match &value.kind {
+                Kind::Cases(inner) => inner.iter().map(|(c, v)| (c.and(&when), v.clone())).collect(),
+                _ => vec![(when, value)],
+            };
+            for (when, value) in inner {
+                if !when.is_possible() {
+                    continue;
+                }
+                let same = flat.iter_mut().find(|(_, known)| match (&known.kind, &value.kind) {
+                    (Kind::Bool(a), Kind::Bool(b)) => a == b,
+                    (Kind::Null, Kind::Null) => true,
+                    (Kind::Number(a), Kind::Number(b)) => a.total_cmp(b).is_eq() && known.origins.is_empty(),
+                    _ => false,
+                });
+                match same {
+                    Some((known, _)) => *known = known.or(&when),
+                    None => flat.push((when, value)),
+                }
+                if flat.len() > MAX_CASES {
+                    return Value::unknown("it depends on too many conditions");
+                }
+            }
+        }
+        match flat.len() {
+            0 => Value::unknown("no combination of conditions reaches it"),
+            1 => flat.remove(0).1,
+            _ => Kind::Cases(flat.into()).into(),
+        }
+    }
+
+    /// Its cases; one that always holds where there are none.
+    pub(super) fn each_case(&self) -> Vec<(Condition, Value)> {
+        match &self.kind {
+            Kind::Cases(cases) => cases
+                .iter()
+                .map(|(when, value)| {
+                    let mut value = value.clone();
+                    value.span = value.span.or(self.span);
+                    if value.origins.is_empty() {
+                        value.origins = self.origins.clone();
+                    }
+                    (when.clone(), value)
+                })
+                .collect(),
+            _ => vec![(Condition::always(), self.clone())],
+        }
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self.kind, Kind::Null)
+    }
+
+    pub(super) fn as_unknown(&self) -> Option<&Unknown> {
+        match &self.kind {
+            Kind::Unknown(unknown) => Some(unknown),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list or set.
+    pub(super) fn items(&self) -> Option<&Arc<[Value]>> {
+        match &self.kind {
+            Kind::List(items) | Kind::Set(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries of a map.
+    pub(super) fn entries(&self) -> Option<&Arc<[(Arc<str>, Value)]>> {
+        match &self.kind {
+            Kind::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The entry `key` of a map.
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        let entries = self.entries()?;
+        entries.iter().find(|(name, _)| &**name == key).map(|(_, value)| value)
+    }
+
+    /// The same with `span` as its place.
+    pub(super) fn at(mut self, span: Span) -> Value {
+        self.span = Some(span);
+        self
+    }
+
+    /// The same with the first origins of `from` where it has none.
+    pub(super) fn from(mut self, from: &[Value]) -> Value {
+        if self.origins.is_empty()
+            && let Some(value) = from.iter().find(|value| !value.origins.is_empty())
+        {
+            self.origins = value.origins.clone();
+        }
+        self
+    }
+
+    /// The text that Terraform makes of a primitive.
+    pub(super) fn to_text(&self) -> Option<Arc<str>> {
+        match &self.kind {
+            Kind::Text(text) => Some(text.clone()),
+            Kind::Bool(value) => Some(value.to_string().into()),
+            Kind::Number(number) => Some(number_text(*number).into()),
+            _ => None,
+        }
+    }
+
+    /// The number that Terraform makes of a primitive.
+    pub(super) fn to_number(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Number(number) => Some(*number),
+            Kind::Text(text) => parse_number(text),
+            _ => None,
+        }
+    }
+
+    /// The boolean that Terraform makes of a primitive.
+    pub(super) fn to_bool(&self) -> Option<bool> {
+        match &self.kind {
+            Kind::Bool(value) => Some(*value),
+            Kind::Text(text) => match &**text {
+                "true" => Some(true),
+                "false" => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether two values are equal, which never converts; `None` where that is not known.
+    pub(super) fn equals(&self, other: &Value) -> Option<bool> {
+        let all = |pairs: &mut dyn Iterator<Item = Option<bool>>| {
+            let mut known = Some(true);
+            for pair in pairs {
+                match pair {
+                    Some(false) => return Some(false),
+                    None => known = None,
+                    Some(true) => {}
+                }
+            }
+            known
+        };
+        match (&self.kind, &other.kind) {
+            (Kind::Unknown(_) | Kind::Cases(_), _) | (_, Kind::Unknown(_) | Kind::Cases(_)) => None,
+            (Kind::Null, Kind::Null) => Some(true),
+            // What is written or linked is not null.
+            (Kind::Null, _) | (_, Kind::Null) => Some(false),
+            (Kind::Bool(a), Kind::Bool(b)) => Some(a == b),
+            (Kind::Number(a), Kind::Number(b)) => Some((a - b).abs() <= f64::EPSILON * a.abs().max(b.abs())),
+            (Kind::Text(a), Kind::Text(b)) => Some(a == b),
+            (Kind::Reference(a, x), Kind::Reference(b, y)) if a == b && x == y => Some(true),
+            (Kind::Reference(..), Kind::Text(text)) | (Kind::Text(text), Kind::Reference(..)) if text.is_empty() => {
+                Some(false)
+            }
+            (Kind::Encoded(_), Kind::Text(text)) | (Kind::Text(text), Kind::Encoded(_)) if text.is_empty() => {
+                Some(false)
+            }
+            (Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_), _)
+            | (_, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_)) => None,
+            (Kind::List(a), Kind::List(b)) | (Kind::Set(a), Kind::Set(b)) => {
+                if a.len() != b.len() {
+                    return Some(false);
+                }
+                all(&mut a.iter().zip(b.iter()).map(|(a, b)| a.equals(b)))
+            }
+            (Kind::Map(a), Kind::Map(b)) => {
+                if a.len() != b.len() || a.iter().zip(b.iter()).any(|(a, b)| a.0 != b.0) {
+                    return Some(false);
+                }
+                all(&mut a.iter().zip(b.iter()).map(|(a, b)| a.1.equals(&b.1)))
+            }
+            (Kind::Resource(a), Kind::Resource(b)) => (a == b).then_some(true),
+            _ => Some(false),
+        }
+    }
+
+    fn order(&self, other: &Value) -> std::cmp::Ordering {
+        match (&self.kind, &other.kind) {
+            (Kind::Number(a), Kind::Number(b)) => a.total_cmp(b),
+            (Kind::Bool(a), Kind::Bool(b)) => a.cmp(b),
+            (Kind::Reference(a, x), Kind::Reference(b, y)) => (&a.address, x).cmp(&(&b.address, y)),
+            _ => self.to_text().cmp(&other.to_text()),
+        }
+    }
+
+    /// Whether nothing in it is unknown, conditional or a reference.
+    pub(super) fn is_plain(&self) -> bool {
+        match &self.kind {
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => true,
+            Kind::List(items) | Kind::Set(items) => items.iter().all(Value::is_plain),
+            Kind::Map(entries) => entries.iter().all(|(_, value)| value.is_plain()),
+            Kind::Encoded(inner) => inner.is_plain(),
+            _ => false,
+        }
+    }
+}
+
+/// A number as Terraform prints it.
+pub(super) fn number_text(number: f64) -> String {
+    let rounded = (number * 1e12).round() / 1e12;
+    // Hides the last digits of binary fractions, which Terraform's long decimals do not have.
+    if number.fract() != 0.0 && number.abs() < 1e3 && (rounded - number).abs() < 1e-13 {
+        return format!("{rounded}");
+    }
+    format!("{number}")
+}
+
+/// A number in a text, as Terraform's conversion reads it.
+pub(super) fn parse_number(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    if !plain || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+/// Joins parts into a text; into a template where some are not plain.
+pub(super) fn joined(parts: Vec<Value>) -> Value {
+    let mut all: Vec<Value> = Vec::new();
+    let mut length = 0;
+    for part in parts {
+        let flat = match &part.kind {
+            Kind::Template(inner) => inner.to_vec(),
+            _ => vec![part],
+        };
+        for part in flat {
+            let Some(text) = part.to_text() else {
+                all.push(part);
+                continue;
+            };
+            length += text.len();
+            if length > MAX_TEXT {
+                return Value::unknown("it is a text of more than a megabyte");
+            }
+            match all.last_mut() {
+                Some(Value {
+                    kind: Kind::Text(before),
+                    ..
+                }) => *before = format!("{before}{text}").into(),
+                _ => all.push(Value {
+                    kind: Kind::Text(text),
+                    ..part
+                }),
+            }
+        }
+    }
+    match all.len() {
+        0 => Value::text(""),
+        1 if matches!(all[0].kind, Kind::Text(_)) => all.remove(0),
+        _ => Kind::Template(all.into()).into(),
+    }
+}
