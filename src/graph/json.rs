@@ -320,10 +320,12 @@ impl<'g> Writer<'g> {
     }
 }
 
+#[expect(clippy::ref_option, reason = "shown through a reference like every value")]
 fn name(name: &Option<String>, _: &Condition) -> Json {
     name.as_ref().map_or(Json::Null, text)
 }
 
+#[expect(clippy::ref_option, reason = "shown through a reference like every value")]
 fn number_or_none(number: &Option<i64>, _: &Condition) -> Json {
     number.map_or(Json::Null, Json::Number)
 }

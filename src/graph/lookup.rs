@@ -67,12 +67,12 @@ impl Index {
 fn physical_name(written: &str, form: Form) -> Option<&str> {
     let name = match form {
         Form::Arn => {
-            let mut parts = written.split(':');
-            let (service, kind) = (parts.clone().nth(2)?, parts.clone().nth(5)?);
-            match service {
-                "sqs" => kind,
-                "lambda" => parts.nth(6)?,
-                _ => return None,
+            // A template's `${AWS::Region}` holds colons, so parts cannot be counted.
+            if written.contains(":sqs:") {
+                written.rsplit(':').next()?
+            } else {
+                let (_, name) = written.split_once(":lambda:")?.1.split_once(":function:")?;
+                name.split(':').next()?
             }
         }
         Form::Url => written.rsplit('/').next()?,

@@ -198,6 +198,7 @@ fn values_of<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -
 
 const NONE: &str = "none";
 
+#[expect(clippy::ref_option, reason = "shown through a reference like every value")]
 fn optional<T: ToString>(value: &Option<T>) -> String {
     value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
 }

@@ -76,3 +76,201 @@ fn unreported(
         reports.name
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    #[test]
+    fn a_batch_of_one_is_fine_and_two_are_not() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 1
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" { # expect: batch-item-failures-unreported
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 2
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  M: # expect: batch-item-failures-unreported
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      BatchSize: 2
+"#,
+        );
+    }
+
+    #[test]
+    fn the_default_batch_is_of_ten() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" { # expect: batch-item-failures-unreported
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E: # expect: batch-item-failures-unreported
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+"#,
+        );
+    }
+
+    #[test]
+    fn points_at_an_empty_list() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  function_response_types = [] # expect: batch-item-failures-unreported
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn is_satisfied_by_the_setting() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  function_response_types = ["ReportBatchItemFailures"]
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      FunctionResponseTypes: [ReportBatchItemFailures]
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            FunctionResponseTypes:
+              - ReportBatchItemFailures
+"#,
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  function_response_types = var.x
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = var.x
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = var.x
+  function_name = "f"
+}
+"#,
+        );
+    }
+}

@@ -77,3 +77,239 @@ fn without_window(
         window.name, batch.name
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    #[test]
+    fn speaks_above_ten() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 10
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 11 # expect: batch-size-without-window
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      BatchSize: "11" # expect: batch-size-without-window
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            BatchSize: 11 # expect: batch-size-without-window
+            MaximumBatchingWindowInSeconds: 0
+"#,
+        );
+    }
+
+    #[test]
+    fn a_window_of_one_second_is_enough() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 11
+  maximum_batching_window_in_seconds = 1
+}
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            BatchSize: 11
+            MaximumBatchingWindowInSeconds: 1
+"#,
+        );
+    }
+
+    #[test]
+    fn leaves_fifo_queues_and_impossible_sizes_to_their_rules() {
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      BatchSize: 11
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 10001
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 10000 # expect: batch-size-without-window
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn an_arn_tells_the_type() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name = "f"
+  batch_size = 11 # expect: batch-size-without-window
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q.fifo"
+  function_name = "f"
+  batch_size = 11
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:kinesis:eu-west-1:111122223333:stream/q"
+  function_name = "f"
+  batch_size = 11
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = var.x
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 11
+  maximum_batching_window_in_seconds = var.x
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = var.x
+  function_name = "f"
+  batch_size = 11
+}
+"#,
+        );
+    }
+}

@@ -110,3 +110,353 @@ fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwat
         .fold(Condition::never(), |all, queue| all.or(&queue.world));
     findings.report(&world, &first.queue.resource, diagnostic.help(HELP));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::diagnostic::Severity;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    #[test]
+    fn an_alarm_on_another_queue_is_none() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" { # expect: dead-letter-queue-unalarmed
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = aws_sqs_queue.q.name }
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
+  D: # expect: dead-letter-queue-unalarmed
+    Type: AWS::SQS::Queue
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateNumberOfMessagesVisible
+      Dimensions:
+        - {Name: QueueName, Value: !GetAtt Q.QueueName}
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
+  D: # expect: dead-letter-queue-unalarmed
+    Type: AWS::SQS::Queue
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateNumberOfMessagesVisible
+      Dimensions:
+        - {Name: QueueName, Value: !GetAtt Q.QueueName}
+"#,
+        );
+    }
+
+    #[test]
+    fn depth_and_age_tell() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions = { QueueName = aws_sqs_queue.d.name }
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = "d" }
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
+  D:
+    Type: AWS::SQS::Queue
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateNumberOfMessagesVisible
+      Dimensions:
+        - {Name: QueueName, Value: !GetAtt D.QueueName}
+"#,
+        );
+    }
+
+    #[test]
+    fn other_metrics_do_not() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" { # expect: dead-letter-queue-unalarmed
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace = "AWS/SQS"
+  metric_name = "NumberOfMessagesDeleted"
+  dimensions = { QueueName = aws_sqs_queue.d.name }
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn a_blind_metric_is_another_rule() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace = "AWS/SQS"
+  metric_name = "NumberOfMessagesSent"
+  dimensions = { QueueName = aws_sqs_queue.d.name }
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn an_alarm_that_may_watch_counts() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = aws_sqs_queue.q.name }
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions = { QueueName = var.x }
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = aws_sqs_queue.q.name }
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace = "AWS/SQS"
+  metric_name = var.x
+  dimensions = { QueueName = aws_sqs_queue.d.name }
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = aws_sqs_queue.q.name }
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions = { QueueName = aws_sqs_queue.d.name }
+  count = var.x
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn somebody_who_reads_it_notices() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = aws_sqs_queue.q.name }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.d.arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" { # expect: dead-letter-queue-unalarmed
+  name = "d"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = aws_sqs_queue.q.name }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.d.arn
+  function_name = "f"
+  enabled = false
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn an_alarm_under_a_condition_leaves_the_other_worlds() {
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Parameters:
+  Env: {Type: String, AllowedValues: [dev, prod]}
+Conditions:
+  IsProd: !Equals [!Ref Env, prod]
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
+  D: # expect: dead-letter-queue-unalarmed
+    Type: AWS::SQS::Queue
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Condition: IsProd
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateNumberOfMessagesVisible
+      Dimensions:
+        - {Name: QueueName, Value: !GetAtt D.QueueName}
+"#,
+        );
+    }
+
+    #[test]
+    fn a_unit_without_alarms_gets_one_piece_of_advice() {
+        let pair = |name: &str| {
+            format!(
+                "resource \"aws_sqs_queue\" \"{name}\" {{\n  redrive_policy = jsonencode({{ deadLetterTargetArn = \
+                 aws_sqs_queue.{name}_dlq.arn, maxReceiveCount = 5 }})\n}}\nresource \"aws_sqs_queue\" \"{name}_dlq\" {{}}\n"
+            )
+        };
+        let text = pair("a") + &pair("b") + &pair("c");
+        let found = findings(&RULE, Terraform, &text);
+        assert_eq!(found.len(), 1);
+        let advice = &found[0];
+        assert_eq!(advice.severity, Severity::Info);
+        assert_eq!(advice.subject.address, "aws_sqs_queue.a_dlq");
+        let others = advice
+            .labels()
+            .iter()
+            .filter(|label| label.message.starts_with("nor in"));
+        assert_eq!(others.count(), 2);
+    }
+}

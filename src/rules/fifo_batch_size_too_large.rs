@@ -61,3 +61,173 @@ fn too_large(
         .show(batch.show_origin(diagnostic))
         .help(format!("set `{}` to {FIFO_BATCH_SIZE} or less", batch.name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    #[test]
+    fn speaks_above_ten() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 10
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 11 # expect: fifo-batch-size-too-large
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      BatchSize: 11 # expect: fifo-batch-size-too-large
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            BatchSize: 20000 # expect: fifo-batch-size-too-large
+"#,
+        );
+    }
+
+    #[test]
+    fn the_default_and_standard_queues_are_fine() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      BatchSize: 11
+"#,
+        );
+    }
+
+    #[test]
+    fn an_arn_tells_the_type() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q.fifo"
+  function_name = "f"
+  batch_size = 11 # expect: fifo-batch-size-too-large
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name = "f"
+  batch_size = 11
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = var.x
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  fifo_queue = var.x
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  batch_size = 11
+}
+"#,
+        );
+    }
+}

@@ -60,3 +60,144 @@ fn unsupported(
         .show(window.show_origin(diagnostic))
         .help(format!("remove `{}`", window.name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    #[test]
+    fn speaks_above_zero() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  maximum_batching_window_in_seconds = 0
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  maximum_batching_window_in_seconds = 1 # expect: fifo-batching-window
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      MaximumBatchingWindowInSeconds: 301 # expect: fifo-batching-window
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            MaximumBatchingWindowInSeconds: 1 # expect: fifo-batching-window
+"#,
+        );
+    }
+
+    #[test]
+    fn the_default_and_standard_queues_are_fine() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      MaximumBatchingWindowInSeconds: 1
+"#,
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  name = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+  maximum_batching_window_in_seconds = var.x
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = var.x
+  function_name = "f"
+  maximum_batching_window_in_seconds = 1
+}
+"#,
+        );
+    }
+}

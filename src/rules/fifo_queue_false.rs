@@ -41,3 +41,101 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    #[test]
+    fn false_is_refused_where_it_is_sent() {
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: false # expect: fifo-queue-false
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: "false" # expect: fifo-queue-false
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  fifo_queue = false
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn true_and_absent_are_fine() {
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: true
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: !Ref AWS::NoValue
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 60
+"#,
+        );
+    }
+
+    #[test]
+    fn a_condition_may_choose_the_other_branch() {
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Parameters:
+  Fifo: {Type: String}
+Conditions:
+  IsFifo: !Equals [!Ref Fifo, "yes"]
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: !If [IsFifo, true, false]
+"#,
+        );
+    }
+}

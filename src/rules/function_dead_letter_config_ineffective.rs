@@ -77,3 +77,178 @@ fn ineffective(
             redrive.name
         ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::check;
+
+    #[test]
+    fn a_setting_of_the_function_does_not_serve_a_queue() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  dead_letter_config {
+    target_arn = aws_sqs_queue.failed.arn
+  }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = aws_lambda_function.f.arn
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  Failed:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      DeadLetterConfig:
+        TargetArn: !GetAtt Failed.Arn
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: !Ref F
+"#,
+        );
+    }
+
+    #[test]
+    fn a_redrive_policy_on_the_queue_does() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  dead_letter_config {
+    target_arn = aws_sqs_queue.failed.arn
+  }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = aws_lambda_function.f.arn
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn another_trigger_may_be_asynchronous() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  dead_letter_config {
+    target_arn = aws_sqs_queue.failed.arn
+  }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = aws_lambda_function.f.arn
+}
+resource "aws_lambda_permission" "p" {
+  action = "lambda:InvokeFunction"
+  function_name = aws_lambda_function.f.function_name
+  principal = "s3.amazonaws.com"
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  Failed:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      DeadLetterConfig:
+        TargetArn: !GetAtt Failed.Arn
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: !Ref F
+  P:
+    Type: AWS::Lambda::Permission
+    Properties:
+      Action: lambda:InvokeFunction
+      FunctionName: !Ref F
+      Principal: s3.amazonaws.com
+"#,
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  redrive_policy = var.x
+}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  dead_letter_config {
+    target_arn = aws_sqs_queue.failed.arn
+  }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = aws_lambda_function.f.arn
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  dead_letter_config {
+    target_arn = aws_sqs_queue.failed.arn
+  }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = var.x
+  function_name = aws_lambda_function.f.arn
+}
+"#,
+        );
+    }
+}

@@ -129,3 +129,139 @@ struct Meant {
     value: i64,
     calculation: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    #[test]
+    fn the_bounds_are_in_range() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  visibility_timeout_seconds = 0
+  message_retention_seconds = 60
+  delay_seconds = 0
+  receive_wait_time_seconds = 0
+  max_message_size = 1024
+  kms_data_key_reuse_period_seconds = 60
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  visibility_timeout_seconds = 43200
+  message_retention_seconds = 1209600
+  delay_seconds = 900
+  receive_wait_time_seconds = 20
+  max_message_size = 1048576
+  kms_data_key_reuse_period_seconds = 86400
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn one_past_is_not() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  visibility_timeout_seconds = -1 # expect: queue-attribute-out-of-range
+  message_retention_seconds = 59 # expect: queue-attribute-out-of-range
+  delay_seconds = -1 # expect: queue-attribute-out-of-range
+  receive_wait_time_seconds = -1 # expect: queue-attribute-out-of-range
+  max_message_size = 1023 # expect: queue-attribute-out-of-range
+  kms_data_key_reuse_period_seconds = 59 # expect: queue-attribute-out-of-range
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  visibility_timeout_seconds = 43201 # expect: queue-attribute-out-of-range
+  message_retention_seconds = 1209601 # expect: queue-attribute-out-of-range
+  delay_seconds = 901 # expect: queue-attribute-out-of-range
+  receive_wait_time_seconds = 21 # expect: queue-attribute-out-of-range
+  max_message_size = 1048577 # expect: queue-attribute-out-of-range
+  kms_data_key_reuse_period_seconds = 86401 # expect: queue-attribute-out-of-range
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: "43201" # expect: queue-attribute-out-of-range
+      DelaySeconds: 901 # expect: queue-attribute-out-of-range
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      MessageRetentionPeriod: 59 # expect: queue-attribute-out-of-range
+"#,
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  delay_seconds = var.x
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn names_the_unit_that_was_meant() {
+        let cases = [
+            ("visibility_timeout_seconds = 300000", Some("300000 ms ÷ 1000 = 300 s")),
+            ("message_retention_seconds = 14", Some("14 × 86400 s = 1209600 s")),
+            ("max_message_size = 256", Some("256 × 1024 bytes = 262144 bytes")),
+            ("receive_wait_time_seconds = 30", None),
+        ];
+        for (line, calculation) in cases {
+            let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n  {line}\n}}\n");
+            let found = findings(&RULE, Terraform, &text);
+            assert_eq!(found.len(), 1, "{line}");
+            assert_eq!(
+                found.first().and_then(|f| f.calculation.as_deref()),
+                calculation,
+                "{line}"
+            );
+        }
+    }
+}

@@ -64,3 +64,183 @@ fn no_arn(
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    #[test]
+    fn urls_and_names_are_no_arns() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.id # expect: queue-url-in-place-of-arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.url # expect: queue-url-in-place-of-arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.name # expect: queue-url-in-place-of-arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "https://sqs.eu-west-1.amazonaws.com/111122223333/elsewhere" # expect: queue-url-in-place-of-arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !Ref Q # expect: queue-url-in-place-of-arn
+      FunctionName: f
+"#,
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.QueueName # expect: queue-url-in-place-of-arn
+      FunctionName: f
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !Ref Q # expect: queue-url-in-place-of-arn
+"#,
+        );
+    }
+
+    #[test]
+    fn arns_and_what_is_not_known_are_left_alone() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:orders"
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Terraform,
+            r#"
+variable "x" {}
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = var.x
+  function_name = "f"
+}
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+"#,
+        );
+    }
+
+    #[test]
+    fn spells_the_arn_as_the_user_would() {
+        let found = findings(
+            &RULE,
+            Sam,
+            "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties:\n      EventSourceArn: !Ref Q\n      FunctionName: f\n",
+        );
+        let help = found.first().and_then(|found| found.help.as_deref());
+        assert_eq!(help, Some("set `EventSourceArn` to `!GetAtt Q.Arn`"));
+    }
+}

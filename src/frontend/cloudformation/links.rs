@@ -20,32 +20,38 @@ fn is_opaque(kind: &str) -> bool {
 }
 
 impl<'t> Template<'t> {
-    /// What an evaluated value points to.
+    /// What an evaluated value points to; a bare name is a queue's.
     pub(super) fn link(&self, value: &Evaluated<'_>) -> Result<Link, Arc<str>> {
+        self.link_to(value, true)
+    }
+
+    /// What an evaluated value points to; a bare name is a queue's or a function's.
+    pub(super) fn link_to(&self, value: &Evaluated<'_>, wants_queue: bool) -> Result<Link, Arc<str>> {
         match value {
-            Evaluated::Text(parts) => self.link_of(parts, 0),
+            Evaluated::Text(parts) => self.link_of(parts, wants_queue, 0),
             other => Err(other.text().err().unwrap_or_else(|| "nothing is written".into())),
         }
     }
 
-    fn link_of(&self, parts: &[Part], hops: usize) -> Result<Link, Arc<str>> {
+    fn link_of(&self, parts: &[Part], wants_queue: bool, hops: usize) -> Result<Link, Arc<str>> {
         match parts {
             [] => Err("it is empty".into()),
             [Part::Reference(reference)] => self.target(reference, hops),
             // A qualifier behind a function's name or ARN.
             [Part::Reference(reference), Part::Text(text), ..] if text.starts_with(':') => self.target(reference, hops),
-            [Part::Open { reason, .. }, ..] => Err(reason.clone()),
-            _ => self.composed(parts, hops),
+            _ => self.composed(parts, wants_queue, hops),
         }
     }
 
     /// A text that was put together: an ARN, a URL or a name.
-    fn composed(&self, parts: &[Part], hops: usize) -> Result<Link, Arc<str>> {
+    fn composed(&self, parts: &[Part], hint: bool, hops: usize) -> Result<Link, Arc<str>> {
         let text = rendered(parts);
+        let mut wants_queue = hint;
         let (form, name) = if text.starts_with("arn:") {
             let segments = split(parts, ":");
             let service = segments.get(2).map(|segment| rendered(segment));
-            let at = if service.as_deref() == Some("lambda") { 6 } else { 5 };
+            wants_queue = service.as_deref() != Some("lambda");
+            let at = if wants_queue { 5 } else { 6 };
             (Form::Arn, segments.get(at).cloned().unwrap_or_default())
         } else if text.starts_with("https://") || text.starts_with("http://") {
             (Form::Url, split(parts, "/").pop().unwrap_or_default())
@@ -58,14 +64,15 @@ impl<'t> Template<'t> {
         }
         let known = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Text(_)));
         if !known(parts) {
-            let named = self.queue_names.borrow();
-            if let Some(Some(id)) = named.get(&rendered(&name)) {
+            let named = self.names.borrow();
+            if let Some(Some(id)) = named.get(&(wants_queue, rendered(&name))) {
                 let target = Target::Resource(id.clone());
                 return Ok(Link { target, form });
             }
         }
-        if !known(&name) {
-            return Err(literal(&name).err().unwrap_or_else(|| "the name is not known".into()));
+        if !known(&name) || (name.is_empty() && !known(parts)) {
+            let reason = literal(&name).err().or_else(|| literal(parts).err());
+            return Err(reason.unwrap_or_else(|| "the name is not known".into()));
         }
         Ok(Link {
             target: Target::External(text.into()),
@@ -96,7 +103,7 @@ impl<'t> Template<'t> {
                 match functions.as_slice() {
                     [only] if hops < MAX_HOPS => match &only.value {
                         Evaluated::Text(parts) => {
-                            let link = self.link_of(parts, hops + 1)?;
+                            let link = self.link_of(parts, false, hops + 1)?;
                             let form = if attribute == Some("FunctionName") {
                                 Form::Name
                             } else {
@@ -163,6 +170,30 @@ impl<'t> Template<'t> {
         });
         // The longest name: `Order` and `OrderAlias` may both be functions.
         named.map(|function| function.id.clone()).max_by_key(|id| id.len())
+    }
+
+    /// Learns the physical names that resources have, before links are read.
+    pub(super) fn learn_names(&self) {
+        for declared in &self.resources {
+            let (is_queue, key) = match &*declared.kind {
+                "AWS::SQS::Queue" => (true, "QueueName"),
+                "AWS::Lambda::Function" | "AWS::Serverless::Function" => (false, "FunctionName"),
+                _ => continue,
+            };
+            let object = self.properties_of(declared);
+            for outcome in self.field(&object, key, &Condition::always()) {
+                let Evaluated::Text(parts) = &outcome.value else {
+                    continue;
+                };
+                let mut names = self.names.borrow_mut();
+                let known = names
+                    .entry((is_queue, rendered(parts)))
+                    .or_insert_with(|| Some(declared.id.clone()));
+                if known.as_ref() != Some(&declared.id) {
+                    *known = None;
+                }
+            }
+        }
     }
 
     /// The properties of a resource, as an object to ask.

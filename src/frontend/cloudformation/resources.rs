@@ -36,7 +36,7 @@ struct Properties<'t> {
 impl<'t> Lowering<'_, 't> {
     /// Lowers every resource.
     pub(super) fn run(mut self) -> UnitGraph {
-        self.name_queues();
+        self.template.learn_names();
         let template = self.template;
         for declared in &template.resources {
             let resource = self.resource(declared);
@@ -146,8 +146,11 @@ impl<'t> Lowering<'_, 't> {
 
     fn link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Link> {
         let name = path.last().copied().unwrap_or_default();
+        let wants_queue = name != "FunctionName";
         let absent = State::Unresolved(format!("`{name}` is missing").into());
-        self.attribute(properties, path, absent, |value| self.template.link(value))
+        self.attribute(properties, path, absent, |value| {
+            self.template.link_to(value, wants_queue)
+        })
     }
 }
 

@@ -42,8 +42,9 @@ pub(super) struct Template<'t> {
     by_id: FxHashMap<&'t str, usize>,
     /// Conditions as computed; `None` while one is being computed.
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
-    /// Physical queue names with placeholders for what is not known, with their queue; `None` where several have it.
-    pub(super) queue_names: RefCell<FxHashMap<String, Option<Arc<str>>>>,
+    /// Physical names of queues (`true`) and functions (`false`), with placeholders for what is not known, and who
+    /// has them; `None` where several have one.
+    pub(super) names: RefCell<FxHashMap<(bool, String), Option<Arc<str>>>>,
     steps: Cell<u32>,
 }
 
@@ -101,7 +102,7 @@ impl<'t> Template<'t> {
             conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             resources,
             computed: RefCell::default(),
-            queue_names: RefCell::default(),
+            names: RefCell::default(),
             steps: Cell::new(0),
         }
     }

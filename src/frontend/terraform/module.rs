@@ -52,7 +52,7 @@ pub(super) type Modules = BTreeMap<PathBuf, Arc<Module>>;
 
 /// Reads the modules of `directories` and those they call.
 pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
-    let bounds = Bounds::new(directories, sources);
+    let bounds = Bounds(sources.repository().map(canonical));
     let mut modules = Modules::new();
     let mut next: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path)).collect();
     while !next.is_empty() {
@@ -79,26 +79,12 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where called modules may lie.
-struct Bounds(Vec<PathBuf>);
+/// Where called modules may lie: in the repository; anywhere where there is none.
+struct Bounds(Option<PathBuf>);
 
 impl Bounds {
-    fn new(directories: &[PathBuf], sources: &Sources) -> Bounds {
-        match sources.repository() {
-            Some(root) => Bounds(vec![canonical(root)]),
-            // Without a repository: beside what was given.
-            None => Bounds(
-                directories
-                    .iter()
-                    .map(|path| canonical(path))
-                    .map(|path| path.parent().map_or_else(|| path.clone(), Path::to_owned))
-                    .collect(),
-            ),
-        }
-    }
-
     fn allow(&self, path: &Path) -> bool {
-        self.0.iter().any(|root| path.starts_with(root))
+        self.0.as_ref().is_none_or(|root| path.starts_with(root))
     }
 }
 

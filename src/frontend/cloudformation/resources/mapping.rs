@@ -100,10 +100,21 @@ impl<'t> Lowering<'_, 't> {
                 .template
                 .resource(id)
                 .is_some_and(|r| &*r.kind != "AWS::SQS::Queue"),
-            Target::External(arn) => link.form == Form::Arn && arn.split(':').nth(2).is_some_and(|s| s != "sqs"),
+            Target::External(arn) => link.form == Form::Arn && is_of_other_service(arn),
             Target::Dangling(_) => false,
         }
     }
+}
+
+/// Whether an ARN names a service, and that is not SQS.
+fn is_of_other_service(arn: &str) -> bool {
+    let rest = arn.strip_prefix("arn:").unwrap_or_default();
+    let behind_partition = match rest.strip_prefix("${") {
+        Some(placeholder) => placeholder.split_once("}:"),
+        None => rest.split_once(':'),
+    };
+    let service = behind_partition.and_then(|(_, rest)| rest.split(':').next());
+    service.is_some_and(|service| !service.is_empty() && !service.starts_with("${") && service != "sqs")
 }
 
 fn reports(items: &[Evaluated<'_>]) -> Result<bool, Arc<str>> {

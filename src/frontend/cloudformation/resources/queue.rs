@@ -1,7 +1,7 @@
 //! `AWS::SQS::Queue`, and the two policies in it, each an object or a text that holds one.
 
 use super::{Lowering, Properties, attribute, whole_number};
-use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, rendered};
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part};
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{
@@ -30,24 +30,6 @@ enum Policy<'t> {
 }
 
 impl<'t> Lowering<'_, 't> {
-    /// Learns the physical names that hold placeholders, before links are read.
-    pub(super) fn name_queues(&self) {
-        for declared in self.template.resources.iter().filter(|r| &*r.kind == "AWS::SQS::Queue") {
-            let object = self.template.properties_of(declared);
-            for outcome in self.template.field(&object, "QueueName", &Condition::always()) {
-                if let Evaluated::Text(parts) = &outcome.value {
-                    let mut names = self.template.queue_names.borrow_mut();
-                    let known = names
-                        .entry(rendered(parts))
-                        .or_insert_with(|| Some(declared.id.clone()));
-                    if known.as_ref() != Some(&declared.id) {
-                        *known = None;
-                    }
-                }
-            }
-        }
-    }
-
     pub(super) fn queue(&mut self, resource: Resource, properties: &Properties<'t>) {
         let second = |key: &str, default: Seconds| self.seconds(properties, &[key], default);
         let queue = Queue {
