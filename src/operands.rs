@@ -221,6 +221,13 @@ impl Findings<'_> {
         all
     }
 
+    /// Notes the mappings whose source is not settled by the files: some queue may be read by them.
+    pub(crate) fn note_open_sources(&mut self, graph: &Graph) {
+        for mapping in graph.mappings() {
+            self.known(&mapping.resource.when, &mapping.resource, &mapping.queue);
+        }
+    }
+
     /// The mappings that read `queue`, where it is known whether they are enabled.
     pub(crate) fn polls<'g>(&mut self, graph: &'g Graph, world: &Condition, queue: &'g Queue) -> Vec<Poll<'g>> {
         let mut all = Vec::new();

@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    findings.note_open_sources(graph);
     for (queue, _) in graph.polled() {
         if graph.is_dead_letter_queue(queue) {
             continue; // The end of the line.
@@ -140,6 +141,20 @@ mod tests {
             assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
             assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
         }
+    }
+
+    #[test]
+    fn a_mapping_with_an_open_source_is_said() {
+        let text = r#"
+            variable "queue_arn" {}
+            resource "aws_lambda_event_source_mapping" "orders" {
+              event_source_arn = var.queue_arn
+              function_name    = "worker"
+            }
+        "#;
+        let outcome = run_files(&RULE, &[("main.tf", text)]);
+        assert!(outcome.findings.is_empty());
+        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
     }
 
     #[test]

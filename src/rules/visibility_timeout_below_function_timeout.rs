@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    findings.note_open_sources(graph);
     for (queue, _) in graph.polled() {
         let mut all = shortfalls(graph, findings, queue);
         // The worst speaks; the other functions become its labels.
