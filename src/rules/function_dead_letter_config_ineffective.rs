@@ -95,7 +95,7 @@ resource "aws_sqs_queue" "q" {
 resource "aws_sqs_queue" "failed" {}
 resource "aws_lambda_function" "f" {
   function_name = "f"
-  dead_letter_config {
+  dead_letter_config { # expect: function-dead-letter-config-ineffective
     target_arn = aws_sqs_queue.failed.arn
   }
 }
@@ -117,7 +117,7 @@ Resources:
   F:
     Type: AWS::Lambda::Function
     Properties:
-      DeadLetterConfig:
+      DeadLetterConfig: # expect: function-dead-letter-config-ineffective
         TargetArn: !GetAtt Failed.Arn
   M:
     Type: AWS::Lambda::EventSourceMapping
