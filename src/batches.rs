@@ -7,6 +7,9 @@ use crate::graph::{Condition, EventSourceMapping, Form, Graph, Target};
 use crate::rules::Findings;
 use crate::source::Span;
 
+/// What the name of a FIFO queue ends in, in lower case as written here.
+const FIFO_SUFFIX: &str = ".fifo";
+
 /// The queue that a mapping reads, in worlds where its type is known.
 #[derive(Debug)]
 pub(crate) struct BatchSource {
@@ -54,7 +57,7 @@ impl Findings<'_> {
             {
                 all.push(BatchSource {
                     world: link.world.clone(),
-                    fifo: name.ends_with(".fifo"),
+                    fifo: name.ends_with(FIFO_SUFFIX),
                     shown: format!("`{name}`"),
                     span: link.span(),
                 });

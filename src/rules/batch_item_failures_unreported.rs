@@ -114,7 +114,7 @@ resource "aws_lambda_event_source_mapping" "m" { # expect: batch-item-failures-u
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -124,7 +124,7 @@ Resources:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: f
       BatchSize: 2
-"#,
+",
         );
     }
 
@@ -145,7 +145,7 @@ resource "aws_lambda_event_source_mapping" "m" { # expect: batch-item-failures-u
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -157,7 +157,7 @@ Resources:
           Type: SQS
           Properties:
             Queue: !GetAtt Q.Arn
-"#,
+",
         );
     }
 
@@ -198,7 +198,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -208,12 +208,12 @@ Resources:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: f
       FunctionResponseTypes: [ReportBatchItemFailures]
-"#,
+",
         );
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -227,7 +227,7 @@ Resources:
             Queue: !GetAtt Q.Arn
             FunctionResponseTypes:
               - ReportBatchItemFailures
-"#,
+",
         );
     }
 

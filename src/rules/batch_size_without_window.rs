@@ -130,7 +130,7 @@ Resources:
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -144,7 +144,7 @@ Resources:
             Queue: !GetAtt Q.Arn
             BatchSize: 11 # expect: batch-size-without-window
             MaximumBatchingWindowInSeconds: 0
-"#,
+",
         );
     }
 
@@ -167,7 +167,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -181,7 +181,7 @@ Resources:
             Queue: !GetAtt Q.Arn
             BatchSize: 11
             MaximumBatchingWindowInSeconds: 1
-"#,
+",
         );
     }
 
@@ -190,7 +190,7 @@ Resources:
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -201,7 +201,7 @@ Resources:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: f
       BatchSize: 11
-"#,
+",
         );
         check(
             &RULE,

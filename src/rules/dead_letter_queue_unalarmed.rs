@@ -141,7 +141,7 @@ resource "aws_cloudwatch_metric_alarm" "other" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -156,12 +156,12 @@ Resources:
       MetricName: ApproximateNumberOfMessagesVisible
       Dimensions:
         - {Name: QueueName, Value: !GetAtt Q.QueueName}
-"#,
+",
         );
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -176,7 +176,7 @@ Resources:
       MetricName: ApproximateNumberOfMessagesVisible
       Dimensions:
         - {Name: QueueName, Value: !GetAtt Q.QueueName}
-"#,
+",
         );
     }
 
@@ -221,7 +221,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -236,7 +236,7 @@ Resources:
       MetricName: ApproximateNumberOfMessagesVisible
       Dimensions:
         - {Name: QueueName, Value: !GetAtt D.QueueName}
-"#,
+",
         );
     }
 
@@ -415,7 +415,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Parameters:
   Env: {Type: String, AllowedValues: [dev, prod]}
 Conditions:
@@ -435,7 +435,7 @@ Resources:
       MetricName: ApproximateNumberOfMessagesVisible
       Dimensions:
         - {Name: QueueName, Value: !GetAtt D.QueueName}
-"#,
+",
         );
     }
 

@@ -103,7 +103,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -114,12 +114,12 @@ Resources:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: f
       BatchSize: 11 # expect: fifo-batch-size-too-large
-"#,
+",
         );
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -133,7 +133,7 @@ Resources:
           Properties:
             Queue: !GetAtt Q.Arn
             BatchSize: 20000 # expect: fifo-batch-size-too-large
-"#,
+",
         );
     }
 
@@ -156,7 +156,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -166,7 +166,7 @@ Resources:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: f
       BatchSize: 11
-"#,
+",
         );
     }
 

@@ -102,7 +102,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -113,12 +113,12 @@ Resources:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: f
       MaximumBatchingWindowInSeconds: 301 # expect: fifo-batching-window
-"#,
+",
         );
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -132,7 +132,7 @@ Resources:
           Properties:
             Queue: !GetAtt Q.Arn
             MaximumBatchingWindowInSeconds: 1 # expect: fifo-batching-window
-"#,
+",
         );
     }
 
@@ -155,7 +155,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -165,7 +165,7 @@ Resources:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: f
       MaximumBatchingWindowInSeconds: 1
-"#,
+",
         );
     }
 

@@ -53,13 +53,13 @@ mod tests {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       FifoQueue: false # expect: fifo-queue-false
-"#,
+",
         );
         check(
             &RULE,
@@ -88,35 +88,35 @@ resource "aws_sqs_queue" "q" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       FifoQueue: true
-"#,
+",
         );
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       FifoQueue: !Ref AWS::NoValue
-"#,
+",
         );
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       VisibilityTimeout: 60
-"#,
+",
         );
     }
 

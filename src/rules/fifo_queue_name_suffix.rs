@@ -127,13 +127,13 @@ resource "aws_sqs_queue" "q" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       QueueName: orders.fifo # expect: fifo-queue-name-suffix
-"#,
+",
         );
         check(
             &RULE,
@@ -150,14 +150,14 @@ Resources:
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       QueueName: orders.fifo
       FifoQueue: true
-"#,
+",
         );
     }
 
@@ -176,13 +176,13 @@ resource "aws_sqs_queue" "q" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       FifoQueue: true
-"#,
+",
         );
     }
 
@@ -209,14 +209,14 @@ resource "aws_sqs_queue" "q" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       QueueName: qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq.fifo # expect: fifo-queue-name-suffix
       FifoQueue: true
-"#,
+",
         );
     }
 

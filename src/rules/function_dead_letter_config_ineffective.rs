@@ -108,7 +108,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -124,7 +124,7 @@ Resources:
     Properties:
       EventSourceArn: !GetAtt Q.Arn
       FunctionName: !Ref F
-"#,
+",
         );
     }
 
@@ -181,7 +181,7 @@ resource "aws_lambda_permission" "p" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -203,7 +203,7 @@ Resources:
       Action: lambda:InvokeFunction
       FunctionName: !Ref F
       Principal: s3.amazonaws.com
-"#,
+",
         );
     }
 

@@ -221,13 +221,13 @@ Resources:
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       MessageRetentionPeriod: 59 # expect: queue-attribute-out-of-range
-"#,
+",
         );
     }
 

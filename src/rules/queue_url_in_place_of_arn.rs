@@ -128,7 +128,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -137,12 +137,12 @@ Resources:
     Properties:
       EventSourceArn: !Ref Q # expect: queue-url-in-place-of-arn
       FunctionName: f
-"#,
+",
         );
         check(
             &RULE,
             CloudFormation,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -151,12 +151,12 @@ Resources:
     Properties:
       EventSourceArn: !GetAtt Q.QueueName # expect: queue-url-in-place-of-arn
       FunctionName: f
-"#,
+",
         );
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -168,7 +168,7 @@ Resources:
           Type: SQS
           Properties:
             Queue: !Ref Q # expect: queue-url-in-place-of-arn
-"#,
+",
         );
     }
 
@@ -217,7 +217,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         check(
             &RULE,
             Sam,
-            r#"
+            r"
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -229,7 +229,7 @@ Resources:
           Type: SQS
           Properties:
             Queue: !GetAtt Q.Arn
-"#,
+",
         );
     }
 
