@@ -87,7 +87,11 @@ impl Excerpt {
         let mut pieces = Vec::new();
         for (at, file) in files.iter().enumerate() {
             let here: Vec<&Spot> = spots.iter().filter(|spot| spot.file == at).collect();
-            for lines in groups(file, &here) {
+            let mut groups = groups(file, &here);
+            // The line to edit comes first, wherever it lies in its file.
+            let edited = here.iter().find(|spot| spot.primary).map(|spot| spot.lines.start);
+            groups.sort_by_key(|lines| !edited.is_some_and(|line| lines.contains(&line)));
+            for lines in groups {
                 let start = excerpt.text.len();
                 for line in lines.clone() {
                     let writer = LineWriter {
