@@ -56,6 +56,15 @@ struct Recording {
     graph: Value,
     /// What had to be invented for it, as one text to search for addresses.
     made_up: String,
+    /// Remote modules: Terraform fetched them, sqslint does not. By address, with a dot at the end.
+    outside: Vec<String>,
+}
+
+/// `module x (source)`, as recorded, to `module.x.`.
+fn outside_modules(recorded: &Value) -> Vec<String> {
+    let modules = recorded["outside"].as_array().into_iter().flatten();
+    let names = modules.filter_map(|module| module.as_str()?.split(' ').nth(1));
+    names.map(|name| format!("module.{name}.")).collect()
 }
 
 fn recordings(shared: &Path) -> Vec<Recording> {
@@ -68,6 +77,7 @@ fn recordings(shared: &Path) -> Vec<Recording> {
                 source: sources.join(recorded["source"].as_str().unwrap()),
                 graph: recorded["graph"].clone(),
                 made_up: recorded["made_up"].to_string(),
+                outside: outside_modules(&recorded),
             });
         }
     }
@@ -76,6 +86,7 @@ fn recordings(shared: &Path) -> Vec<Recording> {
             graph: read(&configuration.join("expected.json")),
             source: configuration,
             made_up: String::new(),
+            outside: Vec::new(),
         });
     }
     all
@@ -228,9 +239,10 @@ fn compare_unit(recording: &Recording, ours: &Value, tally: &mut Tally) {
             let presence = match node {
                 Some(_) => Verdict::Equal,
                 None if stand_in().is_some() => Verdict::Unresolved,
+                None if recording.outside.iter().any(|module| address.starts_with(module)) => Verdict::Unresolved,
                 None => Verdict::Wrong,
             };
-            tally.add(format!("{our_list}"), presence, || {
+            tally.add(our_list.to_owned(), presence, || {
                 format!("{source}: {address} is missing")
             });
             for (theirs, field) in fields.iter().filter(|_| node.is_some()) {
@@ -271,6 +283,9 @@ fn graphs_agree_with_the_tools_themselves() {
     assert!(tally.wrong.is_empty(), "{} values are wrong", tally.wrong.len());
 }
 
+/// Projects in the syntax of Terraform 0.11 (a quoted block type), which Terraform itself no longer reads.
+const REFUSED_BY_TERRAFORM: [&str; 1] = ["cloudchacho__terraform-aws-taskhawk-queue__root"];
+
 /// What a run over all projects found.
 #[derive(Default)]
 struct Totals {
@@ -296,7 +311,8 @@ impl Totals {
         self.count_unresolved(&serde_json::from_str(&document).unwrap());
         for finding in &outcome.findings {
             *self.findings.entry(finding.rule).or_default() += 1;
-            if finding.rule == "parse-error" || finding.rule == "limit-reached" {
+            let refused = finding.rule == "parse-error" && REFUSED_BY_TERRAFORM.contains(&project);
+            if !refused && matches!(finding.rule, "parse-error" | "limit-reached") {
                 let place = outcome.sources.start(finding.primary().span);
                 self.problems.push(format!(
                     "{project}: {} {}:{}",
