@@ -260,12 +260,13 @@ impl Evaluator<'_> {
                 Part::If(test, yes, no) => {
                     let value = self.eval(test, scope);
                     let value = self.question(value, test, scope);
-                    let chosen = self.lift(vec![value], &mut |this, mut values| {
-                        match values.pop().and_then(|value| value.to_bool()) {
-                            Some(true) => this.template(yes, scope),
-                            Some(false) => this.template(no, scope),
-                            None => Value::unknown("a condition in a template is not known"),
-                        }
+                    let chosen = self.lift(vec![value], &mut |this, mut values| match values
+                        .pop()
+                        .and_then(|value| value.to_bool())
+                    {
+                        Some(true) => this.template(yes, scope),
+                        Some(false) => this.template(no, scope),
+                        None => Value::unknown("a condition in a template is not known"),
                     });
                     values.push(chosen);
                 }
@@ -283,6 +284,9 @@ impl Evaluator<'_> {
                         };
                         let mut all = Vec::new();
                         for (name, item) in pairs {
+                            if !this.spend(1) {
+                                return Value::unknown("evaluating it takes more than 2 million steps");
+                            }
                             let mut inner = scope.with(value, item);
                             if let Some(key) = key {
                                 inner = inner.with(key, name);
@@ -296,12 +300,22 @@ impl Evaluator<'_> {
             }
         }
         self.lift(values, &mut |this, parts| {
-            let length: usize = parts.iter().filter_map(Value::to_text).map(|text| text.len() / 16).sum();
+            let length: usize = parts
+                .iter()
+                .filter_map(Value::to_text)
+                .map(|text| text.len() / 16)
+                .sum();
             if !this.spend(length) {
                 return Value::unknown("evaluating it takes more than 2 million steps");
             }
-            if parts.iter().any(|part| part.as_unknown().is_some_and(|unknown| unknown.error)) {
-                return parts.into_iter().find(|part| part.as_unknown().is_some()).unwrap_or_else(Value::null);
+            if parts
+                .iter()
+                .any(|part| part.as_unknown().is_some_and(|unknown| unknown.error))
+            {
+                return parts
+                    .into_iter()
+                    .find(|part| part.as_unknown().is_some())
+                    .unwrap_or_else(Value::null);
             }
             let from = parts.clone();
             joined(parts).from(&from)
@@ -337,6 +351,9 @@ impl Evaluator<'_> {
             };
             let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
             for (key, value) in pairs {
+                if !this.spend(1) {
+                    return this.give_up(parts.value.span, "evaluating it takes more than 2 million steps");
+                }
                 let mut inner = scope.clone();
                 if let Some(name) = &parts.key_name {
                     inner.names.push((name.clone(), key));
@@ -382,6 +399,13 @@ impl Evaluator<'_> {
             } else {
                 map.push((key, value));
             }
+            if !self.spend(1) {
+                return Value::unknown("evaluating it takes more than 2 million steps");
+            }
+        }
+        let keys: std::collections::BTreeSet<&Arc<str>> = map.iter().map(|(key, _)| key).collect();
+        if keys.len() < map.len() {
+            return Value::error("two elements of a `for` have the same key");
         }
         map.extend(groups.into_iter().map(|(key, values)| (key, Value::list(values))));
         Value::map(map)
