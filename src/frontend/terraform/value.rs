@@ -207,7 +207,7 @@ impl Value {
 
     /// A set; items of one kind that can be compared.
     pub(super) fn set(mut items: Vec<Value>) -> Value {
-        items.sort_by(|a, b| a.order(b));
+        items.sort_by(Value::order);
         items.dedup_by(|a, b| a.equals(b) == Some(true));
         Kind::Set(items.into()).into()
     }

@@ -143,7 +143,7 @@ impl Evaluator<'_> {
     pub(in super::super) fn index(&mut self, value: &Value, index: &Value) -> Value {
         let index = &self.plain(index.clone());
         match (&value.kind, &index.kind) {
-            (Kind::Unknown(_), _) | (Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
+            (Kind::Unknown(_) | Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
             (_, Kind::Unknown(_)) => index.clone(),
             (Kind::List(items), _) => {
                 #[allow(
