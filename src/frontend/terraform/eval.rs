@@ -284,6 +284,9 @@ impl Evaluator<'_> {
                         };
                         let mut all = Vec::new();
                         for (name, item) in pairs {
+                            if !this.spend(1) {
+                                return Value::unknown("evaluating it takes more than 2 million steps");
+                            }
                             let mut inner = scope.with(value, item);
                             if let Some(key) = key {
                                 inner = inner.with(key, name);
@@ -348,6 +351,9 @@ impl Evaluator<'_> {
             };
             let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
             for (key, value) in pairs {
+                if !this.spend(1) {
+                    return this.give_up(parts.value.span, "evaluating it takes more than 2 million steps");
+                }
                 let mut inner = scope.clone();
                 if let Some(name) = &parts.key_name {
                     inner.names.push((name.clone(), key));
@@ -393,6 +399,13 @@ impl Evaluator<'_> {
             } else {
                 map.push((key, value));
             }
+            if !self.spend(1) {
+                return Value::unknown("evaluating it takes more than 2 million steps");
+            }
+        }
+        let keys: std::collections::BTreeSet<&Arc<str>> = map.iter().map(|(key, _)| key).collect();
+        if keys.len() < map.len() {
+            return Value::error("two elements of a `for` have the same key");
         }
         map.extend(groups.into_iter().map(|(key, values)| (key, Value::list(values))));
         Value::map(map)

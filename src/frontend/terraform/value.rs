@@ -11,6 +11,10 @@ use std::sync::Arc;
 pub(super) const MAX_CASES: usize = 64;
 /// Texts longer than this are not computed.
 pub(super) const MAX_TEXT: usize = 1 << 20;
+/// Values of more parts than this are not computed: lists of lists of themselves double without end.
+const MAX_WEIGHT: u32 = 1_000_000;
+/// Texts of more parts that are not known are not kept.
+const MAX_PARTS: usize = 256;
 
 /// A value, where it is written, and where it came from.
 #[derive(Debug, Clone)]
@@ -20,6 +24,8 @@ pub(super) struct Value {
     pub(super) span: Option<Span>,
     /// The way from `span` to where it is defined, nearest first.
     pub(super) origins: Trail,
+    /// How many values it is made of, shared ones counted each time: what walking through it costs.
+    pub(super) weight: u32,
 }
 
 /// What a value is.
@@ -140,10 +146,35 @@ impl Trail {
 
 impl From<Kind> for Value {
     fn from(kind: Kind) -> Self {
+        let weight = kind.weight();
+        let kind = if weight > MAX_WEIGHT {
+            Kind::Unknown(Unknown {
+                reason: "it is a value of more than a million parts".into(),
+                key: None,
+                error: false,
+            })
+        } else {
+            kind
+        };
         Value {
+            weight: if weight > MAX_WEIGHT { 1 } else { weight },
             kind,
             span: None,
             origins: Trail::default(),
+        }
+    }
+}
+
+impl Kind {
+    fn weight(&self) -> u32 {
+        let sum =
+            |values: &mut dyn Iterator<Item = &Value>| values.fold(1u32, |sum, value| sum.saturating_add(value.weight));
+        match self {
+            Kind::Template(items) | Kind::List(items) | Kind::Set(items) => sum(&mut items.iter()),
+            Kind::Map(entries) => sum(&mut entries.iter().map(|(_, value)| value)),
+            Kind::Cases(cases) => sum(&mut cases.iter().map(|(_, value)| value)),
+            Kind::Encoded(inner) => inner.weight.saturating_add(1),
+            _ => 1,
         }
     }
 }
@@ -176,7 +207,7 @@ impl Value {
 
     /// A set; items of one kind that can be compared.
     pub(super) fn set(mut items: Vec<Value>) -> Value {
-        items.sort_by(|a, b| a.order(b));
+        items.sort_by(Value::order);
         items.dedup_by(|a, b| a.equals(b) == Some(true));
         Kind::Set(items.into()).into()
     }
@@ -471,6 +502,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     }
     match all.len() {
         0 => Value::text(""),
+        MAX_PARTS.. => Value::unknown("it is a text of more than 256 parts that are not known"),
         1 if matches!(all[0].kind, Kind::Text(_)) => all.remove(0),
         _ => Kind::Template(all.into()).into(),
     }

@@ -43,7 +43,7 @@ impl Evaluator<'_> {
                 nullable.is_none_or(|attribute| this.eval(&attribute.value, &scope).to_bool() != Some(false));
             let kind = block.body.attribute("type").map(|attribute| attribute.value.clone());
             let default = block.body.attribute("default").cloned();
-            let mut from_default = |this: &mut Self| {
+            let from_default = |this: &mut Self| {
                 let Some(attribute) = &default else {
                     let key = format!("{}|var.{name}", this.instances[module].scope);
                     return Kind::Unknown(Unknown {

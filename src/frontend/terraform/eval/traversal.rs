@@ -143,7 +143,7 @@ impl Evaluator<'_> {
     pub(in super::super) fn index(&mut self, value: &Value, index: &Value) -> Value {
         let index = &self.plain(index.clone());
         match (&value.kind, &index.kind) {
-            (Kind::Unknown(_), _) | (Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
+            (Kind::Unknown(_) | Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
             (_, Kind::Unknown(_)) => index.clone(),
             (Kind::List(items), _) => {
                 #[allow(
@@ -153,7 +153,11 @@ impl Evaluator<'_> {
                 )]
                 let found = index
                     .to_number()
+<<<<<<< HEAD
                     .filter(|at| *at >= 0.0)
+=======
+                    .filter(|at| *at >= 0.0 && at.fract() == 0.0)
+>>>>>>> tf
                     .and_then(|at| items.get(at as usize));
                 found.map_or_else(
                     || Value::error("the index is outside of the list"),

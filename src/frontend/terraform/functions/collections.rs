@@ -68,7 +68,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
             }
             Value::map(all)
         }
-        ("lookup", [map, key, default @ ..]) => match (map.get(&*key.to_text()?), default) {
+        ("lookup", [map, key, default @ ..]) => match (map.get(&key.to_text()?), default) {
             (Some(found), _) => found.clone(),
             (None, [default, ..]) if map.entries().is_some() => default.clone(),
             _ => return None,

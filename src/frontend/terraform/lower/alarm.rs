@@ -1,4 +1,4 @@
-//! CloudWatch alarms and the queues they look at.
+//! `CloudWatch` alarms and the queues they look at.
 
 use super::super::eval::Scope;
 use super::super::syntax::Body;

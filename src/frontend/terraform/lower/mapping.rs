@@ -66,9 +66,14 @@ impl Lowering<'_, '_> {
         let Some((value, _)) = self.argument(body, &node.scope, "event_source_arn") else {
             return true;
         };
+        // A module that serves queues and streams writes these arguments too, and leaves them null for queues.
+        let stream = streams.iter().any(|name| {
+            let value = self.argument(body, &node.scope, name);
+            value.is_some_and(|(value, _)| !value.is_null() && value.is_plain())
+        });
         value.each_case().iter().all(|(_, value)| match service(value) {
             Some(service) => service != "sqs",
-            None => streams.iter().any(|name| body.attribute(name).is_some()),
+            None => stream,
         })
     }
 }

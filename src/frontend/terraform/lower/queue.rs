@@ -50,8 +50,7 @@ impl Lowering<'_, '_> {
     fn redrive(&mut self, node: &Node) -> Attribute<Option<RedrivePolicy>> {
         let argument = self.argument(&node.block.body, &node.scope, "redrive_policy");
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
-        let world = &node.resource.when;
-        self.policy("redrive_policy", argument, node, |lowering, policy| {
+        self.policy("redrive_policy", argument, node, |lowering, policy, world| {
             lowering.redrive_policy(policy, span, world)
         })
     }
@@ -59,8 +58,7 @@ impl Lowering<'_, '_> {
     fn redrive_allow(&mut self, node: &Node) -> Attribute<Option<RedriveAllowPolicy>> {
         let argument = self.argument(&node.block.body, &node.scope, "redrive_allow_policy");
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
-        let world = &node.resource.when;
-        self.policy("redrive_allow_policy", argument, node, |lowering, policy| {
+        self.policy("redrive_allow_policy", argument, node, |lowering, policy, world| {
             lowering.redrive_allow_policy(policy, span, world)
         })
     }
@@ -71,14 +69,15 @@ impl Lowering<'_, '_> {
         name: &str,
         argument: Option<(Value, Span)>,
         node: &Node,
-        mut convert: impl FnMut(&mut Self, Result<Value, &'static str>) -> Result<Option<T>, Refusal>,
+        mut convert: impl FnMut(&mut Self, Result<Value, &'static str>, &Condition) -> Result<Option<T>, Refusal>,
     ) -> Attribute<Option<T>> {
         let Some((value, span)) = argument else {
             return Attribute::absent(name, None, node.resource.header);
         };
         let mut cases = Vec::new();
         for (when, value) in value.each_case() {
-            if !node.resource.when.is_possible_with(&when) {
+            let world = node.resource.when.and(&when);
+            if !world.is_possible() {
                 continue;
             }
             let state = match &value.kind {
@@ -93,11 +92,11 @@ impl Lowering<'_, '_> {
                             State::Unresolved(refusal(&value, "the policy is not known"))
                         }
                         Some(Kind::Map(entries)) if entries.is_empty() => State::Set(None),
-                        _ => convert(self, decoded).map_or_else(State::Unresolved, State::Set),
+                        _ => convert(self, decoded, &world).map_or_else(State::Unresolved, State::Set),
                     }
                 }
                 Kind::Template(_) => match json::decode(&value) {
-                    Ok(decoded) => convert(self, Ok(decoded)).map_or_else(State::Unresolved, State::Set),
+                    Ok(decoded) => convert(self, Ok(decoded), &world).map_or_else(State::Unresolved, State::Set),
                     Err(_) => State::Unresolved(refusal(&value, "the policy is not known")),
                 },
                 _ => State::Unresolved(refusal(&value, "the policy is not known")),
