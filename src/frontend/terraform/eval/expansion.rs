@@ -255,30 +255,17 @@ impl Evaluator<'_> {
                 let mut all = Vec::new();
                 for item in items.iter() {
                     let item = self.plain(item.clone());
-<<<<<<< HEAD
-                    match item.to_text() {
-                        Some(text) => all.push((
-=======
                     if let Some(text) = item.to_text() {
                         all.push((
->>>>>>> tf
                             text.clone(),
                             Value {
                                 kind: Kind::Text(text),
                                 ..item
                             },
-<<<<<<< HEAD
-                        )),
-                        None => {
-                            let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
-                            return Keys::Unknown(reason.unwrap_or_else(|| "a key of `for_each` is not known".into()));
-                        }
-=======
                         ))
                     } else {
                         let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
                         return Keys::Unknown(reason.unwrap_or_else(|| "a key of `for_each` is not known".into()));
->>>>>>> tf
                     }
                 }
                 Keys::Each(all)

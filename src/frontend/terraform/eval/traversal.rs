@@ -153,11 +153,7 @@ impl Evaluator<'_> {
                 )]
                 let found = index
                     .to_number()
-<<<<<<< HEAD
-                    .filter(|at| *at >= 0.0)
-=======
                     .filter(|at| *at >= 0.0 && at.fract() == 0.0)
->>>>>>> tf
                     .and_then(|at| items.get(at as usize));
                 found.map_or_else(
                     || Value::error("the index is outside of the list"),
