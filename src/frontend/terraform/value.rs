@@ -463,9 +463,6 @@ pub(super) fn parse_number(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// How many parts a text may have that is not wholly known.
-const MAX_PARTS: usize = 1_000;
-
 /// Joins parts into a text; into a template where some are not plain.
 pub(super) fn joined(parts: Vec<Value>) -> Value {
     let mut all: Vec<Value> = Vec::new();
@@ -476,10 +473,6 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
             _ => vec![part],
         };
         for part in flat {
-            // Parts that stay open double like letters do where locals repeat each other.
-            if all.len() >= MAX_PARTS {
-                return Value::unknown("it is a text of more than a thousand open parts");
-            }
             let Some(text) = part.to_text() else {
                 all.push(part);
                 continue;
