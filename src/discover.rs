@@ -59,7 +59,9 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
         } else {
             let named = named_file(&absolute, path);
             with(&found, |found| match named {
-                Ok(input) => drop(found.inputs.insert(input)),
+                Ok(input) => {
+                    found.inputs.insert(input);
+                }
                 Err(message) => found.errors.push(message),
             });
         }
@@ -199,7 +201,9 @@ fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
             if pass && name_of(entry.path()) != ".git" {
                 let path = entry.path().strip_prefix(&root_of_filter).unwrap_or(entry.path());
                 let path = shown_of_filter.join(path).display().to_string();
-                with(&noted, |found| drop(found.skipped.insert(path)));
+                with(&noted, |found| {
+                    found.skipped.insert(path);
+                });
             }
             !pass
         })
@@ -229,7 +233,9 @@ fn take(entry: &DirEntry, bounds: &Path, found: &Mutex<Found>) {
     if terraform {
         if let Some(directory) = path.parent() {
             let input = Input::TerraformModule(directory.to_owned());
-            with(found, |found| drop(found.inputs.insert(input)));
+            with(found, |found| {
+                found.inputs.insert(input);
+            });
         }
         return;
     }
@@ -239,7 +245,9 @@ fn take(entry: &DirEntry, bounds: &Path, found: &Mutex<Found>) {
         Some(path.to_owned())
     };
     if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && file.is_file())) {
-        with(found, |found| drop(found.candidates.insert(file)));
+        with(found, |found| {
+            found.candidates.insert(file);
+        });
     }
 }
 

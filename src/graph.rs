@@ -253,7 +253,7 @@ pub struct AlarmMetric {
     pub queue: Attribute<Link>,
 }
 
-/// A CloudWatch alarm.
+/// A `CloudWatch` alarm.
 #[derive(Debug, Clone)]
 pub struct Alarm {
     /// Address, place and existence.

@@ -72,7 +72,7 @@ fn try_all(name: &str, text: &str) {
     let directory = TemporaryDirectory::with_files([]);
     let directory = directory.path().canonicalize().expect("it exists");
     let file = directory.join(name);
-    let input = if name.ends_with(".tf") {
+    let input = if Path::new(name).extension().is_some_and(|ending| ending == "tf") {
         Input::TerraformModule(directory.clone())
     } else {
         Input::Template(file.clone())

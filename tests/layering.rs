@@ -104,7 +104,7 @@ fn is_allowed(path: &str, allowed: &[&str]) -> bool {
         path.strip_prefix(*of)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     };
-    allowed.iter().any(|of| below(&of))
+    allowed.iter().any(below)
 }
 
 #[test]

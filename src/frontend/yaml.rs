@@ -1,4 +1,4 @@
-//! Reads YAML into the tree: events from the parser, everything above them here, by the rules of YAML 1.1 as PyYAML
+//! Reads YAML into the tree: events from the parser, everything above them here, by the rules of YAML 1.1 as `PyYAML`
 //! applies them, because CloudFormation's own tools stand on it. Short tags (`!Ref x`) become their long form
 //! (`Ref: x`). It does not know what any intrinsic means.
 

@@ -184,7 +184,7 @@ impl Condition {
             either = Condition::always();
             either.too_complex = too_complex;
         }
-        if !either.is_always() && !(self.labels.is_empty() || other.labels.is_empty()) {
+        if !(either.is_always() || self.labels.is_empty() || other.labels.is_empty()) {
             let side = |labels: &BTreeSet<Arc<str>>| {
                 let joined = labels.iter().map(|l| &**l).collect::<Vec<_>>().join(" and ");
                 if labels.len() > 1 {
@@ -297,7 +297,7 @@ impl Condition {
         (!open).then_some(false)
     }
 
-    /// What to call it in a message ("IsProd", "IsProd and not HasDlq"); `None` where it always holds.
+    /// What to call it in a message ("`IsProd`", "`IsProd` and not `HasDlq`"); `None` where it always holds.
     pub fn describe(&self) -> Option<String> {
         if self.is_always() {
             return None;
@@ -385,7 +385,7 @@ mod tests {
         let both = env("prod").and(&size("l"));
         assert!(both.not().or(&both).is_always());
         assert!(!both.not().is_possible_with(&both));
-        assert_eq!(both.not().not().and(&both.not()).is_possible(), false);
+        assert!(!both.not().not().and(&both.not()).is_possible());
     }
 
     #[test]

@@ -77,17 +77,19 @@ impl<'t> Template<'t> {
                 })
             }
             (Side::Variable(a), Side::Variable(b)) if a.key == b.key => Condition::always(),
-            (Side::Variable(a), Side::Variable(b)) => match (&a.domain, &b.domain) {
-                (Some(values), Some(_)) => values.iter().fold(Condition::never(), |either, value| {
-                    let both = Condition::is(a.clone(), value.clone()).and(&Condition::is(b.clone(), value.clone()));
-                    either.or(&both)
-                }),
-                _ => {
+            (Side::Variable(a), Side::Variable(b)) => {
+                if let (Some(values), Some(_)) = (&a.domain, &b.domain) {
+                    values.iter().fold(Condition::never(), |either, value| {
+                        let both =
+                            Condition::is(a.clone(), value.clone()).and(&Condition::is(b.clone(), value.clone()));
+                        either.or(&both)
+                    })
+                } else {
                     let (first, second) = if a.key < b.key { (a, b) } else { (b, a) };
                     let own = second.key.rsplit('|').next().unwrap_or_default().to_owned();
                     Condition::flag(format!("{} = {own}", first.key))
                 }
-            },
+            }
         }
     }
 

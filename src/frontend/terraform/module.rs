@@ -175,7 +175,7 @@ fn read_file(path: &Path, sources: &Sources, unit: &str, module: &mut Module) ->
 }
 
 /// Merges a block of an override file into the block it overrides, attribute by attribute.
-fn override_block(blocks: &mut Vec<Arc<Block>>, from: Arc<Block>) {
+fn override_block(blocks: &mut [Arc<Block>], from: Arc<Block>) {
     if &*from.kind == "locals" {
         for attribute in &from.body.attributes {
             for block in blocks.iter_mut().filter(|block| &*block.kind == "locals") {

@@ -1,4 +1,4 @@
-//! What a plain scalar means in YAML 1.1, as PyYAML resolves it: `yes` is a boolean, `012` is ten, `1:30` is ninety.
+//! What a plain scalar means in YAML 1.1, as `PyYAML` resolves it: `yes` is a boolean, `012` is ten, `1:30` is ninety.
 //! Dates stay strings, because CloudFormation reads `2012-10-17` as one.
 
 use crate::frontend::tree::Value;

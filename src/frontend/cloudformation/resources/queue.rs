@@ -55,9 +55,10 @@ impl<'t> Lowering<'_, 't> {
     }
 
     fn redrive(&self, properties: &Properties<'t>) -> Attribute<Option<RedrivePolicy>> {
-        self.policy(properties, "RedrivePolicy", |keys, outcome| match keys {
-            Some(keys) => self.redrive_policy(&keys, outcome),
-            None => {
+        self.policy(properties, "RedrivePolicy", |keys, outcome| {
+            if let Some(keys) = keys {
+                self.redrive_policy(&keys, outcome)
+            } else {
                 let unknown = || "the redrive policy is malformed";
                 RedrivePolicy {
                     target: Attribute::unresolved("deadLetterTargetArn", unknown(), outcome.span),

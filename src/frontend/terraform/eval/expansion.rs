@@ -262,7 +262,7 @@ impl Evaluator<'_> {
                                 kind: Kind::Text(text),
                                 ..item
                             },
-                        ))
+                        ));
                     } else {
                         let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
                         return Keys::Unknown(reason.unwrap_or_else(|| "a key of `for_each` is not known".into()));

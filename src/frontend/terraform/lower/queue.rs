@@ -51,7 +51,7 @@ impl Lowering<'_, '_> {
         let argument = self.argument(&node.block.body, &node.scope, "redrive_policy");
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
         self.policy("redrive_policy", argument, node, |lowering, policy, world| {
-            lowering.redrive_policy(policy, span, world)
+            Ok(Some(lowering.redrive_policy(policy, span, world)))
         })
     }
 
@@ -120,12 +120,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn redrive_policy(
-        &mut self,
-        policy: Result<Value, &'static str>,
-        span: Span,
-        world: &Condition,
-    ) -> Result<Option<RedrivePolicy>, Refusal> {
+    fn redrive_policy(&mut self, policy: Result<Value, &'static str>, span: Span, world: &Condition) -> RedrivePolicy {
         let mut faults = Vec::new();
         let policy = policy.ok().filter(|policy| policy.entries().is_some());
         let (mut target, mut count) = (None, None);
@@ -179,11 +174,11 @@ impl Lowering<'_, '_> {
                 faults.push(fault);
             }
         }
-        Ok(Some(RedrivePolicy {
+        RedrivePolicy {
             target: self.attribute("deadLetterTargetArn", Some(target), span, world, None, link),
             max_receive_count: self.attribute("maxReceiveCount", Some(count), span, world, None, integer),
             faults,
-        }))
+        }
     }
 
     fn redrive_allow_policy(
