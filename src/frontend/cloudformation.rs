@@ -60,7 +60,7 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
             return loaded;
         }
     };
-    let parsed = parse(&sources.file(file).text(), file);
+    let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
     for document in &parsed.documents {
         match kind {

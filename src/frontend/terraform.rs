@@ -35,12 +35,18 @@ pub(super) fn load(directories: &[PathBuf], sources: &Sources) -> Vec<Loaded> {
             Source::Away(_) => None,
         })
         .collect();
-    let mut roots: Vec<&Arc<Module>> = modules.values().filter(|module| !called.contains(&module.directory)).collect();
+    let mut roots: Vec<&Arc<Module>> = modules
+        .values()
+        .filter(|module| !called.contains(&module.directory))
+        .collect();
     if roots.is_empty() {
         // Modules that only call each other: better judged each than not at all.
         roots = modules.values().collect();
     }
-    let mut units: Vec<Loaded> = roots.par_iter().map(|root| load_root(root, &modules, sources)).collect();
+    let mut units: Vec<Loaded> = roots
+        .par_iter()
+        .map(|root| load_root(root, &modules, sources))
+        .collect();
     // What was read once is told once, with the first unit.
     if let Some(first) = units.first_mut() {
         for module in modules.values() {
@@ -60,7 +66,9 @@ fn load_root(root: &Arc<Module>, modules: &Modules, sources: &Sources) -> Loaded
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);
     let graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
-    let limit = evaluator.limit.map(|(span, bound)| limit_reached(sources, &name, span, bound));
+    let limit = evaluator
+        .limit
+        .map(|(span, bound)| limit_reached(sources, &name, span, bound));
     Loaded {
         graph,
         diagnostics: limit.into_iter().collect(),

@@ -260,12 +260,13 @@ impl Evaluator<'_> {
                 Part::If(test, yes, no) => {
                     let value = self.eval(test, scope);
                     let value = self.question(value, test, scope);
-                    let chosen = self.lift(vec![value], &mut |this, mut values| {
-                        match values.pop().and_then(|value| value.to_bool()) {
-                            Some(true) => this.template(yes, scope),
-                            Some(false) => this.template(no, scope),
-                            None => Value::unknown("a condition in a template is not known"),
-                        }
+                    let chosen = self.lift(vec![value], &mut |this, mut values| match values
+                        .pop()
+                        .and_then(|value| value.to_bool())
+                    {
+                        Some(true) => this.template(yes, scope),
+                        Some(false) => this.template(no, scope),
+                        None => Value::unknown("a condition in a template is not known"),
                     });
                     values.push(chosen);
                 }
@@ -296,12 +297,22 @@ impl Evaluator<'_> {
             }
         }
         self.lift(values, &mut |this, parts| {
-            let length: usize = parts.iter().filter_map(Value::to_text).map(|text| text.len() / 16).sum();
+            let length: usize = parts
+                .iter()
+                .filter_map(Value::to_text)
+                .map(|text| text.len() / 16)
+                .sum();
             if !this.spend(length) {
                 return Value::unknown("evaluating it takes more than 2 million steps");
             }
-            if parts.iter().any(|part| part.as_unknown().is_some_and(|unknown| unknown.error)) {
-                return parts.into_iter().find(|part| part.as_unknown().is_some()).unwrap_or_else(Value::null);
+            if parts
+                .iter()
+                .any(|part| part.as_unknown().is_some_and(|unknown| unknown.error))
+            {
+                return parts
+                    .into_iter()
+                    .find(|part| part.as_unknown().is_some())
+                    .unwrap_or_else(Value::null);
             }
             let from = parts.clone();
             joined(parts).from(&from)

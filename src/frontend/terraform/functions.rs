@@ -24,7 +24,9 @@ pub(super) fn call(
     match &**name {
         "try" => return first_that_works(eval, arguments, scope),
         "can" => {
-            let value = arguments.first().map_or_else(Value::null, |argument| eval.eval(argument, scope));
+            let value = arguments
+                .first()
+                .map_or_else(Value::null, |argument| eval.eval(argument, scope));
             return eval.lift(vec![value], &mut |_, values| match values[0].as_unknown() {
                 Some(unknown) if unknown.error => Value::bool(false),
                 Some(_) => values[0].clone(),
@@ -151,7 +153,11 @@ fn tolerant(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
                 parts.push(eval.plain(item.clone()));
             }
             // One reference alone stays a link.
-            Some(if parts.len() == 1 { parts.remove(0) } else { super::value::joined(parts) })
+            Some(if parts.len() == 1 {
+                parts.remove(0)
+            } else {
+                super::value::joined(parts)
+            })
         }
         _ => None,
     }

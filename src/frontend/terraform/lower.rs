@@ -13,7 +13,9 @@ mod uses;
 use super::eval::{Evaluator, Member};
 use super::syntax::Block;
 use super::value::Value;
-use crate::graph::{Attribute, Condition, FailureTarget, Link, RedriveAllowPolicy, RedrivePolicy, Resource, UnitGraph, UnitId};
+use crate::graph::{
+    Attribute, Condition, FailureTarget, Link, RedriveAllowPolicy, RedrivePolicy, Resource, UnitGraph, UnitId,
+};
 use std::sync::Arc;
 
 /// Lowers one unit.

@@ -67,7 +67,12 @@ impl Evaluator<'_> {
                 key: member.key.clone(),
                 address: address.into(),
             });
-            if unknown { Kind::AnyResource(id) } else { Kind::Resource(id) }.into()
+            if unknown {
+                Kind::AnyResource(id)
+            } else {
+                Kind::Resource(id)
+            }
+            .into()
         }))
     }
 
@@ -220,7 +225,11 @@ impl Evaluator<'_> {
     }
 
     fn count(&mut self, value: &Value, span: crate::source::Span) -> Keys {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both ends are checked")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "both ends are checked"
+        )]
         match (self.plain(value.clone()).to_number(), value.as_unknown()) {
             (Some(count), _) if count >= 0.0 && self.room(count, span) => Keys::Count(count as usize),
             (_, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
@@ -247,7 +256,13 @@ impl Evaluator<'_> {
                 for item in items.iter() {
                     let item = self.plain(item.clone());
                     match item.to_text() {
-                        Some(text) => all.push((text.clone(), Value { kind: Kind::Text(text), ..item })),
+                        Some(text) => all.push((
+                            text.clone(),
+                            Value {
+                                kind: Kind::Text(text),
+                                ..item
+                            },
+                        )),
                         None => {
                             let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
                             return Keys::Unknown(reason.unwrap_or_else(|| "a key of `for_each` is not known".into()));

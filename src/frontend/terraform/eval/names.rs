@@ -39,7 +39,8 @@ impl Evaluator<'_> {
             };
             let scope = this.scope(module);
             let nullable = block.body.attribute("nullable");
-            let nullable = nullable.is_none_or(|attribute| this.eval(&attribute.value, &scope).to_bool() != Some(false));
+            let nullable =
+                nullable.is_none_or(|attribute| this.eval(&attribute.value, &scope).to_bool() != Some(false));
             let kind = block.body.attribute("type").map(|attribute| attribute.value.clone());
             let default = block.body.attribute("default").cloned();
             let mut from_default = |this: &mut Self| {
@@ -53,7 +54,9 @@ impl Evaluator<'_> {
                     .into();
                 };
                 let mut value = this.eval(&attribute.value, &scope);
-                value.origins = value.origins.before(attribute.value.span, format!("the default of `var.{name}`"));
+                value.origins = value
+                    .origins
+                    .before(attribute.value.span, format!("the default of `var.{name}`"));
                 value
             };
             let value = match this.given(module, name) {
@@ -75,7 +78,13 @@ impl Evaluator<'_> {
     fn given(&mut self, module: usize, name: &Arc<str>) -> Option<Value> {
         let instance = &self.instances[module];
         let Some((call_name, call, scope)) = instance.caller.clone() else {
-            let (file, attribute) = instance.module.settings.iter().rev().find(|(_, a)| a.name == *name)?.clone();
+            let (file, attribute) = instance
+                .module
+                .settings
+                .iter()
+                .rev()
+                .find(|(_, a)| a.name == *name)?
+                .clone();
             let scope = self.scope(module);
             let mut value = self.eval(&attribute.value, &scope);
             value.origins = value.origins.before(attribute.span, format!("`{name}` in `{file}`"));
@@ -84,7 +93,9 @@ impl Evaluator<'_> {
         debug_assert!(matches!(call.source, Source::Here(_)));
         let attribute = call.block.body.attribute(name)?;
         let mut value = self.eval(&attribute.value, &scope);
-        value.origins = value.origins.before(attribute.span, format!("the argument of module `{call_name}`"));
+        value.origins = value
+            .origins
+            .before(attribute.span, format!("the argument of module `{call_name}`"));
         Some(value)
     }
 
@@ -141,7 +152,11 @@ impl Evaluator<'_> {
                 if let Some(inner) = inner {
                     items = items.into_iter().map(|item| self.convert(item, inner, scope)).collect();
                 }
-                let made = if name == "set" { Value::set(items) } else { Value::list(items) };
+                let made = if name == "set" {
+                    Value::set(items)
+                } else {
+                    Value::list(items)
+                };
                 with(made.kind)
             }
             ("map", inner) => {

@@ -44,13 +44,14 @@ impl Evaluator<'_> {
                 let left = self.question(left, &operands[0], scope);
                 let right = self.question(right, &operands[1], scope);
                 let decisive = operator == BinaryOperator::Or;
-                self.lift(vec![left, right], &mut |_, values| {
-                    match (values[0].to_bool(), values[1].to_bool()) {
+                self.lift(
+                    vec![left, right],
+                    &mut |_, values| match (values[0].to_bool(), values[1].to_bool()) {
                         (Some(a), Some(b)) => Value::bool(if decisive { a || b } else { a && b }).from(&values),
                         (None, _) => values[0].clone(),
                         (_, None) => values[1].clone(),
-                    }
-                })
+                    },
+                )
             }
             BinaryOperator::Eq | BinaryOperator::NotEq => {
                 let equal = operator == BinaryOperator::Eq;
@@ -92,7 +93,10 @@ impl Evaluator<'_> {
         if let Some(same) = left.equals(&right) {
             return Value::bool(same == equal);
         }
-        if let Some(value) = [&left, &right].into_iter().find(|value| value.as_unknown().is_some_and(|u| u.error)) {
+        if let Some(value) = [&left, &right]
+            .into_iter()
+            .find(|value| value.as_unknown().is_some_and(|u| u.error))
+        {
             return value.clone();
         }
         let condition = match (&left.kind, &right.kind) {
@@ -103,7 +107,11 @@ impl Evaluator<'_> {
         let condition = condition.unwrap_or_else(|| {
             // `a != b` is the same question as `a == b`.
             let key = self.condition_key(whole, scope);
-            if equal { Condition::flag(key) } else { Condition::flag(key.replace(" != ", " == ")).not() }
+            if equal {
+                Condition::flag(key)
+            } else {
+                Condition::flag(key.replace(" != ", " == ")).not()
+            }
         });
         let condition = if equal { condition } else { condition.not() };
         Value::cases(both(&Condition::always(), &condition).into())

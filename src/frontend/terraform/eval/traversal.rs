@@ -81,7 +81,9 @@ impl Evaluator<'_> {
                 }
                 Step::Index(index) => {
                     let index = self.eval(index, scope);
-                    self.lift(vec![value, index], &mut |this, values| this.index(&values[0], &values[1]))
+                    self.lift(vec![value, index], &mut |this, values| {
+                        this.index(&values[0], &values[1])
+                    })
                 }
                 Step::Splat => {
                     let rest = steps.get(at..).unwrap_or(&[]);
@@ -89,7 +91,10 @@ impl Evaluator<'_> {
                 }
                 Step::AttributeSplat => {
                     let rest = steps.get(at..).unwrap_or(&[]);
-                    let count = rest.iter().take_while(|step| matches!(step, Step::Attribute(_))).count();
+                    let count = rest
+                        .iter()
+                        .take_while(|step| matches!(step, Step::Attribute(_)))
+                        .count();
                     at += count;
                     self.splat(value, rest.get(..count).unwrap_or(&[]), scope)
                 }
@@ -104,7 +109,9 @@ impl Evaluator<'_> {
             let items = match &value.kind {
                 Kind::Null => Vec::new(),
                 Kind::List(items) | Kind::Set(items) => items.to_vec(),
-                Kind::AnyResource(id) => return Value::unknown(format!("the instances of `{}` are not known", id.address)),
+                Kind::AnyResource(id) => {
+                    return Value::unknown(format!("the instances of `{}` are not known", id.address));
+                }
                 Kind::AnyModule(_) => return Value::unknown("the instances of a module are not known"),
                 Kind::Unknown(_) => return value,
                 _ => vec![value.clone()],
@@ -139,8 +146,15 @@ impl Evaluator<'_> {
             (Kind::Unknown(_), _) | (Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
             (_, Kind::Unknown(_)) => index.clone(),
             (Kind::List(items), _) => {
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a wild index finds nothing")]
-                let found = index.to_number().filter(|at| *at >= 0.0).and_then(|at| items.get(at as usize));
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a wild index finds nothing"
+                )]
+                let found = index
+                    .to_number()
+                    .filter(|at| *at >= 0.0)
+                    .and_then(|at| items.get(at as usize));
                 found.map_or_else(
                     || Value::error("the index is outside of the list"),
                     |found| within(value, found),
@@ -193,7 +207,9 @@ impl Evaluator<'_> {
             Some(value) if !value.is_null() => value,
             _ => default(this),
         });
-        value.origins = value.origins.before(attribute.span, format!("`{name}` of `{}`", id.address));
+        value.origins = value
+            .origins
+            .before(attribute.span, format!("`{name}` of `{}`", id.address));
         value
     }
 
@@ -204,7 +220,14 @@ impl Evaluator<'_> {
                 let (id, name) = (id.clone(), name.clone());
                 let configured = self.configured(&id, &name);
                 // A name under conditions would need lifting where it is used: the link says more.
-                if matches!(configured.kind, Kind::Text(_)) { Value { kind: configured.kind, ..value } } else { value }
+                if matches!(configured.kind, Kind::Text(_)) {
+                    Value {
+                        kind: configured.kind,
+                        ..value
+                    }
+                } else {
+                    value
+                }
             }
             _ => value,
         }

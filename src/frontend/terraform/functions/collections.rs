@@ -7,9 +7,36 @@ use std::sync::Arc;
 
 /// What [`apply`] knows.
 pub(super) const NAMES: &[&str] = &[
-    "chunklist", "compact", "concat", "contains", "distinct", "element", "flatten", "index", "keys", "length", "lookup",
-    "matchkeys", "merge", "one", "range", "reverse", "setintersection", "setproduct", "setsubtract", "setunion", "slice",
-    "sort", "sum", "alltrue", "anytrue", "tolist", "tomap", "toset", "values", "zipmap",
+    "chunklist",
+    "compact",
+    "concat",
+    "contains",
+    "distinct",
+    "element",
+    "flatten",
+    "index",
+    "keys",
+    "length",
+    "lookup",
+    "matchkeys",
+    "merge",
+    "one",
+    "range",
+    "reverse",
+    "setintersection",
+    "setproduct",
+    "setsubtract",
+    "setunion",
+    "slice",
+    "sort",
+    "sum",
+    "alltrue",
+    "anytrue",
+    "tolist",
+    "tomap",
+    "toset",
+    "values",
+    "zipmap",
 ];
 /// Terraform's own limit of `range`.
 const MAX_RANGE: usize = 1024;
@@ -62,7 +89,12 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
         }
         ("element", [list, index]) => {
             let items = list.items().filter(|items| !items.is_empty())?;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "wraps")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "wraps"
+            )]
             let at = (index.to_number()?.rem_euclid(items.len() as f64)) as usize;
             items.get(at)?.clone()
         }
@@ -116,12 +148,19 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
         }
         ("reverse", [list]) => Value::list(list.items()?.iter().rev().cloned().collect()),
         ("slice", [list, start, end]) => {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`get` checks them")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "`get` checks them"
+            )]
             let (start, end) = (start.to_number()? as usize, end.to_number()? as usize);
             Value::list(list.items()?.get(start..end)?.to_vec())
         }
         ("index", [list, wanted]) => {
-            let at = list.items()?.iter().position(|item| item.equals(wanted) == Some(true))?;
+            let at = list
+                .items()?
+                .iter()
+                .position(|item| item.equals(wanted) == Some(true))?;
             Value::count(at)
         }
         ("sum", [list]) => {
@@ -139,12 +178,16 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
         }
         ("setsubtract", [from, minus]) => {
             let (from, minus) = (from.items()?, minus.items()?);
-            let left = from.iter().filter(|item| !minus.iter().any(|other| other.equals(item) == Some(true)));
+            let left = from
+                .iter()
+                .filter(|item| !minus.iter().any(|other| other.equals(item) == Some(true)));
             Value::set(left.cloned().collect())
         }
         ("setintersection", [first, second]) => {
             let (first, second) = (first.items()?, second.items()?);
-            let both = first.iter().filter(|item| second.iter().any(|other| other.equals(item) == Some(true)));
+            let both = first
+                .iter()
+                .filter(|item| second.iter().any(|other| other.equals(item) == Some(true)));
             Value::set(both.cloned().collect())
         }
         ("setproduct", sets) if !sets.is_empty() => {
@@ -159,7 +202,10 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
                     tuple.push(item.clone());
                     tuple
                 };
-                all = all.iter().flat_map(|before| items.iter().map(move |item| longer(before, item))).collect();
+                all = all
+                    .iter()
+                    .flat_map(|before| items.iter().map(move |item| longer(before, item)))
+                    .collect();
             }
             Value::list(all.into_iter().map(Value::list).collect())
         }

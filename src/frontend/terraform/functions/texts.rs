@@ -6,9 +6,36 @@ use std::sync::Arc;
 
 /// What [`apply`] knows.
 pub(super) const NAMES: &[&str] = &[
-    "abs", "ceil", "chomp", "endswith", "floor", "format", "formatlist", "join", "jsondecode", "lower", "max", "min",
-    "parseint", "pow", "replace", "signum", "split", "startswith", "strcontains", "strrev", "substr", "title", "tobool",
-    "tonumber", "tostring", "trim", "trimprefix", "trimspace", "trimsuffix", "upper",
+    "abs",
+    "ceil",
+    "chomp",
+    "endswith",
+    "floor",
+    "format",
+    "formatlist",
+    "join",
+    "jsondecode",
+    "lower",
+    "max",
+    "min",
+    "parseint",
+    "pow",
+    "replace",
+    "signum",
+    "split",
+    "startswith",
+    "strcontains",
+    "strrev",
+    "substr",
+    "title",
+    "tobool",
+    "tonumber",
+    "tostring",
+    "trim",
+    "trimprefix",
+    "trimspace",
+    "trimsuffix",
+    "upper",
 ];
 
 #[allow(clippy::too_many_lines, reason = "a table")]
@@ -20,7 +47,11 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
             let mut best = number(0)?;
             for value in values {
                 let other = value.to_number()?;
-                best = if name == "max" { best.max(other) } else { best.min(other) };
+                best = if name == "max" {
+                    best.max(other)
+                } else {
+                    best.min(other)
+                };
             }
             Value::number(best)
         }
@@ -30,7 +61,11 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
         ("signum", 1) => Value::number(number(0).map(|n| if n == 0.0 { 0.0 } else { n.signum() })?),
         ("pow", 2) => Value::number(number(0)?.powf(number(1)?)),
         ("parseint", 2) => {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the range is checked"
+            )]
             let base = number(1).filter(|base| (2.0..=36.0).contains(base))? as u32;
             #[allow(clippy::cast_precision_loss, reason = "as precise as any number here")]
             Value::number(i64::from_str_radix(&text(0)?, base).ok()? as f64)
@@ -90,7 +125,11 @@ fn title(text: &str) -> String {
         .flat_map(|c| {
             let upper = start && c.is_alphabetic();
             start = !(c.is_alphanumeric() || c == '_' || c == '\'');
-            if upper { c.to_uppercase().collect::<Vec<_>>() } else { vec![c] }
+            if upper {
+                c.to_uppercase().collect::<Vec<_>>()
+            } else {
+                vec![c]
+            }
         })
         .collect()
 }
@@ -103,8 +142,16 @@ fn substr(text: &str, offset: f64, length: f64) -> Answer {
     if start < 0.0 || start > total {
         return None;
     }
-    let end = if length < 0.0 { total } else { (start + length).min(total) };
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both lie in the text")]
+    let end = if length < 0.0 {
+        total
+    } else {
+        (start + length).min(total)
+    };
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "both lie in the text"
+    )]
     let range = start as usize..end as usize;
     Some(Value::text(chars.get(range)?.iter().collect::<String>()))
 }
@@ -121,12 +168,18 @@ fn replace(text: &str, from: &str, to: &str) -> Answer {
 
 fn replace_pattern(text: &str, pattern: &str, to: &str) -> Answer {
     let unsupported = || Some(Value::unknown("a pattern of `replace` is not understood yet"));
-    let plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | ':' | '/' | ',' | '.'));
+    let plain = |text: &str| {
+        text.chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | ':' | '/' | ',' | '.'))
+    };
     if to.contains('$') {
         return unsupported();
     }
     if let Some(set) = pattern.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        let simple = plain(set) && !set.get(1..set.len().saturating_sub(1)).is_some_and(|middle| middle.contains('-'));
+        let simple = plain(set)
+            && !set
+                .get(1..set.len().saturating_sub(1))
+                .is_some_and(|middle| middle.contains('-'));
         if !simple {
             return unsupported();
         }
@@ -172,7 +225,11 @@ fn format(pattern: &str, arguments: &[Value]) -> Answer {
 }
 
 fn padded(flags: &str, text: &Arc<str>) -> Option<String> {
-    let width: usize = flags.trim_start_matches('0').parse().ok().filter(|width| *width <= 1000)?;
+    let width: usize = flags
+        .trim_start_matches('0')
+        .parse()
+        .ok()
+        .filter(|width| *width <= 1000)?;
     let fill = if flags.starts_with('0') { '0' } else { ' ' };
     let missing = width.saturating_sub(text.chars().count());
     Some(std::iter::repeat_n(fill, missing).collect::<String>() + text)

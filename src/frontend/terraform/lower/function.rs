@@ -115,7 +115,11 @@ impl Lowering<'_, '_> {
                 let Some(Target::Resource(address)) = case.value().map(|link| &link.target) else {
                     continue;
                 };
-                let named = self.graph.functions.iter_mut().find(|function| function.resource.address == *address);
+                let named = self
+                    .graph
+                    .functions
+                    .iter_mut()
+                    .find(|function| function.resource.address == *address);
                 if let Some(named) = named {
                     let mut target = target.clone();
                     target.when = target.when.and(&case.when);

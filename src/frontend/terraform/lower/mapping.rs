@@ -20,7 +20,9 @@ impl Lowering<'_, '_> {
                     None => known = false,
                 }
             }
-            known.then_some(false).ok_or_else(|| "a response type is not known".into())
+            known
+                .then_some(false)
+                .ok_or_else(|| "a response type is not known".into())
         });
         let maximum = self.read_nested(node, "scaling_config", "maximum_concurrency", None, |eval, value| {
             integer(eval, value).map(Some)
@@ -30,7 +32,12 @@ impl Lowering<'_, '_> {
             queue: self.link(node, "event_source_arn"),
             function: self.link(node, "function_name"),
             batch_size: self.read(node, "batch_size", limits::BATCH_SIZE_DEFAULT, integer),
-            window: self.read(node, "maximum_batching_window_in_seconds", limits::WINDOW_DEFAULT, seconds),
+            window: self.read(
+                node,
+                "maximum_batching_window_in_seconds",
+                limits::WINDOW_DEFAULT,
+                seconds,
+            ),
             report_batch_item_failures: report,
             maximum_concurrency: maximum,
             enabled: self.read(node, "enabled", true, boolean),
@@ -41,11 +48,21 @@ impl Lowering<'_, '_> {
     /// Whether the source is known to be something other than a queue.
     fn reads_no_queue(&mut self, node: &Node) -> bool {
         let body = &node.block.body;
-        let others = ["self_managed_event_source", "amazon_managed_kafka_event_source_config", "document_db_event_source_config"];
+        let others = [
+            "self_managed_event_source",
+            "amazon_managed_kafka_event_source_config",
+            "document_db_event_source_config",
+        ];
         if body.blocks.iter().any(|block| others.contains(&&*block.kind)) {
             return true;
         }
-        let streams = ["starting_position", "topics", "queues", "bisect_batch_on_function_error", "parallelization_factor"];
+        let streams = [
+            "starting_position",
+            "topics",
+            "queues",
+            "bisect_batch_on_function_error",
+            "parallelization_factor",
+        ];
         let Some((value, _)) = self.argument(body, &node.scope, "event_source_arn") else {
             return true;
         };
@@ -63,7 +80,11 @@ fn service(value: &Value) -> Option<&str> {
         Kind::Reference(id, _) if id.kind.starts_with("aws_") => Some("other"),
         Kind::Text(text) => text.strip_prefix("arn:")?.split(':').nth(1),
         Kind::Template(parts) => match &parts.first()?.kind {
-            Kind::Text(text) => text.strip_prefix("arn:")?.split(':').nth(1).filter(|service| !service.is_empty()),
+            Kind::Text(text) => text
+                .strip_prefix("arn:")?
+                .split(':')
+                .nth(1)
+                .filter(|service| !service.is_empty()),
             _ => None,
         },
         _ => None,

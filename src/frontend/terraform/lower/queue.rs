@@ -194,13 +194,24 @@ impl Lowering<'_, '_> {
         world: &Condition,
     ) -> Result<Option<RedriveAllowPolicy>, Refusal> {
         let policy = policy.map_err(Refusal::from)?;
-        let permission = policy.get("redrivePermission").map(|value| (value.clone(), value.span.unwrap_or(span)));
-        let permission =
-            self.attribute("redrivePermission", permission, span, world, Some("allowAll".to_owned()), text);
+        let permission = policy
+            .get("redrivePermission")
+            .map(|value| (value.clone(), value.span.unwrap_or(span)));
+        let permission = self.attribute(
+            "redrivePermission",
+            permission,
+            span,
+            world,
+            Some("allowAll".to_owned()),
+            text,
+        );
         let mut sources = Vec::new();
         if let Some(listed) = policy.get("sourceQueueArns") {
             let place = listed.span.unwrap_or(span);
-            for item in listed.items().map_or_else(|| vec![listed.clone()], |items| items.to_vec()) {
+            for item in listed
+                .items()
+                .map_or_else(|| vec![listed.clone()], |items| items.to_vec())
+            {
                 sources.push(self.attribute("sourceQueueArns", Some((item, place)), span, world, None, link));
             }
         }
@@ -258,7 +269,10 @@ fn names(link: &Link, queue: &Queue) -> bool {
         Target::Resource(address) => *address == queue.resource.address,
         Target::External(written) => {
             let last = written.rsplit(['/', ':']).next();
-            queue.name.known().is_some_and(|name| name.is_some() && name.as_deref() == last)
+            queue
+                .name
+                .known()
+                .is_some_and(|name| name.is_some() && name.as_deref() == last)
         }
         Target::Dangling(_) => false,
     }

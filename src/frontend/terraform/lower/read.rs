@@ -40,7 +40,14 @@ impl Lowering<'_, '_> {
         convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
         let argument = self.argument(&node.block.body, &node.scope, name);
-        self.attribute(name, argument, node.resource.header, &node.resource.when, Some(default), convert)
+        self.attribute(
+            name,
+            argument,
+            node.resource.header,
+            &node.resource.when,
+            Some(default),
+            convert,
+        )
     }
 
     /// A value as an attribute. Without `default`, an absent value is unresolved.
@@ -165,7 +172,14 @@ impl Lowering<'_, '_> {
         for nested in blocks {
             let argument = self.argument(&nested.block.body, &nested.scope, name);
             let place = nested.block.header;
-            let attribute = self.attribute(name, argument, place, &node.resource.when, Some(default.clone()), &mut convert);
+            let attribute = self.attribute(
+                name,
+                argument,
+                place,
+                &node.resource.when,
+                Some(default.clone()),
+                &mut convert,
+            );
             for mut case in attribute.cases {
                 case.when = case.when.and(&nested.when).and(&left);
                 if case.when.is_possible() {
@@ -217,7 +231,10 @@ pub(super) fn boolean(_: &mut Evaluator, value: &Value) -> Result<bool, Refusal>
 /// A text.
 pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Refusal> {
     let plain = eval.plain(value.clone());
-    plain.to_text().map(|text| text.to_string()).ok_or_else(|| refusal(value, "it is not a text"))
+    plain
+        .to_text()
+        .map(|text| text.to_string())
+        .ok_or_else(|| refusal(value, "it is not a text"))
 }
 
 /// Why `value` is not what it ought to be: because it is not known, or `or`.
@@ -302,7 +319,10 @@ fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link>
     let (first, last) = (parts.first()?, parts.last()?);
     if let Kind::Reference(id, attribute) = &first.kind
         && &*id.kind == "aws_lambda_function"
-        && parts.get(1).and_then(Value::to_text).is_some_and(|text| text.starts_with(':'))
+        && parts
+            .get(1)
+            .and_then(Value::to_text)
+            .is_some_and(|text| text.starts_with(':'))
     {
         return reference(eval, id, attribute, depth).ok();
     }
@@ -311,7 +331,10 @@ fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link>
         && first.to_text().is_some_and(|text| text.starts_with("arn:"))
     {
         let link = reference(eval, id, attribute, depth).ok()?;
-        return Some(Link { form: Form::Arn, ..link });
+        return Some(Link {
+            form: Form::Arn,
+            ..link
+        });
     }
     None
 }

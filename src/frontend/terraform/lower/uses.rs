@@ -28,11 +28,17 @@ impl Lowering<'_, '_> {
     /// References in its failure arguments.
     pub(super) fn failures(&mut self, node: &Node) {
         let mut found = Vec::new();
-        self.search(&node.block.body, &node.scope, false, 0, &mut |name, dead, value, span| {
-            if dead || takes_failures(name) {
-                found.push((name.clone(), value, span));
-            }
-        });
+        self.search(
+            &node.block.body,
+            &node.scope,
+            false,
+            0,
+            &mut |name, dead, value, span| {
+                if dead || takes_failures(name) {
+                    found.push((name.clone(), value, span));
+                }
+            },
+        );
         for (name, value, span) in found {
             self.dead_letter_use(&node.resource.address, &node.resource.when, &name, &value, span);
         }
@@ -69,7 +75,10 @@ impl Lowering<'_, '_> {
             return;
         }
         for attribute in &body.attributes {
-            let meta = matches!(&*attribute.name, "depends_on" | "provider" | "count" | "for_each" | "source" | "version");
+            let meta = matches!(
+                &*attribute.name,
+                "depends_on" | "provider" | "count" | "for_each" | "source" | "version"
+            );
             if !meta {
                 let value = self.eval.eval(&attribute.value, scope);
                 visit(&attribute.name, dead, value, attribute.span);
@@ -108,8 +117,7 @@ impl Lowering<'_, '_> {
         });
         for (value, span) in found {
             let argument = Some((value, span));
-            let function: Attribute<_> =
-                self.attribute("function", argument, span, &node.resource.when, None, link);
+            let function: Attribute<_> = self.attribute("function", argument, span, &node.resource.when, None, link);
             self.graph.invocations.push(Invocation {
                 by: node.resource.address.clone(),
                 span,
@@ -162,7 +170,9 @@ fn takes_failures(name: &str) -> bool {
 
 fn is_dead_letter_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["dead_letter", "deadletter", "dead-letter", "dlq"].iter().any(|part| name.contains(part))
+    ["dead_letter", "deadletter", "dead-letter", "dlq"]
+        .iter()
+        .any(|part| name.contains(part))
 }
 
 /// Values under names that mean a dead-letter queue.
@@ -180,7 +190,12 @@ fn named_dead_letters(name: &str, value: &Value, found: &mut Vec<Value>, depth: 
 
 /// Whether a resource of this type may invoke the functions it refers to.
 fn invokes(kind: &str) -> bool {
-    let prefixes = ["aws_iam_", "aws_appautoscaling_", "aws_cloudwatch_dashboard", "aws_cloudwatch_log_group"];
+    let prefixes = [
+        "aws_iam_",
+        "aws_appautoscaling_",
+        "aws_cloudwatch_dashboard",
+        "aws_cloudwatch_log_group",
+    ];
     let others = [
         "aws_lambda_alias",
         "aws_lambda_function_event_invoke_config",
