@@ -54,12 +54,12 @@ impl<'t> Template<'t> {
             ("Fn::And", [_, ..]) => formulas.fold(Condition::always(), |all, next| all.and(&next)),
             ("Fn::Or", [_, ..]) => formulas.fold(Condition::never(), |all, next| all.or(&next)),
             ("Fn::Not", [_]) => formulas.next().map_or_else(flag, |only| only.not()),
-            ("Fn::Equals", [left, right]) => self.equal(self.side(left), self.side(right)),
+            ("Fn::Equals", [left, right]) => Self::equal(self.side(left), self.side(right)),
             _ => flag(),
         }
     }
 
-    fn equal(&self, left: Side, right: Side) -> Condition {
+    fn equal(left: Side, right: Side) -> Condition {
         match (left, right) {
             (Side::Known(left), Side::Known(right)) => {
                 let mut either = Condition::never();
@@ -79,16 +79,14 @@ impl<'t> Template<'t> {
             (Side::Variable(a), Side::Variable(b)) if a.key == b.key => Condition::always(),
             (Side::Variable(a), Side::Variable(b)) => {
                 if let (Some(values), Some(_)) = (&a.domain, &b.domain) {
-                    values.iter().fold(Condition::never(), |either, value| {
-                        let both =
-                            Condition::is(a.clone(), value.clone()).and(&Condition::is(b.clone(), value.clone()));
-                        either.or(&both)
-                    })
-                } else {
-                    let (first, second) = if a.key < b.key { (a, b) } else { (b, a) };
-                    let own = second.key.rsplit('|').next().unwrap_or_default().to_owned();
-                    Condition::flag(format!("{} = {own}", first.key))
+                    return values.iter().fold(Condition::never(), |either, value| {
+                        let mine = Condition::is(a.clone(), value.clone());
+                        either.or(&mine.and(&Condition::is(b.clone(), value.clone())))
+                    });
                 }
+                let (first, second) = if a.key < b.key { (a, b) } else { (b, a) };
+                let own = second.key.rsplit('|').next().unwrap_or_default().to_owned();
+                Condition::flag(format!("{} = {own}", first.key))
             }
         }
     }

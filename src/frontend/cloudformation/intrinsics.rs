@@ -358,8 +358,8 @@ impl<'t> Template<'t> {
         let kind = &*self.resource(&reference.id)?.kind;
         let (service, name) = match (kind, reference.attribute.as_deref()) {
             ("AWS::SQS::Queue", Some("Arn")) => ("sqs", "QueueName"),
-            ("AWS::Lambda::Version" | "AWS::Lambda::Alias", None) => ("lambda", "FunctionName"),
-            ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some("Arn")) => ("lambda", "FunctionName"),
+            ("AWS::Lambda::Version" | "AWS::Lambda::Alias", None)
+            | ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some("Arn")) => ("lambda", "FunctionName"),
             _ => return None,
         };
         let text = |text: &str| vec![Part::Text(text.to_owned())];

@@ -93,9 +93,9 @@ impl<'t> Template<'t> {
         match (&*resource.kind, attribute) {
             ("AWS::SQS::Queue", None | Some("QueueUrl")) => to(Form::Url),
             ("AWS::SQS::Queue", Some("Arn")) => to(Form::Arn),
-            ("AWS::SQS::Queue", Some("QueueName")) => to(Form::Name),
+            ("AWS::SQS::Queue", Some("QueueName"))
+            | ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => to(Form::Name),
             ("AWS::SQS::Queue", Some(other)) => Err(format!("queues have no attribute `{other}`").into()),
-            ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => to(Form::Name),
             ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(Form::Arn),
             ("AWS::Lambda::Alias" | "AWS::Lambda::Version", _) => {
                 let object = self.properties_of(resource);
@@ -138,7 +138,7 @@ impl<'t> Template<'t> {
             let is_made = self.resources.iter().any(|resource| {
                 resource.kind.starts_with("AWS::Serverless::") && made(&resource.id) && *resource.id != *reference.id
             });
-            if is_made || made("Serverless") {
+            if is_made || made("Serverless") || self.names_made_queue(&reference.id) {
                 let form = match reference.attribute.as_deref() {
                     None => Form::Url,
                     Some("QueueName") => Form::Name,
@@ -156,6 +156,18 @@ impl<'t> Template<'t> {
             });
         }
         Err(format!("`{}` is not declared in this file", reference.id).into())
+    }
+
+    /// Whether an event calls the dead-letter queue that is made for it `id`.
+    fn names_made_queue(&self, id: &str) -> bool {
+        let events = self
+            .resources
+            .iter()
+            .filter_map(|resource| resource.properties?.get("Events")?.entries());
+        events.flatten().any(|event| {
+            let config = event.value.get("Properties").and_then(|p| p.get("DeadLetterConfig"));
+            config.and_then(|config| config.get("QueueLogicalId")?.as_str()) == Some(id)
+        })
     }
 
     /// The function whose alias or version the SAM transform calls `id`.

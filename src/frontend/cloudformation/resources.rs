@@ -47,7 +47,7 @@ impl<'t> Lowering<'_, 't> {
             match &*declared.kind {
                 "AWS::SQS::Queue" => self.queue(resource, &properties),
                 "AWS::Lambda::Function" => self.function(resource, &properties),
-                "AWS::Serverless::Function" => self.serverless_function(resource, &properties, declared),
+                "AWS::Serverless::Function" => self.serverless_function(&resource, &properties, declared),
                 "AWS::Lambda::EventSourceMapping" => self.mapping(resource, &properties),
                 "AWS::CloudWatch::Alarm" => self.alarm(resource, &properties),
                 _ => {}
@@ -123,32 +123,32 @@ impl<'t> Lowering<'_, 't> {
         &self,
         properties: &Properties<'t>,
         path: &[&str],
-        absent: State<T>,
+        absent: &State<T>,
         convert: impl Fn(&Evaluated<'t>) -> Result<T, Arc<str>>,
     ) -> Attribute<T> {
         let name = path.last().copied().unwrap_or_default();
-        attribute(name, self.get(properties, path), properties.header, &absent, convert)
+        attribute(name, self.get(properties, path), properties.header, absent, convert)
     }
 
     fn seconds(&self, properties: &Properties<'t>, path: &[&str], default: Seconds) -> Attribute<Seconds> {
-        self.attribute(properties, path, State::Default(default), |value| {
+        self.attribute(properties, path, &State::Default(default), |value| {
             integer(value).map(Seconds)
         })
     }
 
     fn flag(&self, properties: &Properties<'t>, path: &[&str], default: bool) -> Attribute<bool> {
-        self.attribute(properties, path, State::Default(default), boolean)
+        self.attribute(properties, path, &State::Default(default), boolean)
     }
 
     fn name(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Option<String>> {
-        self.attribute(properties, path, State::Default(None), |value| value.text().map(Some))
+        self.attribute(properties, path, &State::Default(None), |value| value.text().map(Some))
     }
 
     fn link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Link> {
         let name = path.last().copied().unwrap_or_default();
         let wants_queue = name != "FunctionName";
         let absent = State::Unresolved(format!("`{name}` is missing").into());
-        self.attribute(properties, path, absent, |value| {
+        self.attribute(properties, path, &absent, |value| {
             self.template.link_to(value, wants_queue)
         })
     }

@@ -19,6 +19,9 @@ pub(super) enum Dialect {
     Serverless,
 }
 
+/// Physical names, of queues (`true`) or functions (`false`), and who has them; `None` where several have one.
+type Names = FxHashMap<(bool, String), Option<Arc<str>>>;
+
 /// One template.
 #[derive(Debug)]
 pub(super) struct Template<'t> {
@@ -42,9 +45,8 @@ pub(super) struct Template<'t> {
     by_id: FxHashMap<&'t str, usize>,
     /// Conditions as computed; `None` while one is being computed.
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
-    /// Physical names of queues (`true`) and functions (`false`), with placeholders for what is not known, and who
-    /// has them; `None` where several have one.
-    pub(super) names: RefCell<FxHashMap<(bool, String), Option<Arc<str>>>>,
+    /// Physical names, with placeholders for what is not known.
+    pub(super) names: RefCell<Names>,
     steps: Cell<u32>,
 }
 
@@ -131,11 +133,11 @@ impl<'t> Template<'t> {
     /// `name` as a variable of conditions: a parameter, a pseudo parameter, or the text of an expression.
     pub(super) fn variable(&self, name: &str) -> Variable {
         let parameter = self.parameter(name);
-        let domain = parameter.as_ref().and_then(Parameter::allowed).map(|all| {
+        let domain = parameter.and_then(Parameter::allowed).map(|all| {
             let values: Vec<Arc<str>> = all.iter().map(|(value, _)| value.as_str().into()).collect();
             Arc::from(values)
         });
-        let default = parameter.filter(|p| !p.is_from_store()).and_then(|p| p.default());
+        let default = parameter.filter(|p| !p.is_from_store()).and_then(Parameter::default);
         Variable {
             key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
             domain,
@@ -172,17 +174,17 @@ pub(super) struct Parameter<'t> {
 }
 
 impl<'t> Parameter<'t> {
-    fn kind(&self) -> &'t str {
+    fn kind(self) -> &'t str {
         self.node.get("Type").and_then(Node::as_str).unwrap_or("String")
     }
 
     /// Whether the value is in the parameter store, and the default only its name.
-    pub(super) fn is_from_store(&self) -> bool {
+    pub(super) fn is_from_store(self) -> bool {
         self.kind().starts_with("AWS::SSM::Parameter::Value")
     }
 
     /// Whether it may not be shown.
-    pub(super) fn is_secret(&self) -> bool {
+    pub(super) fn is_secret(self) -> bool {
         self.node
             .get("NoEcho")
             .and_then(scalar)
@@ -190,12 +192,12 @@ impl<'t> Parameter<'t> {
     }
 
     /// Whether it is a list.
-    pub(super) fn is_list(&self) -> bool {
+    pub(super) fn is_list(self) -> bool {
         self.kind() == "CommaDelimitedList" || self.kind().starts_with("List<")
     }
 
     /// `AllowedValues`, with their places.
-    pub(super) fn allowed(&self) -> Option<Vec<(String, Span)>> {
+    pub(super) fn allowed(self) -> Option<Vec<(String, Span)>> {
         if self.is_list() || self.is_from_store() {
             return None;
         }
@@ -211,7 +213,7 @@ impl<'t> Parameter<'t> {
     }
 
     /// `Default`, with its place.
-    pub(super) fn default(&self) -> Option<(String, Span)> {
+    pub(super) fn default(self) -> Option<(String, Span)> {
         let entry = self.node.entry("Default")?;
         Some((scalar(&entry.value)?, entry.span()))
     }

@@ -31,13 +31,13 @@ impl<'t> Lowering<'_, 't> {
             reserved_concurrency: self.attribute(
                 properties,
                 &["ReservedConcurrentExecutions"],
-                State::Default(None),
+                &State::Default(None),
                 |value| integer(value).map(Some),
             ),
             managed_instances: self.attribute(
                 properties,
                 &["CapacityProviderConfig"],
-                State::Default(false),
+                &State::Default(false),
                 |value| match value {
                     Evaluated::Unresolved(reason) => Err(reason.clone()),
                     _ => Ok(true),
@@ -46,7 +46,7 @@ impl<'t> Lowering<'_, 't> {
             durable_execution_timeout: self.attribute(
                 properties,
                 &["DurableConfig", "ExecutionTimeout"],
-                absent,
+                &absent,
                 |value| integer(value).map(|seconds| Some(Seconds(seconds))),
             ),
             failure_targets: Vec::new(),

@@ -44,13 +44,13 @@ impl<'t> Lowering<'_, 't> {
         let mapping = EventSourceMapping {
             queue,
             function,
-            batch_size: self.attribute(properties, &["BatchSize"], batch_size, integer),
+            batch_size: self.attribute(properties, &["BatchSize"], &batch_size, integer),
             window: self.seconds(properties, &["MaximumBatchingWindowInSeconds"], limits::WINDOW_DEFAULT),
             report_batch_item_failures: self.reports_failures(properties),
             maximum_concurrency: self.attribute(
                 properties,
                 &["ScalingConfig", "MaximumConcurrency"],
-                State::Default(None),
+                &State::Default(None),
                 |value| integer(value).map(Some),
             ),
             enabled: self.flag(properties, &["Enabled"], true),

@@ -43,7 +43,7 @@ impl<'t> Lowering<'_, 't> {
             maximum_message_size: self.attribute(
                 properties,
                 &["MaximumMessageSize"],
-                State::Default(limits::MAXIMUM_MESSAGE_SIZE_DEFAULT),
+                &State::Default(limits::MAXIMUM_MESSAGE_SIZE_DEFAULT),
                 super::integer,
             ),
             key_reuse_period: second("KmsDataKeyReusePeriodSeconds", limits::KEY_REUSE_PERIOD_DEFAULT),
@@ -57,17 +57,16 @@ impl<'t> Lowering<'_, 't> {
     fn redrive(&self, properties: &Properties<'t>) -> Attribute<Option<RedrivePolicy>> {
         self.policy(properties, "RedrivePolicy", |keys, outcome| {
             if let Some(keys) = keys {
-                self.redrive_policy(&keys, outcome)
-            } else {
-                let unknown = || "the redrive policy is malformed";
-                RedrivePolicy {
-                    target: Attribute::unresolved("deadLetterTargetArn", unknown(), outcome.span),
-                    max_receive_count: Attribute::unresolved("maxReceiveCount", unknown(), outcome.span),
-                    faults: vec![Fault {
-                        kind: PolicyFault::NotAnObject,
-                        span: outcome.span,
-                    }],
-                }
+                return self.redrive_policy(&keys, outcome);
+            }
+            let unknown = "the redrive policy is malformed";
+            RedrivePolicy {
+                target: Attribute::unresolved("deadLetterTargetArn", unknown, outcome.span),
+                max_receive_count: Attribute::unresolved("maxReceiveCount", unknown, outcome.span),
+                faults: vec![Fault {
+                    kind: PolicyFault::NotAnObject,
+                    span: outcome.span,
+                }],
             }
         })
     }
@@ -254,7 +253,7 @@ fn written_as_text<'t>(parts: &[Part], span: Span) -> Policy<'t> {
             }
             Part::Reference(_) | Part::Open { .. } => {
                 let quote = if in_string { "" } else { "\"" };
-                text.push_str(&format!("{quote}{MARK}{at}{MARK}{quote}"));
+                text.extend([quote, &format!("{MARK}{at}{MARK}"), quote]);
             }
         }
     }

@@ -6,7 +6,9 @@ use super::{Lowering, Properties};
 use crate::frontend::cloudformation::template::Declared;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome};
 use crate::frontend::tree::{Entry, Node};
-use crate::graph::{Attribute, Condition, Form, Invocation, Link, Queue, Resource, Seconds, Target, UnitId, limits};
+use crate::graph::{
+    Attribute, Condition, DeadLetterUse, Form, Invocation, Link, Queue, Resource, Seconds, Target, UnitId, limits,
+};
 use std::sync::Arc;
 
 /// Events that the transform makes event source mappings of other sources.
@@ -16,7 +18,7 @@ impl<'t> Lowering<'_, 't> {
     /// `AWS::Serverless::Function`.
     pub(super) fn serverless_function(
         &mut self,
-        resource: Resource,
+        resource: &Resource,
         properties: &Properties<'t>,
         declared: &Declared<'t>,
     ) {
@@ -25,13 +27,21 @@ impl<'t> Lowering<'_, 't> {
         let queue = self.failure_target(properties, "DeadLetterQueue", &["DeadLetterQueue", "TargetArn"]);
         let path = ["EventInvokeConfig", "DestinationConfig", "OnFailure", "Destination"];
         let failed = self.failure_target(properties, "OnFailure", &path);
+        let kind = self.get(
+            properties,
+            &["EventInvokeConfig", "DestinationConfig", "OnFailure", "Type"],
+        );
+        if failed.is_none() && kind.iter().any(|outcome| outcome.value.text().as_deref() == Ok("SQS")) {
+            let address = format!("{by}EventInvokeConfigOnFailureQueue");
+            self.made_dead_letter_queue(resource, &by, address.into());
+        }
         for target in [queue, failed] {
             function.failure_targets.extend(self.used_by(&by, target));
         }
         self.graph.functions.push(function);
         let events = declared.properties.and_then(|properties| properties.get("Events"));
         for event in events.and_then(Node::entries).unwrap_or_default() {
-            self.event(&resource, event);
+            self.event(resource, event);
         }
     }
 
@@ -52,6 +62,17 @@ impl<'t> Lowering<'_, 't> {
             target: Target::Resource(function.address.clone()),
             form: Form::Arn,
         };
+        let config = written.and_then(|written| written.get("DeadLetterConfig"));
+        if let Some(config) = config.filter(|config| config.get("Arn").is_none() && config.get("Type").is_some()) {
+            let by: Arc<str> = format!("{}{}", function.address, event.key).into();
+            let chosen = config.get("QueueLogicalId").and_then(Node::as_str);
+            let address = chosen.map_or_else(|| format!("{by}Queue"), str::to_owned);
+            let place = Resource {
+                header: event.key_span,
+                ..function.clone()
+            };
+            self.made_dead_letter_queue(&place, &by, address.into());
+        }
         let subscription = written.and_then(|written| written.get("SqsSubscription"));
         match (kind, subscription) {
             ("SQS", _) => {
@@ -101,6 +122,25 @@ impl<'t> Lowering<'_, 't> {
             span: event.key_span,
             function: Attribute::set("FunctionName", link, event.key_span),
         });
+    }
+
+    /// A queue without properties that the transform makes for the failures of `by`.
+    fn made_dead_letter_queue(&mut self, place: &Resource, by: &Arc<str>, address: Arc<str>) {
+        let link = Link {
+            target: Target::Resource(address.clone()),
+            form: Form::Arn,
+        };
+        self.graph.dead_letter_uses.push(DeadLetterUse {
+            by: by.clone(),
+            span: place.header,
+            target: Attribute::set("Type", link, place.header),
+            when: place.when.clone(),
+        });
+        self.graph.queues.push(default_queue(Resource {
+            address,
+            kind: "AWS::SQS::Queue".into(),
+            ..place.clone()
+        }));
     }
 
     /// The queue and mapping that `SqsSubscription: true` stands for.
