@@ -3,12 +3,10 @@
 //! [`check`] is the whole pipeline: discover → load → link → judge → sort. It prints nothing, never exits and
 //! does not panic on any input; `main.rs` prints and chooses the exit code.
 
-mod batches;
 pub mod diagnostic;
 pub mod discover;
 pub mod frontend;
 pub mod graph;
-mod operands;
 pub mod report;
 pub mod rules;
 pub mod selection;

@@ -29,9 +29,16 @@ mod visibility_timeout_exceeds_retention;
 mod visibility_timeout_too_short;
 mod visibility_timeout_zero;
 
+/// What more than one rule computes; only rules lie beside it.
+mod shared {
+    pub(super) mod batches;
+    pub(super) mod operands;
+}
+
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
 use crate::source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,7 +221,10 @@ pub struct Findings<'g> {
     graph: &'g Graph,
     rule: &'static Rule,
     diagnostics: Vec<Diagnostic>,
+    /// Where in `diagnostics` that of a subject and attribute is: thousands of instances stay linear.
+    said: FxHashMap<Subject, usize>,
     not_evaluated: Vec<NotEvaluated>,
+    noted: FxHashSet<(Subject, String, Span)>,
 }
 
 impl<'g> Findings<'g> {
@@ -224,7 +234,9 @@ impl<'g> Findings<'g> {
             graph,
             rule,
             diagnostics: Vec::new(),
+            said: FxHashMap::default(),
             not_evaluated: Vec::new(),
+            noted: FxHashSet::default(),
         }
     }
 
@@ -277,7 +289,7 @@ impl<'g> Findings<'g> {
             reason,
             span,
         };
-        if !self.not_evaluated.contains(&entry) {
+        if self.noted.insert((entry.subject.clone(), entry.reason.clone(), span)) {
             self.not_evaluated.push(entry);
         }
     }
@@ -324,9 +336,15 @@ impl<'g> Findings<'g> {
             (Some(when), Some(_)) => Some(format!("it is created and {when}")),
         };
         let diagnostic = diagnostic.when(when);
-        let same = |other: &&mut Diagnostic| other.subject == diagnostic.subject;
-        match self.diagnostics.iter_mut().find(same) {
-            None => self.diagnostics.push(diagnostic),
+        let earlier = self
+            .said
+            .get(&diagnostic.subject)
+            .and_then(|&at| self.diagnostics.get_mut(at));
+        match earlier {
+            None => {
+                self.said.insert(diagnostic.subject.clone(), self.diagnostics.len());
+                self.diagnostics.push(diagnostic);
+            }
             Some(earlier) => {
                 let (worse, other) = if diagnostic.severity > earlier.severity {
                     (diagnostic, earlier.clone())

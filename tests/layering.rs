@@ -17,13 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["diagnostic", "discover", "frontend", "graph", "source"],
     ),
     ("frontend/", &["diagnostic", "graph", "source", "frontend"]),
-    (
-        "rules",
-        &["batches", "diagnostic", "graph", "operands", "rules", "source::Span"],
-    ),
-    // What rules of one family share: they ask the graph, like rules, and decide nothing.
-    ("batches.rs", &["diagnostic", "graph", "rules", "source::Span"]),
-    ("operands", &["diagnostic", "graph", "rules", "source::Span"]),
+    ("rules", &["diagnostic", "graph", "rules", "source::Span"]),
     (
         "report",
         &[
@@ -139,4 +133,18 @@ fn groups_are_taken_apart() {
         crate_paths(text),
         ["graph::Graph", "graph::attribute::", "source::Span"]
     );
+}
+
+#[test]
+fn no_dialect_knows_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend");
+    for (dialect, other) in [("terraform", "cloudformation::"), ("cloudformation", "terraform::")] {
+        let mut files = rust_files(&root.join(dialect));
+        files.push(root.join(format!("{dialect}.rs")));
+        assert!(files.len() > 1, "{dialect} has files");
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(!text.contains(other), "{} names {other}", file.display());
+        }
+    }
 }

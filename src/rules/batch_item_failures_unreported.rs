@@ -1,10 +1,10 @@
 //! Flags mappings that cannot say which messages of a batch failed.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::batches::BatchSource;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::limits::BATCH_SIZE;
 use crate::graph::{EventSourceMapping, Graph};
+use crate::rules::shared::batches::BatchSource;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-item-failures-unreported",

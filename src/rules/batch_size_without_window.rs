@@ -1,10 +1,10 @@
 //! Flags mappings on standard queues that collect more than ten messages and give no time to collect them.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::batches::BatchSource;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
 use crate::graph::{EventSourceMapping, Graph, Seconds};
+use crate::rules::shared::batches::BatchSource;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-size-without-window",

@@ -5,8 +5,8 @@ use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::limits::{DELAY, MAX_RECEIVE_COUNT, RETENTION, VISIBILITY_TIMEOUT};
 use crate::graph::{Condition, Graph, Queue};
-use crate::operands::Operand;
 use crate::rules::Known;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-retention-too-short",

@@ -1,9 +1,9 @@
 //! Flags mappings that give a batching window to a FIFO queue.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::batches::BatchSource;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{EventSourceMapping, Graph, Seconds};
+use crate::rules::shared::batches::BatchSource;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batching-window",

@@ -4,7 +4,7 @@ use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::limits::FUNCTION_TIMEOUT;
 use crate::graph::{Function, Graph};
-use crate::operands::Operand;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-timeout-out-of-range",

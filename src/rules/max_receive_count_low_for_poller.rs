@@ -4,7 +4,7 @@ use super::max_receive_count_too_low::MINIMUM;
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
-use crate::operands::{Operand, Poll};
+use crate::rules::shared::operands::{Operand, Poll};
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-low-for-poller",

@@ -4,7 +4,7 @@ use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::limits::MAX_RECEIVE_COUNT;
 use crate::graph::{Fault, Graph, PolicyFault, Queue};
-use crate::operands::Operand;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-out-of-range",

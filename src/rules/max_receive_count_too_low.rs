@@ -3,7 +3,7 @@
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
-use crate::operands::Operand;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-too-low",

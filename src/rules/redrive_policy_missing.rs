@@ -3,7 +3,7 @@
 use super::{Category, Findings, Known, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
-use crate::operands::{Poll, trace};
+use crate::rules::shared::operands::{Poll, trace};
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-missing",

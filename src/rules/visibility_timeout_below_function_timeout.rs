@@ -3,7 +3,7 @@
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Condition, Graph, Queue};
-use crate::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
+use crate::rules::shared::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-below-function-timeout",

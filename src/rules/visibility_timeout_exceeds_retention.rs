@@ -3,7 +3,7 @@
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
-use crate::operands::{Operand, Poll};
+use crate::rules::shared::operands::{Operand, Poll};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-exceeds-retention",

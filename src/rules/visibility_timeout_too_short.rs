@@ -4,7 +4,7 @@ use super::visibility_timeout_below_function_timeout::shortfalls;
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Condition, Graph, Queue};
-use crate::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
+use crate::rules::shared::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-short",

@@ -3,7 +3,7 @@
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
-use crate::operands::{Operand, VISIBILITY_FACTOR};
+use crate::rules::shared::operands::{Operand, VISIBILITY_FACTOR};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-zero",
