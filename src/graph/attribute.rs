@@ -24,6 +24,13 @@ pub struct Origin {
     pub what: Arc<str>,
 }
 
+impl Origin {
+    /// What to say at its place.
+    pub fn shown(&self) -> String {
+        format!("the value comes from {}", self.what)
+    }
+}
+
 /// A value in some worlds.
 #[derive(Debug, Clone)]
 pub struct Case<T> {

@@ -99,7 +99,7 @@ impl<'g> Operand<'g> {
 /// `diagnostic` with a label at `origin`, when that is another place than `span`.
 pub(crate) fn trace(origin: Option<&Origin>, span: Span, diagnostic: Diagnostic) -> Diagnostic {
     match origin.filter(|origin| origin.span != span) {
-        Some(origin) => diagnostic.label(origin.span, origin.what.to_string()),
+        Some(origin) => diagnostic.label(origin.span, origin.shown()),
         None => diagnostic,
     }
 }
