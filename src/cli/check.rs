@@ -7,6 +7,7 @@ use sqslint::report::{Report, Units, concise, human, json, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Options, Outcome};
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
@@ -95,17 +96,28 @@ fn fails(arguments: &CheckArgs, shown: &[Diagnostic]) -> bool {
 
 fn units(outcome: &Outcome) -> Units {
     let mut units = Units::default();
+    let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for unit in outcome.graph.units() {
         match unit.kind {
             UnitKind::TerraformModule => units.modules += 1,
             UnitKind::Template => units.templates += 1,
             UnitKind::ServerlessService => units.services += 1,
         }
-        units
-            .notes
-            .extend(unit.notes.iter().map(|note| format!("{}: {note}", unit.name)));
+        for note in &unit.notes {
+            notes.entry(note).or_default().push(&unit.name);
+        }
     }
+    units.notes = notes.iter().map(|(note, names)| noted(note, names)).collect();
     units
+}
+
+/// A note with the unit it is about, or with their number: a line of forty names is read by nobody.
+fn noted(note: &str, names: &[&str]) -> String {
+    match names {
+        [name] => format!("{name}: {note}"),
+        [first, rest @ ..] => format!("{first} and {} more: {note}", rest.len()),
+        [] => note.to_owned(),
+    }
 }
 
 /// Says where was looked and what was passed over: the wrong directory, or files that need to be named.
