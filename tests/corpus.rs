@@ -20,7 +20,8 @@ fn shared() -> Option<PathBuf> {
     if found.is_none() {
         println!("skipped: no collection of projects beside the checkout");
     }
-    found
+    // Units are named by their real path, whatever links lead here.
+    found.map(|place| place.canonicalize().unwrap())
 }
 
 fn check(path: &Path) -> Outcome {
