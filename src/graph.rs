@@ -114,6 +114,16 @@ pub struct Link {
     pub form: Form,
 }
 
+impl Link {
+    /// A link to nothing, for a metric without the dimension `QueueName`.
+    pub fn none() -> Link {
+        Link {
+            target: Target::External("".into()),
+            form: Form::Name,
+        }
+    }
+}
+
 /// What is wrong with how a redrive policy is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyFault {
@@ -249,7 +259,7 @@ pub struct AlarmMetric {
     pub namespace: Attribute<String>,
     /// `ApproximateNumberOfMessagesVisible`.
     pub metric: Attribute<String>,
-    /// The queue in its dimension `QueueName`; unresolved where there is no such dimension.
+    /// The queue in its dimension `QueueName`; an external link to the empty name where it has no such dimension.
     pub queue: Attribute<Link>,
 }
 

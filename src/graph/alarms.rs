@@ -117,7 +117,8 @@ impl Graph {
             match case.value() {
                 None => watch.open(*unit, &world),
                 Some(link) => {
-                    if let Some(queue) = self.queue(*unit, link) {
+                    // Queues that share a name (one a Region, say): each of them may be the one.
+                    for queue in self.queue_candidates(*unit, link) {
                         Watch::add(&mut watch.watched, queue, &world);
                     }
                 }

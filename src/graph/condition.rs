@@ -322,14 +322,22 @@ fn merge(a: &Conjunction, b: &Conjunction) -> Option<Conjunction> {
     Some(both)
 }
 
+/// `name` cut to what a message can hold.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", name.get(..at).unwrap_or("")),
+        None => name.to_owned(),
+    }
+}
+
 fn describe_conjunction(conjunction: &Conjunction) -> String {
     let parts: Vec<String> = conjunction
         .iter()
         .map(|(variable, choice)| {
             // The scope before the last `|` is identity, not something a user wrote.
-            let name = variable.key.rsplit('|').next().unwrap_or(&variable.key);
+            let name = shortened(variable.key.rsplit('|').next().unwrap_or(&variable.key));
             match choice {
-                Choice::Is(value) if &**value == "true" => name.to_owned(),
+                Choice::Is(value) if &**value == "true" => name,
                 Choice::Is(value) if &**value == "false" => format!("not {name}"),
                 Choice::Is(value) => format!("{name} = {value}"),
                 Choice::Not(values) => {

@@ -63,6 +63,27 @@ impl Index {
     }
 }
 
+impl Index {
+    /// Every node of `unit` that `link` may point to: several where they share a physical name.
+    fn candidates(&self, unit: UnitId, link: &Link) -> Vec<usize> {
+        let Target::External(written) = &link.target else {
+            return self.find(unit, link).into_iter().collect();
+        };
+        let named = physical_name(written, link.form).and_then(|name| self.by_name.get(name));
+        let here = named
+            .into_iter()
+            .flatten()
+            .filter(|(of, _)| *of == unit)
+            .map(|(_, at)| *at);
+        let here: Vec<usize> = here.collect();
+        if here.is_empty() {
+            self.find(unit, link).into_iter().collect()
+        } else {
+            here
+        }
+    }
+}
+
 /// The last part of an ARN or URL; a name as it is.
 fn physical_name(written: &str, form: Form) -> Option<&str> {
     let name = match form {
@@ -200,6 +221,12 @@ impl Graph {
     /// The queue that `link`, written in `unit`, points to, where it is declared in the project.
     pub fn queue(&self, unit: UnitId, link: &Link) -> Option<&Queue> {
         self.queue_index.find(unit, link).map(|at| &self.queues[at])
+    }
+
+    /// The queues that `link`, written in `unit`, may point to: several where queues of the unit share a name.
+    pub fn queue_candidates(&self, unit: UnitId, link: &Link) -> impl Iterator<Item = &Queue> {
+        let candidates = self.queue_index.candidates(unit, link).into_iter();
+        candidates.map(|at| &self.queues[at])
     }
 
     /// The function that `link`, written in `unit`, points to, where it is declared in the project.

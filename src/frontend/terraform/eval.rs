@@ -195,14 +195,18 @@ impl Evaluator<'_> {
 
     /// What names the condition that an expression is true.
     fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
-        let text = self.shown(expression.span).replace("||", "or").replace('|', "/");
+        // The whole text: two long questions may begin alike.
+        let text = self.sources.text(expression.span);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text.replace("||", "or").replace('|', "/");
         let mut key = self.instances[scope.module].scope.to_string();
-        if !scope.key.is_empty() || !scope.names.is_empty() {
+        // A question that does not look at its instance is the same question in each, and outside of them.
+        if text.contains("count.") || text.contains("each.") {
             key.push_str(&scope.key);
-            for (name, value) in &scope.names {
-                let value = value.to_text().unwrap_or_else(|| format!("{:?}", value.kind).into());
-                key.push_str(&format!("{name}={value};"));
-            }
+        }
+        for (name, value) in scope.names.iter().filter(|(name, _)| text.contains(&**name)) {
+            let value = value.to_text().unwrap_or_else(|| format!("{:?}", value.kind).into());
+            key.push_str(&format!("{name}={value};"));
         }
         format!("{key}|{text}")
     }

@@ -79,7 +79,10 @@ impl<'g> Operand<'g> {
     /// `said` of a number that is written somewhere; that `service`'s default applies of one that is not.
     pub(crate) fn or_default(&self, said: String, service: &str) -> String {
         if self.is_default {
-            format!("`{}` is not set: {service}'s default of {} s applies", self.name, self.value)
+            format!(
+                "`{}` is not set: {service}'s default of {} s applies",
+                self.name, self.value
+            )
         } else {
             said
         }

@@ -80,10 +80,17 @@ impl<'t> Lowering<'_, 't> {
                 let is_queue = names.iter().any(|name| name.value.text().as_deref() == Ok("QueueName"));
                 is_queue.then(|| self.template.field(&one, "Value", world))
             });
-            let none = || vec![keep(Evaluated::Unresolved("there is no dimension `QueueName`".into()))];
-            found.extend(values.unwrap_or_else(none));
+            let is_open = |item: &Evaluated<'t>| {
+                let names = self.template.field(&vec![keep(item.clone())], "Name", world);
+                names.iter().any(|name| matches!(name.value, Evaluated::Unresolved(_)))
+            };
+            found.extend(values.unwrap_or_else(|| {
+                let open = items.iter().any(is_open);
+                let unresolved = || Evaluated::Unresolved("the name of a dimension is not known".into());
+                vec![keep(if open { unresolved() } else { Evaluated::Absent })]
+            }));
         }
-        let absent = State::Unresolved("there is no dimension `QueueName`".into());
+        let absent = State::Default(Link::none());
         attribute("Dimensions", found, properties.header, &absent, |value| {
             self.template.link(value)
         })

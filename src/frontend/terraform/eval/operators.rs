@@ -105,13 +105,9 @@ impl Evaluator<'_> {
             _ => None,
         };
         let condition = condition.unwrap_or_else(|| {
-            // `a != b` is the same question as `a == b`.
+            // `a != b` asks what `a == b` asks; the answer is turned round below.
             let key = self.condition_key(whole, scope);
-            if equal {
-                Condition::flag(key)
-            } else {
-                Condition::flag(key.replace(" != ", " == ")).not()
-            }
+            Condition::flag(if equal { key } else { key.replacen(" != ", " == ", 1) })
         });
         let condition = if equal { condition } else { condition.not() };
         Value::cases(both(&Condition::always(), &condition).into())

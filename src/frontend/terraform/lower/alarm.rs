@@ -2,9 +2,10 @@
 
 use super::super::eval::Scope;
 use super::super::syntax::Body;
+use super::super::value::Value;
 use super::read::{link, text};
 use super::{Lowering, Node};
-use crate::graph::{Alarm, AlarmMetric, Attribute};
+use crate::graph::{Alarm, AlarmMetric, Attribute, Link};
 
 impl Lowering<'_, '_> {
     pub(super) fn alarm(&mut self, node: &Node) {
@@ -44,11 +45,14 @@ impl Lowering<'_, '_> {
         let (header, world) = (node.resource.header, &node.resource.when);
         let dimensions = self.argument(body, scope, "dimensions");
         let queue = match dimensions {
-            None => Attribute::unresolved("QueueName", "there is no dimension `QueueName`", header),
+            None => Attribute::absent("QueueName", Link::none(), header),
             Some((dimensions, span)) => {
-                let name = self.eval.lift(vec![dimensions], &mut |eval, values| {
-                    eval.attribute(&values[0], &"QueueName".into())
-                });
+                let name = self
+                    .eval
+                    .lift(vec![dimensions], &mut |eval, values| match values[0].entries() {
+                        Some(known) if known.iter().all(|(key, _)| &**key != "QueueName") => Value::text(""),
+                        _ => eval.attribute(&values[0], &"QueueName".into()),
+                    });
                 self.attribute("QueueName", Some((name, span)), header, world, None, link)
             }
         };
