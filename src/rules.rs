@@ -219,8 +219,8 @@ pub struct Findings<'g> {
     graph: &'g Graph,
     rule: &'static Rule,
     diagnostics: Vec<Diagnostic>,
-    /// Where in `diagnostics` that of a subject and attribute is: thousands of instances stay linear.
-    said: FxHashMap<Subject, usize>,
+    /// Where in `diagnostics` that of a subject and attribute is, and its worlds: thousands of instances stay linear.
+    said: FxHashMap<Subject, (usize, Condition)>,
     not_evaluated: Vec<NotEvaluated>,
     noted: FxHashSet<(Subject, String, Span)>,
 }
@@ -322,36 +322,55 @@ impl<'g> Findings<'g> {
     }
 
     /// Says `diagnostic`, which holds in `world`. For a subject and attribute that has one already the worse
-    /// decides (the first said among equals), and the labels of both are shown. In worlds that are not
-    /// possible, or not exactly known, nothing is said.
+    /// decides (the first said among equals), the labels of both are shown, and what holds elsewhere is said at
+    /// its own place. In worlds that are not possible, or not exactly known, nothing is said.
     pub fn report(&mut self, world: &Condition, resource: &Resource, diagnostic: Diagnostic) {
         if !world.is_possible() || world.is_too_complex() {
             return;
         }
-        let when = match (world.describe(), &resource.uncertain) {
-            (when, None) => when,
-            (None, Some(_)) => Some("it is created".to_owned()),
-            (Some(when), Some(_)) => Some(format!("it is created and {when}")),
+        let diagnostic = diagnostic.when(when(world, resource));
+        let Some((at, before)) = self.said.get_mut(&diagnostic.subject) else {
+            let at = self.diagnostics.len();
+            self.said.insert(diagnostic.subject.clone(), (at, world.clone()));
+            self.diagnostics.push(diagnostic);
+            return;
         };
-        let diagnostic = diagnostic.when(when);
-        let earlier = self
-            .said
-            .get(&diagnostic.subject)
-            .and_then(|&at| self.diagnostics.get_mut(at));
-        match earlier {
-            None => {
-                self.said.insert(diagnostic.subject.clone(), self.diagnostics.len());
-                self.diagnostics.push(diagnostic);
-            }
-            Some(earlier) => {
-                let (worse, other) = if diagnostic.severity > earlier.severity {
-                    (diagnostic, earlier.clone())
-                } else {
-                    (earlier.clone(), diagnostic)
-                };
-                let labels = other.labels().iter().filter(|label| !label.primary).cloned();
-                *earlier = labels.fold(worse, |all, label| all.label(label.span, label.message));
-            }
+        let earlier = &mut self.diagnostics[*at];
+        if (earlier.severity, &earlier.headline) == (diagnostic.severity, &diagnostic.headline) {
+            *before = before.or(world);
+            earlier.when = when(before, resource);
+            *earlier = with_labels(earlier.clone(), &diagnostic);
+        } else if diagnostic.severity > earlier.severity {
+            *before = world.clone();
+            *earlier = beside(diagnostic, &earlier.clone());
+        } else {
+            *earlier = beside(earlier.clone(), &diagnostic);
         }
     }
+}
+
+/// The worlds, and whether `resource` exists at all, in words.
+fn when(world: &Condition, resource: &Resource) -> Option<String> {
+    match (world.describe(), &resource.uncertain) {
+        (when, None) => when,
+        (None, Some(_)) => Some("it is created".to_owned()),
+        (Some(when), Some(_)) => Some(format!("it is created and {when}")),
+    }
+}
+
+/// `said` with the further labels of `other`.
+fn with_labels(said: Diagnostic, other: &Diagnostic) -> Diagnostic {
+    let labels = other.labels().iter().filter(|label| !label.primary).cloned();
+    labels.fold(said, |all, label| all.label(label.span, label.message))
+}
+
+/// `said` with the further labels of `other` and, where that holds in other worlds, what it says there.
+fn beside(said: Diagnostic, other: &Diagnostic) -> Diagnostic {
+    let said = match &other.when {
+        Some(when) if said.when != other.when => {
+            said.label(other.primary().span, format!("when {when}: {}", other.headline))
+        }
+        _ => said,
+    };
+    with_labels(said, other)
 }

@@ -110,3 +110,24 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 "#;
     assert_eq!(findings("dead-letter-queue-unalarmed", text).len(), 1);
 }
+
+#[test]
+fn what_holds_in_every_world_is_said_without_a_condition() {
+    let queue = |visibility: &str, timeout: &str| {
+        format!(
+            r#"
+variable "prod" {{}}
+resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = {visibility} }}
+resource "aws_lambda_function" "f" {{ timeout = {timeout} }}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = var.prod ? aws_lambda_function.f.arn : aws_lambda_function.f.function_name
+}}
+"#
+        )
+    };
+    let rule = "visibility-timeout-below-function-timeout";
+    assert_eq!(findings(rule, &queue("10", "20")), [""]);
+    // The finding holds with one number in each world: the further one stands at its own place.
+    assert_eq!(findings(rule, &queue("var.prod ? 10 : 12", "20")), ["var.prod"]);
+}

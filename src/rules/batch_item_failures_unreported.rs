@@ -56,8 +56,13 @@ fn unreported(
     } else {
         "without `ReportBatchItemFailures` a batch succeeds or fails as a whole".to_owned()
     };
+    // A mapping that is switched off harms nobody until it is switched on.
+    let severity = match mapping.enabled.known() {
+        Some(false) => Severity::Info,
+        _ => Severity::Warning,
+    };
     let diagnostic = findings.diagnostic(
-        Severity::Warning,
+        severity,
         &mapping.resource,
         "report_batch_item_failures",
         headline,
