@@ -339,8 +339,8 @@ pub(super) mod tests {
 
     /// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
     pub(in crate::graph) fn sample() -> (Graph, Sources) {
-        let sources = Sources::new(None, PathBuf::from("/work"));
-        let file = sources.add(Path::new("/work/main.tf"), "queue\ndlq\n");
+        let sources = Sources::new(None, PathBuf::from("/infra"));
+        let file = sources.add(Path::new("/infra/main.tf"), "queue\ndlq\n");
         let env = Condition::is(
             Variable {
                 key: "Env".into(),
