@@ -4,6 +4,7 @@
 //! [`UnitGraph`] a unit; [`Graph::assemble`] joins them and answers the questions that rules ask.
 
 mod alarms;
+mod arn;
 pub mod attribute;
 pub mod condition;
 pub mod json;
@@ -13,6 +14,7 @@ mod polling;
 pub mod text;
 
 pub use alarms::Watch;
+pub use arn::FIFO_SUFFIX;
 pub use attribute::{Attribute, Case, Origin, State};
 pub use condition::{Condition, Variable};
 pub use lookup::{Consumption, Graph};

@@ -1,8 +1,9 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
+use super::arn::physical_name;
 use super::{
-    Alarm, Attribute, Case, Condition, DeadLetterUse, EventSourceMapping, Form, Function, Invocation, Link, Queue,
-    Resource, Target, Unit, UnitGraph, UnitId,
+    Alarm, Attribute, Case, Condition, DeadLetterUse, EventSourceMapping, Function, Invocation, Link, Queue, Resource,
+    Target, Unit, UnitGraph, UnitId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -82,24 +83,6 @@ impl Index {
             here
         }
     }
-}
-
-/// The last part of an ARN or URL; a name as it is.
-fn physical_name(written: &str, form: Form) -> Option<&str> {
-    let name = match form {
-        Form::Arn => {
-            // A template's `${AWS::Region}` holds colons, so parts cannot be counted.
-            if written.contains(":sqs:") {
-                written.rsplit(':').next()?
-            } else {
-                let (_, name) = written.split_once(":lambda:")?.1.split_once(":function:")?;
-                name.split(':').next()?
-            }
-        }
-        Form::Url => written.rsplit('/').next()?,
-        Form::Name => written.split(':').next()?,
-    };
-    (!name.is_empty()).then_some(name)
 }
 
 /// A mapping that reads a queue, in the worlds where it does.

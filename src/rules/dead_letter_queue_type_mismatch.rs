@@ -2,7 +2,7 @@
 
 use super::{Category, Findings, Known, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::graph::{Condition, Graph, Link, Queue, Target};
+use crate::graph::{Condition, FIFO_SUFFIX, Form, Graph, Link, Queue};
 use crate::source::Span;
 
 pub(super) static RULE: Rule = Rule {
@@ -66,14 +66,10 @@ fn types(
 
 /// A queue that is not here tells its type by its name: that of a FIFO queue ends in `.fifo`, no other does.
 fn of_arn(link: &Link, world: &Condition) -> Option<Type> {
-    let Target::External(arn) = &link.target else {
-        return None;
-    };
-    let mut parts = arn.split(':');
-    if parts.next()? != "arn" || parts.nth(1)? != "sqs" {
-        return None;
+    if link.form != Form::Arn {
+        return None; // `redrive-policy-malformed` speaks.
     }
-    let name = parts.nth(2)?;
+    let name = link.external_queue_name()?;
     Some(Type {
         fifo: is_fifo_name(name),
         shown: format!("`{name}`"),
@@ -84,7 +80,7 @@ fn of_arn(link: &Link, world: &Condition) -> Option<Type> {
 
 /// SQS compares the suffix as it is written.
 fn is_fifo_name(name: &str) -> bool {
-    name.strip_suffix(".fifo").is_some()
+    name.ends_with(FIFO_SUFFIX)
 }
 
 fn contradicts_name(queue: &Queue, fifo: bool, world: &Condition) -> bool {

@@ -3,7 +3,7 @@
 use super::{Category, Findings, Known, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::limits::QUEUE_NAME_LENGTH;
-use crate::graph::{Graph, Queue};
+use crate::graph::{FIFO_SUFFIX, Graph, Queue};
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-queue-name-suffix",
@@ -15,8 +15,6 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-const SUFFIX: &str = ".fifo";
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for name in findings.known(&queue.resource.when, &queue.resource, &queue.name) {
@@ -25,7 +23,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue;
             };
             for fifo in findings.known(&name.world, &queue.resource, &queue.fifo) {
-                if *fifo.value != text.ends_with(SUFFIX) {
+                if *fifo.value != text.ends_with(FIFO_SUFFIX) {
                     let diagnostic = mismatch(findings, queue, &name, text, &fifo);
                     findings.report(&fifo.world, &queue.resource, diagnostic);
                 }
@@ -48,15 +46,15 @@ fn mismatch(
     let shown = queue.resource.shown();
     let (headline, label, help) = if *fifo.value {
         (
-            format!("the FIFO queue {shown} is called `{text}`, and names of FIFO queues end in `{SUFFIX}`"),
-            format!("no `{SUFFIX}` at the end{}", name.provenance()),
-            format!("set `{}` to `{text}{SUFFIX}`", name.name),
+            format!("the FIFO queue {shown} is called `{text}`, and names of FIFO queues end in `{FIFO_SUFFIX}`"),
+            format!("no `{FIFO_SUFFIX}` at the end{}", name.provenance()),
+            format!("set `{}` to `{text}{FIFO_SUFFIX}`", name.name),
         )
     } else {
-        let bare = text.strip_suffix(SUFFIX).unwrap_or(text);
+        let bare = text.strip_suffix(FIFO_SUFFIX).unwrap_or(text);
         (
-            format!("the standard queue {shown} is called `{text}`, and only FIFO queues may end in `{SUFFIX}`"),
-            format!("`{SUFFIX}` at the end{}", name.provenance()),
+            format!("the standard queue {shown} is called `{text}`, and only FIFO queues may end in `{FIFO_SUFFIX}`"),
+            format!("`{FIFO_SUFFIX}` at the end{}", name.provenance()),
             format!(
                 "set `{}` to true for a FIFO queue, or `{}` to `{bare}` for a standard one",
                 fifo.name, name.name
@@ -82,7 +80,7 @@ fn too_long(findings: &Findings<'_>, queue: &Queue, name: &Known<'_, Option<Stri
     let label = format!("{length} characters{}", name.provenance());
     let diagnostic = findings.diagnostic(Severity::Error, &queue.resource, "name", headline, name.span(), label);
     name.show_origin(diagnostic).help(format!(
-        "shorten `{}` to {QUEUE_NAME_LENGTH} characters, `{SUFFIX}` included",
+        "shorten `{}` to {QUEUE_NAME_LENGTH} characters, `{FIFO_SUFFIX}` included",
         name.name
     ))
 }

@@ -3,12 +3,9 @@
 //! It knows the graph and how rules note what is unresolved; it decides nothing.
 
 use crate::diagnostic::Diagnostic;
-use crate::graph::{Condition, EventSourceMapping, Form, Graph, Target};
+use crate::graph::{Condition, EventSourceMapping, FIFO_SUFFIX, Graph};
 use crate::rules::Findings;
 use crate::source::Span;
-
-/// What the name of a FIFO queue ends in, in lower case as written here.
-const FIFO_SUFFIX: &str = ".fifo";
 
 /// The queue that a mapping reads, in worlds where its type is known.
 #[derive(Debug)]
@@ -52,9 +49,7 @@ impl Findings<'_> {
                         span: fifo.span(),
                     });
                 }
-            } else if let Target::External(written) = &link.value.target
-                && let Some(name) = queue_name(written, link.value.form)
-            {
+            } else if let Some(name) = link.value.external_queue_name() {
                 all.push(BatchSource {
                     world: link.world.clone(),
                     fifo: name.ends_with(FIFO_SUFFIX),
@@ -65,20 +60,4 @@ impl Findings<'_> {
         }
         all
     }
-}
-
-/// The queue's name in an ARN or URL of SQS.
-fn queue_name(written: &str, form: Form) -> Option<&str> {
-    let name = match form {
-        Form::Arn => {
-            let parts: Vec<&str> = written.split(':').collect();
-            match parts.as_slice() {
-                ["arn", _, "sqs", _, _, name] => *name,
-                _ => return None,
-            }
-        }
-        Form::Url if written.starts_with("https://sqs.") => written.rsplit('/').next()?,
-        Form::Url | Form::Name => return None,
-    };
-    (!name.is_empty()).then_some(name)
 }
