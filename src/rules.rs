@@ -206,10 +206,7 @@ impl<T> Known<'_, T> {
 
     /// `diagnostic` with a label at [`Known::origin`], where there is one.
     pub fn show_origin(&self, diagnostic: Diagnostic) -> Diagnostic {
-        match self.origin() {
-            Some(origin) if origin.span != self.span() => diagnostic.label(origin.span, origin.shown()),
-            _ => diagnostic,
-        }
+        shared::operands::trace(self.origin(), self.span(), diagnostic)
     }
 }
 

@@ -1,0 +1,216 @@
+//! Trees, spans, types, merge keys and bounds.
+
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::source::Sources;
+use std::path::Path;
+
+fn read(text: &str) -> Parsed {
+    let sources = Sources::default();
+    let file = sources.add(Path::new("t.yaml"), text);
+    parse(text, file)
+}
+
+fn one(text: &str) -> Node {
+    let mut parsed = read(text);
+    assert_eq!(parsed.errors, [], "{text}");
+    assert_eq!(parsed.limits, [], "{text}");
+    assert_eq!(parsed.documents.len(), 1, "{text}");
+    parsed.documents.remove(0)
+}
+
+/// A node as text: JSON, with `Debug` numbers.
+fn show(node: &Node) -> String {
+    match &node.value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::String(text) => format!("{text:?}"),
+        Value::Sequence(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Value::Mapping(entries) => {
+            let entries = entries.iter().map(|e| format!("{}: {}", e.key, show(&e.value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// The texts under every span: `key|value|entry` in order, deepest last.
+fn spans(text: &str, node: &Node) -> Vec<String> {
+    let mut all = vec![text[node.span.range()].to_owned()];
+    for item in node.items().unwrap_or_default() {
+        all.extend(spans(text, item));
+    }
+    for entry in node.entries().unwrap_or_default() {
+        all.push(format!("@{}", &text[entry.key_span.range()]));
+        all.extend(spans(text, &entry.value));
+    }
+    all
+}
+
+#[test]
+fn spans_cover_what_is_written() {
+    let cases: &[(&str, &[&str])] = &[
+        ("a: 1\nb: 'x'\n", &["a: 1\nb: 'x'", "@a", "1", "@b", "'x'"]),
+        (
+            "a:\n  - x  # why\n  - y\n\nb: c\n",
+            &[
+                "a:\n  - x  # why\n  - y\n\nb: c",
+                "@a",
+                "x  # why\n  - y",
+                "x",
+                "y",
+                "@b",
+                "c",
+            ],
+        ),
+        ("\u{feff}ä: {ö: 1}\n", &["ä: {ö: 1}", "@ä", "{ö: 1}", "@ö", "1"]),
+        ("a: !Ref q\n", &["a: !Ref q", "@a", "!Ref q", "@!Ref", "q"]),
+        (
+            "a: !Sub\n  - x\n  - {}\nb: c",
+            &[
+                "a: !Sub\n  - x\n  - {}\nb: c",
+                "@a",
+                "!Sub\n  - x\n  - {}",
+                "@!Sub",
+                "x\n  - {}",
+                "x",
+                "{}",
+                "@b",
+                "c",
+            ],
+        ),
+        (
+            "a: |\n  one\n  two\n\nb:\n  c:\n",
+            &["a: |\n  one\n  two\n\nb:\n  c", "@a", "one\n  two", "@b", "c", "@c", ""],
+        ),
+        (
+            "a: !!str 012\r\nb:\r\n",
+            &["a: !!str 012\r\nb", "@a", "!!str 012", "@b", ""],
+        ),
+        (
+            "a: 'x\nshort'\nb: \"y\n z\"\n",
+            &["a: 'x\nshort'\nb: \"y\n z\"", "@a", "'x\nshort'", "@b", "\"y\n z\""],
+        ),
+        (
+            "x: &a [1]\ny: *a\n",
+            &["x: &a [1]\ny: *a", "@x", "[1]", "1", "@y", "*a", "1"],
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(spans(text, &one(text)), *expected, "{text}");
+    }
+}
+
+#[test]
+fn documents_read_as_in_yaml_1_1() {
+    let cases = [
+        ("a: !GetAtt q.Arn", r#"{a: {Fn::GetAtt: "q.Arn"}}"#),
+        ("a: !Condition c", r#"{a: {Condition: "c"}}"#),
+        ("a: !If [c, !Ref x, 12]", r#"{a: {Fn::If: ["c", {Ref: "x"}, 12]}}"#),
+        ("a: !Sub 10", r#"{a: {Fn::Sub: "10"}}"#),
+        ("a: !Ref", "{a: {Ref: null}}"),
+        ("a: ! 12", r#"{a: "12"}"#),
+        ("a: !!int '12'", "{a: 12}"),
+        ("12: x\nyes: z\n~: n", r#"{12: "x", yes: "z", ~: "n"}"#),
+        ("a: 1\nb: 2\na: 3", "{b: 2, a: 3}"),
+        (
+            "x: &x {a: 1, b: 2}\ny: {b: 3, <<: *x}",
+            "{x: {a: 1, b: 2}, y: {b: 3, a: 1}}",
+        ),
+        ("y: {<<: [{a: 1}, {a: 2, b: 2}], c: 3}", "{y: {c: 3, a: 1, b: 2}}"),
+        ("y: {'<<': 1}", "{y: {<<: 1}}"),
+        ("a: >-\n  one\n  two\n", r#"{a: "one two"}"#),
+        ("a: 'x\n\n y\nz'", r#"{a: "x\ny z"}"#),
+        ("&k a: *k", r#"{a: "a"}"#),
+        ("- \n- a\n", r#"[null, "a"]"#),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(show(&one(text)), expected, "{text}");
+    }
+}
+
+#[test]
+fn broken_documents_leave_the_others() {
+    let parsed = read("a: 1\n---\nb: [1\n---\nc: 3\n");
+    let shown: Vec<_> = parsed.documents.iter().map(show).collect();
+    assert_eq!(shown, ["{a: 1}", "{c: 3}"]);
+    assert_eq!(parsed.errors.len(), 1);
+}
+
+#[test]
+fn unknown_aliases_are_errors_and_stay_unknown() {
+    let parsed = read("a: *nothing\nb: &b [*b]\n<<: *c\n");
+    assert_eq!(parsed.errors.len(), 3);
+    assert_eq!(
+        show(&parsed.documents[0]),
+        r#"{a: {Fn::UnknownAlias: "*nothing"}, b: [{Fn::UnknownAlias: "*b"}]}"#
+    );
+}
+
+#[test]
+fn duplicates_are_noted() {
+    let text = "a: 1\na: 2\n";
+    let parsed = read(text);
+    assert_eq!(parsed.duplicates.len(), 1);
+    assert_eq!(parsed.duplicates[0].range(), 0..1);
+}
+
+#[test]
+fn bounds_are_limits() {
+    let bomb: String = (0..9)
+        .map(|level| {
+            let inside = if level == 0 {
+                "x".to_owned()
+            } else {
+                format!("*a{}", level - 1)
+            };
+            format!("a{level}: &a{level} [{}]\n", vec![inside; 9].join(", "))
+        })
+        .collect();
+    for text in [
+        bomb,
+        "[".repeat(100_000),
+        "- ".repeat(100_000),
+        "{a: ".repeat(1000),
+        "!Sub [".repeat(200) + &"]".repeat(200),
+    ] {
+        assert!(!read(&text).limits.is_empty());
+    }
+}
+
+#[test]
+fn many_short_lines_end() {
+    let text = format!("a: '{}'\n", "\nx".repeat(1000));
+    assert_eq!(read(&text).errors.len(), 1);
+}
+
+#[test]
+fn no_text_is_fatal() {
+    let text = "\u{feff}%YAML 1.1\n---\nA: &a {x: 1, 'y': \"é\\n\", [k]: v}\nR:\n  <<: [*a, {z: !Ref ö}]\n  P: !Sub\n    - |\n      ${x}\n\n    - ? q\n      : >-\n        w\n  L: 'a\nb'\n  T: !GetAtt Q.Arn\n  I: !If [C, 012, !Ref 'AWS::NoValue']\n  N:\n...\n---\n- - !!int '3'\n  - ~\n# end\n";
+    let sources = Sources::default();
+    super::super::tree::hostile::maul(text, sources.add(Path::new("t.yaml"), text), parse);
+}
+
+/// Every template of the corpus, where it is present, reads without an error.
+#[test]
+fn real_templates_are_read() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/dev");
+    if !corpus.is_dir() {
+        eprintln!("skipped: no corpus");
+        return;
+    }
+    for input in crate::discover::discover(&[corpus]).inputs {
+        let (crate::discover::Input::Template(path) | crate::discover::Input::ServerlessService(path)) = input else {
+            continue;
+        };
+        let text = std::fs::read_to_string(&path).unwrap();
+        let parsed = read(&text);
+        assert_eq!(
+            (parsed.documents.len(), parsed.errors, parsed.limits),
+            (1, vec![], vec![]),
+            "{}",
+            path.display()
+        );
+    }
+}
