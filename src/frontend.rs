@@ -11,6 +11,7 @@ mod yaml;
 
 use crate::diagnostic::{Diagnostic, Severity, Subject};
 use crate::discover::Input;
+use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use rayon::prelude::*;
@@ -29,7 +30,7 @@ pub struct Loaded {
 
 /// Reads every unit, in the order of `inputs`; Terraform modules that others call give no unit of their own.
 /// Recursion is bounded, but deep: run it on threads with 8 MiB of stack.
-pub fn load(inputs: &[Input], sources: &Sources) -> Vec<Loaded> {
+pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
     let mut files: Vec<&Input> = Vec::new();
     for input in inputs {
@@ -39,11 +40,13 @@ pub fn load(inputs: &[Input], sources: &Sources) -> Vec<Loaded> {
         }
     }
     let (mut all, templates) = rayon::join(
-        || terraform::load(&modules, sources),
+        || terraform::load(&modules, given, sources),
         || {
             let read = files.par_iter().map(|input| match input {
-                Input::ServerlessService(path) => cloudformation::load_serverless(path, sources),
-                Input::Template(path) | Input::TerraformModule(path) => cloudformation::load_template(path, sources),
+                Input::ServerlessService(path) => cloudformation::load_serverless(path, given, sources),
+                Input::Template(path) | Input::TerraformModule(path) => {
+                    cloudformation::load_template(path, given, sources)
+                }
             });
             read.collect::<Vec<_>>()
         },

@@ -6,6 +6,7 @@
 pub mod diagnostic;
 pub mod discover;
 pub mod frontend;
+pub mod given;
 pub mod graph;
 pub mod report;
 pub mod rules;
@@ -15,6 +16,7 @@ pub mod source;
 pub mod testing;
 
 use diagnostic::{Diagnostic, NotEvaluated};
+use given::Given;
 use graph::Graph;
 use rayon::prelude::*;
 use rules::Findings;
@@ -26,12 +28,14 @@ use std::path::PathBuf;
 const STACK_SIZE: usize = 8 << 20;
 
 /// What to check, and with which rules.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Files and directories.
     pub paths: Vec<PathBuf>,
     /// Which rules run.
     pub selection: Selection,
+    /// Values for variables and parameters.
+    pub given: Given,
 }
 
 /// What a run found.
@@ -71,7 +75,7 @@ fn run(options: &Options) -> Outcome {
     let mut errors = discovery.errors;
     let mut findings = Vec::new();
     let mut parts = Vec::new();
-    for loaded in frontend::load(&discovery.inputs, &sources) {
+    for loaded in frontend::load(&discovery.inputs, &options.given, &sources) {
         errors.extend(loaded.errors);
         findings.extend(
             loaded

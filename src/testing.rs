@@ -67,6 +67,7 @@ pub fn run(rule: &Rule, path: &Path) -> Outcome {
     crate::check(&Options {
         paths: vec![path.to_owned()],
         selection: Selection::only(rule),
+        ..Options::default()
     })
 }
 

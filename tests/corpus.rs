@@ -28,6 +28,7 @@ fn check(path: &Path) -> Outcome {
     sqslint::check(&Options {
         paths: vec![path.to_owned()],
         selection: Selection::default(),
+        ..Options::default()
     })
 }
 

@@ -12,6 +12,7 @@ fn outcome(spelling: &str) -> Outcome {
     check(&Options {
         paths: vec![root.join(spelling)],
         selection: Selection::default(),
+        ..Options::default()
     })
 }
 

@@ -285,6 +285,7 @@ fn verify(case: &Case) {
     let outcome = check(&Options {
         paths: vec![directory.path().to_owned()],
         selection: Selection::default(),
+        ..Options::default()
     });
     let seen: Vec<String> = outcome
         .findings

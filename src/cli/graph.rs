@@ -18,6 +18,7 @@ pub(super) fn run(
     let options = Options {
         paths,
         selection: Selection::default(),
+        ..Options::default()
     };
     let outcome = sqslint::check(&options);
     let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !allow_empty;

@@ -16,6 +16,7 @@ mod value;
 use super::tree::{Entry, Node, Parsed, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
+use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources};
 use resources::Lowering;
@@ -24,12 +25,12 @@ use std::sync::Arc;
 use template::{Dialect, Template};
 
 /// Reads one template.
-pub(super) fn load_template(path: &Path, sources: &Sources) -> Loaded {
+pub(super) fn load_template(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
     load(path, sources, UnitKind::Template)
 }
 
 /// Reads the `resources` of one `serverless.yml`.
-pub(super) fn load_serverless(path: &Path, sources: &Sources) -> Loaded {
+pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
     load(path, sources, UnitKind::ServerlessService)
 }
 

@@ -15,6 +15,7 @@ mod tests;
 mod value;
 
 use super::{Loaded, limit_reached};
+use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
 use eval::Evaluator;
@@ -25,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Reads every module of `directories` that no other module calls, and those they call.
-pub(super) fn load(directories: &[PathBuf], sources: &Sources) -> Vec<Loaded> {
+pub(super) fn load(directories: &[PathBuf], _given: &Given, sources: &Sources) -> Vec<Loaded> {
     let modules = module::read_all(directories, sources);
     let called: BTreeSet<&PathBuf> = modules
         .values()

@@ -1,0 +1,39 @@
+//! Values that do not stand in the files themselves: what the command line hands to variables and parameters.
+//!
+//! It only carries them. Each frontend takes what its tool would take, in its tool's order of precedence, and
+//! nothing comes from the environment of the process.
+
+use std::path::PathBuf;
+
+/// One value for a Terraform variable, in the order of the command line, which is the order of precedence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Variable {
+    /// `--var name=value`, as written.
+    Assignment(String),
+    /// `--var-file path`.
+    File(PathBuf),
+}
+
+/// One argument of `--parameters`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parameters {
+    /// `name=value`, as written.
+    Assignment(String),
+    /// A file in one of the forms of AWS's tools.
+    File(PathBuf),
+}
+
+/// What a run is given beside files and directories.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    /// For root modules of Terraform; later ones win.
+    pub variables: Vec<Variable>,
+    /// For templates; later ones win.
+    pub parameters: Vec<Parameters>,
+    /// `terraform.workspace`; `default` where absent.
+    pub workspace: Option<String>,
+    /// The Region of providers without one and of `AWS::Region`; unresolved where absent.
+    pub region: Option<String>,
+    /// `AWS::AccountId` and the account of the caller; unresolved where absent.
+    pub account: Option<String>,
+}
