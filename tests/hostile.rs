@@ -60,7 +60,7 @@ resource "aws_lambda_event_source_mapping" "m" {
 /// Reads and judges `input` as the library does.
 fn judge(input: &Input, directory: &Path) {
     let sources = Sources::new(None, directory.to_owned());
-    let parts = frontend::load(std::slice::from_ref(input), &sources);
+    let parts = frontend::load(std::slice::from_ref(input), &sqslint::given::Given::default(), &sources);
     let graph = Graph::assemble(parts.into_iter().map(|loaded| loaded.graph).collect());
     for rule in RULES {
         Findings::new(&graph, rule).run();
