@@ -2,6 +2,7 @@
 
 use super::{CheckArgs, Color, Exit, Format, Streams};
 use sqslint::diagnostic::Diagnostic;
+use sqslint::given::Given;
 use sqslint::graph::UnitKind;
 use sqslint::report::{Report, Units, concise, human, json, printable, summary};
 use sqslint::selection::Selection;
@@ -23,7 +24,10 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let outcome = sqslint::check(&Options {
         paths: arguments.paths.clone(),
         selection,
-        ..Options::default()
+        given: Given {
+            variables: arguments.variables.0.clone(),
+            ..Given::default()
+        },
     });
     let units = units(&outcome);
     let shown: Vec<Diagnostic> = outcome
