@@ -4,9 +4,11 @@
 
 mod check;
 mod graph;
+mod inputs;
 mod rules;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -39,6 +41,8 @@ enum Command {
         /// Nothing to print is no failure
         #[arg(long)]
         allow_empty: bool,
+        #[command(flatten)]
+        inputs: InputArgs,
     },
     /// List the rules
     Rules {
@@ -95,6 +99,8 @@ struct CheckArgs {
     /// Nothing to check is no failure
     #[arg(long, help_heading = "Outcome")]
     allow_empty: bool,
+    #[command(flatten)]
+    inputs: InputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -199,7 +205,8 @@ impl Cli {
                 paths,
                 format,
                 allow_empty,
-            } => graph::run(paths, format, allow_empty, streams),
+                inputs,
+            } => graph::run(paths, format, allow_empty, &inputs, streams),
             Command::Explain { rule } => rules::explain(&rule, streams),
             Command::Rules { format } => rules::list(format, streams),
         }

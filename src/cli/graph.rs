@@ -1,6 +1,7 @@
 //! `sqslint graph`: what was understood, without judging it.
 
 use super::check::nothing_to_check;
+use super::inputs::InputArgs;
 use super::{Exit, GraphFormat, Streams};
 use sqslint::Options;
 use sqslint::graph::{json, text};
@@ -13,12 +14,13 @@ pub(super) fn run(
     paths: Vec<PathBuf>,
     format: GraphFormat,
     allow_empty: bool,
+    inputs: &InputArgs,
     streams: &mut Streams<'_>,
 ) -> io::Result<Exit> {
     let options = Options {
         paths,
         selection: Selection::default(),
-        ..Options::default()
+        given: inputs.given(),
     };
     let outcome = sqslint::check(&options);
     let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !allow_empty;
