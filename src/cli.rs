@@ -4,14 +4,15 @@
 
 mod check;
 mod graph;
+mod inputs;
 mod rules;
 mod variables;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use variables::Variables;
 
 /// What may be typed.
 #[derive(Debug, Parser)]
@@ -49,7 +50,7 @@ struct GraphArgs {
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     format: GraphFormat,
     #[command(flatten)]
-    variables: Variables,
+    inputs: InputArgs,
     /// Nothing to print is no failure
     #[arg(long)]
     allow_empty: bool,
@@ -67,7 +68,7 @@ struct CheckArgs {
     #[arg(default_value = ".")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    variables: Variables,
+    inputs: InputArgs,
     /// How to print findings
     #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
     format: Format,

@@ -2,7 +2,6 @@
 
 use super::{CheckArgs, Color, Exit, Format, Streams};
 use sqslint::diagnostic::Diagnostic;
-use sqslint::given::Given;
 use sqslint::graph::UnitKind;
 use sqslint::report::{Report, Units, concise, human, json, printable, summary};
 use sqslint::selection::Selection;
@@ -24,10 +23,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let outcome = sqslint::check(&Options {
         paths: arguments.paths.clone(),
         selection,
-        given: Given {
-            variables: arguments.variables.0.clone(),
-            ..Given::default()
-        },
+        given: arguments.inputs.given(),
     });
     let units = units(&outcome);
     let shown: Vec<Diagnostic> = outcome

@@ -3,7 +3,6 @@
 use super::check::nothing_to_check;
 use super::{Exit, GraphArgs, GraphFormat, Streams};
 use sqslint::Options;
-use sqslint::given::Given;
 use sqslint::graph::{json, text};
 use sqslint::report::printable;
 use sqslint::selection::Selection;
@@ -13,10 +12,7 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let options = Options {
         paths: arguments.paths.clone(),
         selection: Selection::default(),
-        given: Given {
-            variables: arguments.variables.0.clone(),
-            ..Given::default()
-        },
+        given: arguments.inputs.given(),
     };
     let format = arguments.format;
     let outcome = sqslint::check(&options);
