@@ -6,6 +6,7 @@
 mod cloudformation;
 mod json;
 mod terraform;
+mod toml;
 mod tree;
 mod yaml;
 
@@ -39,13 +40,14 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
             Input::Template(_) | Input::ServerlessService(_) => files.push(input),
         }
     }
+    let settings = cloudformation::Settings::new(given, sources);
     let (mut all, templates) = rayon::join(
         || terraform::load(&modules, given, sources),
         || {
             let read = files.par_iter().map(|input| match input {
-                Input::ServerlessService(path) => cloudformation::load_serverless(path, given, sources),
+                Input::ServerlessService(path) => cloudformation::load_serverless(path, &settings, sources),
                 Input::Template(path) | Input::TerraformModule(path) => {
-                    cloudformation::load_template(path, given, sources)
+                    cloudformation::load_template(path, &settings, sources)
                 }
             });
             read.collect::<Vec<_>>()
@@ -53,6 +55,9 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     );
     all.extend(templates);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
+    if let Some(first) = all.first_mut() {
+        first.errors.extend(settings.into_errors());
+    }
     all
 }
 

@@ -7,6 +7,7 @@ mod conditions;
 mod eval;
 mod intrinsics;
 mod links;
+mod parameters;
 mod resources;
 mod template;
 #[cfg(test)]
@@ -16,25 +17,26 @@ mod value;
 use super::tree::{Entry, Node, Parsed, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
-use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources};
+pub(super) use parameters::Settings;
+use parameters::Values;
 use resources::Lowering;
 use std::path::Path;
 use std::sync::Arc;
 use template::{Dialect, Template};
 
 /// Reads one template.
-pub(super) fn load_template(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::Template)
+pub(super) fn load_template(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, settings, sources, UnitKind::Template)
 }
 
 /// Reads the `resources` of one `serverless.yml`.
-pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::ServerlessService)
+pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, settings, sources, UnitKind::ServerlessService)
 }
 
-fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
+fn load(path: &Path, settings: &Settings, sources: &Sources, kind: UnitKind) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
         UnitKind::Template | UnitKind::TerraformModule => Vec::new(),
@@ -63,27 +65,24 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
-    for document in &parsed.documents {
-        match kind {
-            UnitKind::ServerlessService => {
-                let parts = service_resources(document);
-                fill(
-                    &mut loaded.graph,
-                    Dialect::Serverless,
-                    &parts.iter().collect::<Vec<_>>(),
-                );
-            }
-            UnitKind::Template | UnitKind::TerraformModule => {
-                fill(&mut loaded.graph, Dialect::Template, &[document]);
-            }
-        }
+    for document in parsed.documents {
+        let (dialect, parts) = match kind {
+            UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
+            UnitKind::Template | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
+        };
+        let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
+        let names = parameters.flatten().map(|entry| &*entry.key);
+        let (values, faults) = settings.values(path, names, sources, &name);
+        loaded.diagnostics.extend(faults);
+        let parts: Vec<&Node> = parts.iter().collect();
+        fill(&mut loaded.graph, dialect, &parts, values);
     }
     loaded
 }
 
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) {
+fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) {
     let empty = UnitGraph::new(graph.unit.clone());
-    let template = Template::new(&graph.unit.name, dialect, roots);
+    let template = Template::new(&graph.unit.name, dialect, roots, values);
     let lowering = Lowering {
         template: &template,
         graph: std::mem::replace(graph, empty),

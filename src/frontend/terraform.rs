@@ -5,6 +5,7 @@
 
 mod eval;
 mod functions;
+mod inputs;
 mod json;
 mod lower;
 mod module;
@@ -19,6 +20,7 @@ use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
 use eval::Evaluator;
+use inputs::Inputs;
 use module::{Module, Modules, Source};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +28,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Reads every module of `directories` that no other module calls, and those they call.
-pub(super) fn load(directories: &[PathBuf], _given: &Given, sources: &Sources) -> Vec<Loaded> {
+pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) -> Vec<Loaded> {
+    if directories.is_empty() {
+        return Vec::new();
+    }
+    let (inputs, mut refused) = Inputs::read(given, sources);
     let modules = module::read_all(directories, sources);
     let called: BTreeSet<&PathBuf> = modules
         .values()
@@ -43,8 +49,12 @@ pub(super) fn load(directories: &[PathBuf], _given: &Given, sources: &Sources) -
     let (roots, owners) = share_out(roots, &modules);
     let mut units: Vec<Loaded> = roots
         .par_iter()
-        .map(|root| load_root(root, &modules, sources))
+        .map(|root| load_root(root, &modules, &inputs, sources))
         .collect();
+    refused.extend(inputs.misfits(&roots));
+    if let Some(first) = units.first_mut() {
+        first.errors.append(&mut refused);
+    }
     for (directory, module) in &modules {
         let Some(unit) = owners.get(directory).and_then(|at| units.get_mut(*at)) else {
             continue;
@@ -98,7 +108,7 @@ fn share_out<'m>(
     (roots, owners)
 }
 
-fn load_root(root: &Arc<Module>, modules: &Modules, sources: &Sources) -> Loaded {
+fn load_root(root: &Arc<Module>, modules: &Modules, inputs: &Inputs, sources: &Sources) -> Loaded {
     let unit = Unit {
         name: sources.name_of(&root.directory),
         kind: UnitKind::TerraformModule,
@@ -106,6 +116,7 @@ fn load_root(root: &Arc<Module>, modules: &Modules, sources: &Sources) -> Loaded
     };
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);
+    evaluator.inputs = Some(inputs);
     let graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
     let limit = evaluator
         .limit

@@ -11,7 +11,7 @@ use crate::source::{FileId, Span};
 use std::sync::Arc;
 
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
-pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
+pub(super) use json::{parse as parse_json, parse_values as parse_json_values, unread};
 
 /// An expression and its place.
 #[derive(Debug)]
