@@ -47,6 +47,8 @@ pub(super) struct Template<'t> {
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
     /// Physical names, with placeholders for what is not known.
     pub(super) names: RefCell<Names>,
+    /// The variables of conditions, numbered as they are met.
+    order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
 }
 
@@ -105,6 +107,7 @@ impl<'t> Template<'t> {
             resources,
             computed: RefCell::default(),
             names: RefCell::default(),
+            order: RefCell::default(),
             steps: Cell::new(0),
         }
     }
@@ -138,7 +141,12 @@ impl<'t> Template<'t> {
             Arc::from(values)
         });
         let default = parameter.filter(|p| !p.is_from_store()).and_then(Parameter::default);
+        // In the order of their first use, so that those of one formula are neighbours.
+        let mut order = self.order.borrow_mut();
+        let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let order = *order.entry(name.into()).or_insert(next);
         Variable {
+            order,
             key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
             domain,
             default: default.map(|(value, _)| value.into()),
