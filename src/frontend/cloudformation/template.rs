@@ -50,6 +50,8 @@ pub(super) struct Template<'t> {
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
     /// Physical names, with placeholders for what is not known.
     pub(super) names: RefCell<Names>,
+    /// The variables of conditions, numbered as they are met.
+    order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
 }
 
@@ -109,6 +111,7 @@ impl<'t> Template<'t> {
             resources,
             computed: RefCell::default(),
             names: RefCell::default(),
+            order: RefCell::default(),
             steps: Cell::new(0),
         }
     }
@@ -167,7 +170,12 @@ impl<'t> Template<'t> {
         });
         let default = parameter.filter(|p| !p.is_from_store() && p.supplied.is_none());
         let default = default.and_then(Parameter::default);
+        // In the order of their first use, so that those of one formula are neighbours.
+        let mut order = self.order.borrow_mut();
+        let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let order = *order.entry(name.into()).or_insert(next);
         Variable {
+            order,
             key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
             domain,
             default: default.map(|(value, _)| value.into()),
