@@ -3,6 +3,7 @@
 //! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
+mod cdk;
 mod conditions;
 mod eval;
 mod intrinsics;
@@ -19,6 +20,7 @@ use crate::diagnostic::Diagnostic;
 use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources};
+pub(super) use cdk::{Environment, read_app};
 use resources::Lowering;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +31,12 @@ pub(super) fn load_template(path: &Path, _given: &Given, sources: &Sources) -> L
     load(path, sources, UnitKind::Template)
 }
 
+/// Reads one stack of a CDK app, which knows where it deploys to.
+pub(super) fn load_stack(path: &Path, environment: &Environment, given: &Given, sources: &Sources) -> Loaded {
+    let _given = environment.over(given);
+    load(path, sources, UnitKind::CdkStack)
+}
+
 /// Reads the `resources` of one `serverless.yml`.
 pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
     load(path, sources, UnitKind::ServerlessService)
@@ -37,7 +45,7 @@ pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) ->
 fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::TerraformModule => Vec::new(),
+        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -73,7 +81,7 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
                     &parts.iter().collect::<Vec<_>>(),
                 );
             }
-            UnitKind::Template | UnitKind::TerraformModule => {
+            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => {
                 fill(&mut loaded.graph, Dialect::Template, &[document]);
             }
         }
