@@ -2,8 +2,8 @@
 
 use super::arn::physical_name;
 use super::{
-    Alarm, Attribute, Case, Condition, DeadLetterUse, EventSourceMapping, Function, Invocation, Link, Queue, Resource,
-    Target, Unit, UnitGraph, UnitId,
+    Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Function, Invocation,
+    Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub struct Graph {
     functions: Vec<Function>,
     mappings: Vec<EventSourceMapping>,
     alarms: Vec<Alarm>,
+    deliveries: Deliveries,
+    access: Access,
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
     handed_out: Vec<(UnitId, Link)>,
@@ -85,6 +87,18 @@ impl Index {
     }
 }
 
+/// Adds the nodes of `unit` to those of the units before it, sorted by address.
+pub(super) fn take<T>(all: &mut Vec<T>, nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+    let with_address = |mut node| {
+        let place = resource(&mut node);
+        place.unit = unit;
+        (place.address.clone(), node)
+    };
+    let mut nodes: Vec<(Arc<str>, T)> = nodes.into_iter().map(with_address).collect();
+    nodes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    all.extend(nodes.into_iter().map(|(_, node)| node));
+}
+
 /// A mapping that reads a queue, in the worlds where it does.
 #[derive(Debug)]
 pub struct Consumption<'g> {
@@ -102,24 +116,13 @@ impl Graph {
         let mut graph = Graph::default();
         for (at, part) in parts.into_iter().enumerate() {
             let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
-            let own = |resource: &mut Resource| resource.unit = unit;
             graph.units.push(part.unit);
-            graph.queues.extend(part.queues.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
-            graph.functions.extend(part.functions.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
-            graph.mappings.extend(part.mappings.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
-            graph.alarms.extend(part.alarms.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
+            take(&mut graph.queues, part.queues, unit, |node| &mut node.resource);
+            take(&mut graph.functions, part.functions, unit, |node| &mut node.resource);
+            take(&mut graph.mappings, part.mappings, unit, |node| &mut node.resource);
+            take(&mut graph.alarms, part.alarms, unit, |node| &mut node.resource);
+            graph.deliveries.absorb(part.deliveries, unit);
+            graph.access.absorb(part.access, unit);
             graph
                 .dead_letter_uses
                 .extend(part.dead_letter_uses.into_iter().map(|node| (unit, node)));
@@ -130,17 +133,8 @@ impl Graph {
                 .handed_out
                 .extend(part.handed_out.into_iter().map(|link| (unit, link)));
         }
-        graph.sort();
         graph.index();
         graph
-    }
-
-    fn sort(&mut self) {
-        let order = |resource: &Resource| (resource.unit, resource.address.clone());
-        self.queues.sort_by_key(|node| order(&node.resource));
-        self.functions.sort_by_key(|node| order(&node.resource));
-        self.mappings.sort_by_key(|node| order(&node.resource));
-        self.alarms.sort_by_key(|node| order(&node.resource));
     }
 
     fn index(&mut self) {
@@ -199,6 +193,16 @@ impl Graph {
     /// Every alarm, by unit and address.
     pub fn alarms(&self) -> &[Alarm] {
         &self.alarms
+    }
+
+    /// What delivers to queues, or reads them besides mappings; each list by unit and address.
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    /// Policies, roles and keys; each list by unit and address.
+    pub fn access(&self) -> &Access {
+        &self.access
     }
 
     /// The queue that `link`, written in `unit`, points to, where it is declared in the project.

@@ -145,6 +145,12 @@ impl<'t> Lowering<'_, 't> {
         self.attribute(properties, path, &State::Default(None), |value| value.text().map(Some))
     }
 
+    fn optional_link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Option<Link>> {
+        self.attribute(properties, path, &State::Default(None), |value| {
+            self.template.link(value).map(Some)
+        })
+    }
+
     fn link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Link> {
         let name = path.last().copied().unwrap_or_default();
         let wants_queue = name != "FunctionName";

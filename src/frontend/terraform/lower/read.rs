@@ -202,6 +202,16 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// An argument as a text; `None` where it is absent or null.
+    pub(super) fn optional_text(&mut self, node: &Node, name: &str) -> Attribute<Option<String>> {
+        self.read(node, name, None, |eval, value| text(eval, value).map(Some))
+    }
+
+    /// An argument as a link; `None` where it is absent or null.
+    pub(super) fn optional_link(&mut self, node: &Node, name: &str) -> Attribute<Option<Link>> {
+        self.read(node, name, None, |eval, value| link(eval, value).map(Some))
+    }
+
     /// An argument as a link.
     pub(super) fn link(&mut self, node: &Node, name: &str) -> Attribute<Link> {
         let argument = self.argument(&node.block.body, &node.scope, name);
