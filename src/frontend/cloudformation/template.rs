@@ -60,6 +60,8 @@ pub(super) struct Template<'t> {
 pub(super) struct Declared<'t> {
     /// The logical id.
     pub(super) id: Arc<str>,
+    /// `Metadata: aws:cdk:path`, without the step to the resource itself that every construct ends in.
+    pub(super) construct: Option<Arc<str>>,
     /// The logical id's place.
     pub(super) header: Span,
     /// `AWS::SQS::Queue`.
@@ -196,12 +198,19 @@ impl<'t> Declared<'t> {
         let kind = entry.value.get("Type")?.as_str()?;
         Some(Declared {
             id: entry.key.clone(),
+            construct: construct(&entry.value),
             header: entry.key_span,
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
         })
     }
+}
+
+/// The construct that a resource stands for, where a CDK app says so.
+fn construct(resource: &Node) -> Option<Arc<str>> {
+    let path = resource.get("Metadata")?.get("aws:cdk:path")?.as_str()?;
+    Some(path.strip_suffix("/Resource").unwrap_or(path).into())
 }
 
 /// One parameter.
