@@ -111,6 +111,7 @@ impl<'a, 'e> Lowering<'a, 'e> {
             resource: Resource {
                 unit: UnitId(0),
                 address: format!("{}{kind}.{name}{}", instance.prefix, member.key.shown()).into(),
+                construct: None,
                 kind: kind.clone(),
                 header: block.header,
                 when: instance.when.and(&member.when),

@@ -1,7 +1,7 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
-use super::super::module::Source;
 use super::super::inputs::Input;
+use super::super::module::Source;
 use super::super::syntax::{Block, Expression, Kind as Syntax};
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Named, Scope};

@@ -45,7 +45,7 @@ impl Evaluator<'_> {
             ("terraform", Some(name)) if &*name == "workspace" => {
                 let told = self.inputs.and_then(|inputs| inputs.workspace.clone());
                 (Value::text(told.unwrap_or_else(|| "default".into())), 1)
-            },
+            }
             ("data", Some(kind)) => match attribute(1) {
                 Some(name) => (self.resource_value(module, true, (kind, name)), 2),
                 None => (Value::unknown("`data` is not a value"), 1),

@@ -1,9 +1,9 @@
 //! Reads arguments and nested blocks of a resource as attributes of the graph: case by case, with place and origin.
 
 use super::super::eval::{Evaluator, Scope};
-use super::super::provider;
 use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, ResourceId, Value};
+use super::super::{json, provider};
 use super::{Lowering, Node};
 use crate::graph::{Attribute, Case, Condition, Form, Link, Seconds, State, Target};
 use crate::source::Span;
@@ -313,7 +313,10 @@ pub(super) fn boolean(_: &mut Evaluator, value: &Value) -> Result<bool, Refusal>
 
 /// A text.
 pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Refusal> {
-    let plain = eval.plain(value.clone());
+    let plain = match &value.kind {
+        Kind::Encoded(inner) => json::encode(inner),
+        _ => eval.plain(value.clone()),
+    };
     plain
         .to_text()
         .map(|text| text.to_string())
