@@ -76,6 +76,7 @@ impl<'t> Lowering<'_, 't> {
             when: when.unwrap_or_default(),
             uncertain: None,
             calls: Vec::new(),
+            region: None,
         }
     }
 
