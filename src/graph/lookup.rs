@@ -6,7 +6,7 @@ use super::{
     Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Form, Function,
     Invocation, Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Every unit of a project, linked.
@@ -30,6 +30,14 @@ pub struct Graph {
     pipes: FxHashMap<usize, Vec<usize>>,
     /// By queue: queues whose redrive policy names it.
     sources: FxHashMap<usize, Vec<usize>>,
+    /// By queue: references from failure arguments.
+    uses: FxHashMap<usize, Vec<usize>>,
+    /// By function: what else invokes it.
+    invoked: FxHashMap<usize, Vec<usize>>,
+    /// By unit: what invokes a function that is not known.
+    invoking_any: FxHashMap<UnitId, Vec<usize>>,
+    /// Queues that are handed to what is not here.
+    handed: FxHashSet<usize>,
 }
 
 /// Places in a list of nodes, by address and by physical name.
@@ -127,7 +135,8 @@ pub(super) fn take<T>(all: &mut Vec<T>, nodes: Vec<T>, unit: UnitId, resource: f
 /// Adds `to` to what is noted under `from`, once.
 fn note(map: &mut FxHashMap<usize, Vec<usize>>, from: usize, to: usize) {
     let noted = map.entry(from).or_default();
-    if !noted.contains(&to) {
+    // All of one `to` are noted before the next.
+    if noted.last() != Some(&to) {
         noted.push(to);
     }
 }
@@ -188,6 +197,19 @@ impl Graph {
                 }
             }
         }
+        for (at, (unit, used)) in self.dead_letter_uses.iter().enumerate() {
+            let queues = self.queue_index.all(*unit, &used.target);
+            queues.for_each(|queue| note(&mut self.uses, queue, at));
+        }
+        for (at, (unit, invocation)) in self.invocations.iter().enumerate() {
+            let functions = self.function_index.all(*unit, &invocation.function);
+            functions.for_each(|function| note(&mut self.invoked, function, at));
+            if invocation.function.unresolved_reason().is_some() {
+                self.invoking_any.entry(*unit).or_default().push(at);
+            }
+        }
+        let handed = self.handed_out.iter();
+        self.handed = handed.filter_map(|(unit, link)| self.queue_index.find(*unit, link)).collect();
     }
 
     /// Every unit, in the order of their names.
@@ -313,14 +335,9 @@ impl Graph {
 
     /// References from failure arguments of other resources that name `queue`.
     pub fn dead_letter_uses_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g DeadLetterUse> {
-        let names_it = |unit: UnitId, used: &DeadLetterUse| {
-            let mut links = used.target.cases.iter().filter_map(Case::value);
-            links.any(|link| self.queue(unit, link).is_some_and(|found| std::ptr::eq(found, queue)))
-        };
-        let uses = self.dead_letter_uses.iter();
-        uses.filter(|(unit, used)| names_it(*unit, used))
-            .map(|(_, used)| used)
-            .collect()
+        let uses = self.place(queue).and_then(|at| self.uses.get(&at));
+        let uses = uses.into_iter().flatten().filter_map(|&at| self.dead_letter_uses.get(at));
+        uses.map(|(_, used)| used).collect()
     }
 
     /// Whether `queue` takes the failures of anything: a queue, a function, a destination, a rule…
@@ -330,25 +347,20 @@ impl Graph {
 
     /// What besides queues may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
-        let may_be = |unit: UnitId, invocation: &Invocation| {
-            invocation.function.cases.iter().any(|case| match case.value() {
-                // An unresolved function of the same unit may be this one.
-                None => unit == function.resource.unit,
-                Some(link) => self
-                    .function(unit, link)
-                    .is_some_and(|found| std::ptr::eq(found, function)),
-            })
-        };
-        let all = self.invocations.iter();
-        all.filter(|(unit, invocation)| may_be(*unit, invocation))
-            .map(|(_, invocation)| invocation)
-            .collect()
+        let key = (function.resource.unit, function.resource.address.clone());
+        let named = self.function_index.by_address.get(&key).and_then(|at| self.invoked.get(at));
+        // An unresolved function of the same unit may be this one.
+        let any = self.invoking_any.get(&function.resource.unit);
+        let mut places: Vec<usize> = named.into_iter().chain(any).flatten().copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        let found = places.into_iter().filter_map(|at| self.invocations.get(at));
+        found.map(|(_, invocation)| invocation).collect()
     }
 
     /// Whether `queue` is handed to a module or nested stack that is not here.
     pub fn is_handed_out(&self, queue: &Queue) -> bool {
-        let mut links = self.handed_out.iter();
-        links.any(|(unit, link)| self.queue(*unit, link).is_some_and(|found| std::ptr::eq(found, queue)))
+        self.place(queue).is_some_and(|at| self.handed.contains(&at))
     }
 }
 
