@@ -36,7 +36,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     for input in inputs {
         match input {
             Input::TerraformModule(directory) => modules.push(directory.clone()),
-            Input::Template(_) | Input::ServerlessService(_) => files.push(input),
+            Input::Template(_) | Input::ServerlessService(_) | Input::Plan(_) => files.push(input),
         }
     }
     let (mut all, templates) = rayon::join(
@@ -44,6 +44,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
         || {
             let read = files.par_iter().map(|input| match input {
                 Input::ServerlessService(path) => cloudformation::load_serverless(path, given, sources),
+                Input::Plan(path) => terraform::load_plan(path, sources),
                 Input::Template(path) | Input::TerraformModule(path) => {
                     cloudformation::load_template(path, given, sources)
                 }

@@ -46,6 +46,10 @@ pub enum UnitKind {
     Template,
     /// A `serverless.yml`.
     ServerlessService,
+    /// A Terraform plan as JSON.
+    Plan,
+    /// A Terraform state, as JSON or as stored.
+    State,
 }
 
 /// A configuration as one tool deploys it.

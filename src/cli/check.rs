@@ -103,6 +103,8 @@ fn units(outcome: &Outcome) -> Units {
             UnitKind::TerraformModule => units.modules += 1,
             UnitKind::Template => units.templates += 1,
             UnitKind::ServerlessService => units.services += 1,
+            UnitKind::Plan => units.plans += 1,
+            UnitKind::State => units.states += 1,
         }
         for note in &unit.notes {
             notes.entry(note).or_default().push(&unit.name);

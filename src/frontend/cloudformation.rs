@@ -37,7 +37,7 @@ pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) ->
 fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::TerraformModule => Vec::new(),
+        _ => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -73,7 +73,7 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
                     &parts.iter().collect::<Vec<_>>(),
                 );
             }
-            UnitKind::Template | UnitKind::TerraformModule => {
+            _ => {
                 fill(&mut loaded.graph, Dialect::Template, &[document]);
             }
         }

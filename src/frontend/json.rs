@@ -13,7 +13,11 @@ use std::sync::Arc;
 /// Reads a whole file. A byte order mark is skipped.
 pub(super) fn parse(text: &str, file: FileId) -> Parsed {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let base = text.len() - body.len();
+    parse_part(body, file, text.len() - body.len())
+}
+
+/// Reads a value that stands in a file after `base` bytes.
+pub(super) fn parse_part(body: &str, file: FileId, base: usize) -> Parsed {
     let place = Place::File(file, base);
     let mut parsed = Parsed::default();
     match read(body) {

@@ -8,6 +8,7 @@ mod functions;
 mod json;
 mod lower;
 mod module;
+mod plan;
 mod provider;
 mod syntax;
 #[cfg(test)]
@@ -22,7 +23,7 @@ use eval::Evaluator;
 use module::{Module, Modules, Source};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Reads every module of `directories` that no other module calls, and those they call.
@@ -56,6 +57,11 @@ pub(super) fn load(directories: &[PathBuf], _given: &Given, sources: &Sources) -
         }
     }
     units
+}
+
+/// Reads the plan or state in `file`.
+pub(super) fn load_plan(file: &Path, sources: &Sources) -> Loaded {
+    plan::load(file, sources)
 }
 
 fn load_root(root: &Arc<Module>, modules: &Modules, sources: &Sources) -> Loaded {

@@ -87,6 +87,8 @@ fn units(units: &Units) -> Option<String> {
         (units.modules, "module"),
         (units.templates, "template"),
         (units.services, "service"),
+        (units.plans, "plan"),
+        (units.states, "state"),
     ];
     let parts: Vec<String> = kinds
         .into_iter()
