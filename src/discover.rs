@@ -21,6 +21,8 @@ pub enum Input {
     ServerlessService(PathBuf),
     /// A Terraform plan or state: JSON of `terraform show`, or a state file.
     Plan(PathBuf),
+    /// A directory that a CDK app was synthesised to, told by its `manifest.json`.
+    CdkApp(PathBuf),
 }
 
 /// What lies under the given paths.
@@ -43,6 +45,8 @@ const PASSED_OVER: [&str; 6] = [
     "node_modules",
     "cdk.out",
 ];
+/// What tells where a CDK app was synthesised to.
+const MANIFEST: &str = "manifest.json";
 /// CloudFormation takes 1 MB; what is far larger is read only when it is named.
 const LARGEST_TEMPLATE: u64 = 16 << 20;
 
@@ -57,7 +61,11 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
                 continue;
             }
         };
-        if absolute.is_dir() {
+        if is_assembly(&absolute) {
+            with(&found, |found| {
+                found.inputs.insert(Input::CdkApp(absolute));
+            });
+        } else if absolute.is_dir() {
             walk(&absolute, path, &found);
         } else {
             let named = named_file(&absolute, path);
@@ -121,6 +129,16 @@ fn unreadable(path: &Path, error: &std::io::Error) -> String {
     }
 }
 
+/// Whether a CDK app was synthesised to `directory`. A manifest in a `cdk.out` is one whatever it holds, so that
+/// what is wrong with it is told.
+fn is_assembly(directory: &Path) -> bool {
+    let manifest = directory.join(MANIFEST);
+    let readable = std::fs::metadata(&manifest).is_ok_and(|file| file.is_file() && file.len() <= LARGEST_TEMPLATE);
+    readable
+        && (name_of(directory) == "cdk.out"
+            || std::fs::read(&manifest).is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly)))
+}
+
 /// The unit of a file that was named.
 fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
     let name = name_of(file);
@@ -153,6 +171,7 @@ fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
         Kind::Template => Some(Input::Template(file.to_owned())),
         Kind::Serverless => Some(Input::ServerlessService(file.to_owned())),
         Kind::Plan => Some(Input::Plan(file.to_owned())),
+        Kind::CloudAssembly => file.parent().map(|directory| Input::CdkApp(directory.to_owned())),
     }
 }
 
@@ -221,7 +240,7 @@ fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
         .filter_entry(move |entry| {
             let pass = entry.depth() > 0
                 && entry.file_type().is_some_and(|kind| kind.is_dir())
-                && PASSED_OVER.contains(&name_of(entry.path()));
+                && (PASSED_OVER.contains(&name_of(entry.path())) || is_assembly(entry.path()));
             if pass && name_of(entry.path()) != ".git" {
                 let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
                 with(&noted, |found| {
@@ -313,6 +332,7 @@ mod tests {
                     Input::Template(path) => ("template", path),
                     Input::ServerlessService(path) => ("service", path),
                     Input::Plan(path) => ("plan", path),
+                    Input::CdkApp(path) => ("app", path),
                 };
                 format!("{kind} {}", path.strip_prefix(&self.0).unwrap().display())
             });
@@ -365,6 +385,33 @@ mod tests {
         assert_eq!(
             tree.inputs(&["ignored", "a/t.yaml", "a"]),
             ["template a/t.yaml", "template ignored/t.yaml"]
+        );
+    }
+
+    #[test]
+    fn an_app_is_read_where_it_is_named() {
+        const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
+        let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
+        let tree = Tree::new(
+            "app",
+            &[
+                ("cdk.out/manifest.json", "{"),
+                ("cdk.out/A.template.json", json),
+                ("build/out/manifest.json", ASSEMBLY),
+                ("build/out/B.template.json", json),
+                ("extension/manifest.json", r#"{"manifest_version": 3}"#),
+                ("extension/t.json", json),
+            ],
+        );
+        assert_eq!(tree.inputs(&[""]), ["template extension/t.json"]);
+        assert_eq!(discover(std::slice::from_ref(&tree.0)).skipped.len(), 2);
+        assert_eq!(
+            tree.inputs(&["cdk.out", "build/out/manifest.json"]),
+            ["app build/out", "app cdk.out"]
+        );
+        assert_eq!(
+            tree.inputs(&["cdk.out/A.template.json"]),
+            ["template cdk.out/A.template.json"]
         );
     }
 
