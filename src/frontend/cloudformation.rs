@@ -52,7 +52,7 @@ fn load(
 ) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
+        _ => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -81,7 +81,7 @@ fn load(
     for document in parsed.documents {
         let (dialect, parts) = match kind {
             UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
-            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
+            _ => (Dialect::Template, vec![document]),
         };
         let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
         let names = parameters.flatten().map(|entry| &*entry.key);
