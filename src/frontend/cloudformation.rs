@@ -3,6 +3,7 @@
 //! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
+mod comparisons;
 mod conditions;
 mod eval;
 mod intrinsics;
@@ -18,7 +19,7 @@ use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Sources, Span};
 use resources::Lowering;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,25 +64,28 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
+    let mut limits = Vec::new();
     for document in &parsed.documents {
         match kind {
             UnitKind::ServerlessService => {
                 let parts = service_resources(document);
-                fill(
-                    &mut loaded.graph,
-                    Dialect::Serverless,
-                    &parts.iter().collect::<Vec<_>>(),
-                );
+                let roots: Vec<&Node> = parts.iter().collect();
+                limits.extend(fill(&mut loaded.graph, Dialect::Serverless, &roots));
             }
             UnitKind::Template | UnitKind::TerraformModule => {
-                fill(&mut loaded.graph, Dialect::Template, &[document]);
+                limits.extend(fill(&mut loaded.graph, Dialect::Template, &[document]));
             }
         }
     }
+    let limits = limits
+        .iter()
+        .map(|(span, bound)| limit_reached(sources, &name, *span, bound));
+    loaded.diagnostics.extend(limits);
     loaded
 }
 
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) {
+/// Adds what `roots` declare to `graph`, and returns the bounds that were reached.
+fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) -> Vec<(Span, String)> {
     let empty = UnitGraph::new(graph.unit.clone());
     let template = Template::new(&graph.unit.name, dialect, roots);
     let lowering = Lowering {
@@ -89,6 +93,7 @@ fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) {
         graph: std::mem::replace(graph, empty),
     };
     *graph = lowering.run();
+    template.limits()
 }
 
 /// JSON where it looks like JSON; flow YAML that begins like it is read by the other parser.

@@ -1,5 +1,6 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
+use super::comparisons::Comparisons;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -42,11 +43,19 @@ pub(super) struct Template<'t> {
     parameters: FxHashMap<&'t str, &'t Node>,
     mappings: FxHashMap<&'t str, &'t Entry>,
     pub(super) conditions: FxHashMap<&'t str, &'t Node>,
+    /// The same, in the order written.
+    pub(super) conditions_in_order: Vec<&'t Entry>,
     by_id: FxHashMap<&'t str, usize>,
     /// Conditions as computed; `None` while one is being computed.
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
     /// Physical names, with placeholders for what is not known.
     pub(super) names: RefCell<Names>,
+    /// What parameters are compared with.
+    pub(super) comparisons: RefCell<Comparisons>,
+    /// Whether parameters that may have any value are left open: a condition asks for all of them.
+    pub(super) leaves_open: Cell<bool>,
+    /// Bounds that were reached.
+    limits: RefCell<Vec<(Span, String)>>,
     /// The variables of conditions, numbered as they are met.
     order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
@@ -103,10 +112,14 @@ impl<'t> Template<'t> {
             is_closed: versioned && !macros && !loops && dialect == Dialect::Template,
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
+            conditions_in_order: section("Conditions"),
             conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             resources,
             computed: RefCell::default(),
             names: RefCell::default(),
+            comparisons: RefCell::default(),
+            leaves_open: Cell::new(false),
+            limits: RefCell::default(),
             order: RefCell::default(),
             steps: Cell::new(0),
         }
@@ -116,6 +129,36 @@ impl<'t> Template<'t> {
     pub(super) fn may_step(&self) -> bool {
         self.steps.set(self.steps.get().saturating_add(1));
         self.steps.get() <= MAX_STEPS
+    }
+
+    /// Notes a bound that was reached, once.
+    pub(super) fn note_limit(&self, at: Span, bound: String) {
+        let mut limits = self.limits.borrow_mut();
+        if !limits.iter().any(|(known, text)| (*known, text) == (at, &bound)) {
+            limits.push((at, bound));
+        }
+    }
+
+    /// Bounds that were reached, and where.
+    pub(super) fn limits(&self) -> Vec<(Span, String)> {
+        self.limits.borrow().clone()
+    }
+
+    /// Every key of every mapping, top and second.
+    pub(super) fn mapping_keys(&self) -> impl Iterator<Item = &'t str> {
+        let mut keys: Vec<&'t str> = Vec::new();
+        for top in self
+            .mappings
+            .values()
+            .filter_map(|mapping| mapping.value.entries())
+            .flatten()
+        {
+            keys.push(&top.key);
+            keys.extend(top.value.entries().into_iter().flatten().map(|entry| &*entry.key));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter()
     }
 
     /// The resource called `id`.

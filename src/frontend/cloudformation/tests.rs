@@ -28,9 +28,9 @@ fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
         Dialect::Template => fill(&mut graph, dialect, &[document]),
         Dialect::Serverless => {
             let parts = service_resources(document);
-            fill(&mut graph, dialect, &parts.iter().collect::<Vec<_>>());
+            fill(&mut graph, dialect, &parts.iter().collect::<Vec<_>>())
         }
-    }
+    };
     graph
 }
 
