@@ -3,11 +3,13 @@
 //! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
+mod cdk;
 mod comparisons;
 mod conditions;
 mod eval;
 mod intrinsics;
 mod links;
+mod parameters;
 mod resources;
 mod template;
 #[cfg(test)]
@@ -17,28 +19,41 @@ mod value;
 use super::tree::{Entry, Node, Parsed, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
-use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
+pub(super) use cdk::{Environment, read_app};
+pub(super) use parameters::Settings;
+use parameters::Values;
 use resources::Lowering;
 use std::path::Path;
 use std::sync::Arc;
 use template::{Dialect, Template};
 
 /// Reads one template.
-pub(super) fn load_template(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::Template)
+pub(super) fn load_template(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, None, settings, sources, UnitKind::Template)
+}
+
+/// Reads one stack of a CDK app, which knows where it deploys to.
+pub(super) fn load_stack(path: &Path, environment: &Environment, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, Some(environment), settings, sources, UnitKind::CdkStack)
 }
 
 /// Reads the `resources` of one `serverless.yml`.
-pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::ServerlessService)
+pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, None, settings, sources, UnitKind::ServerlessService)
 }
 
-fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
+fn load(
+    path: &Path,
+    environment: Option<&Environment>,
+    settings: &Settings,
+    sources: &Sources,
+    kind: UnitKind,
+) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::TerraformModule => Vec::new(),
+        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -64,30 +79,30 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
-    let mut limits = Vec::new();
-    for document in &parsed.documents {
-        match kind {
-            UnitKind::ServerlessService => {
-                let parts = service_resources(document);
-                let roots: Vec<&Node> = parts.iter().collect();
-                limits.extend(fill(&mut loaded.graph, Dialect::Serverless, &roots));
-            }
-            UnitKind::Template | UnitKind::TerraformModule => {
-                limits.extend(fill(&mut loaded.graph, Dialect::Template, &[document]));
-            }
+    for document in parsed.documents {
+        let (dialect, parts) = match kind {
+            UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
+            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
+        };
+        let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
+        let names = parameters.flatten().map(|entry| &*entry.key);
+        let (mut values, faults) = settings.values(path, names, sources, &name);
+        if let Some(environment) = environment {
+            environment.settle(&mut values);
         }
+        loaded.diagnostics.extend(faults);
+        let parts: Vec<&Node> = parts.iter().collect();
+        let limits = fill(&mut loaded.graph, dialect, &parts, values).into_iter();
+        let limits = limits.map(|(span, bound)| limit_reached(sources, &name, span, &bound));
+        loaded.diagnostics.extend(limits);
     }
-    let limits = limits
-        .iter()
-        .map(|(span, bound)| limit_reached(sources, &name, *span, bound));
-    loaded.diagnostics.extend(limits);
     loaded
 }
 
 /// Adds what `roots` declare to `graph`, and returns the bounds that were reached.
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) -> Vec<(Span, String)> {
+fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) -> Vec<(Span, String)> {
     let empty = UnitGraph::new(graph.unit.clone());
-    let template = Template::new(&graph.unit.name, dialect, roots);
+    let template = Template::new(&graph.unit.name, dialect, roots, values);
     let lowering = Lowering {
         template: &template,
         graph: std::mem::replace(graph, empty),

@@ -421,6 +421,7 @@ pub(super) mod tests {
             resource: Resource {
                 unit: UnitId(0),
                 address: address.into(),
+                construct: None,
                 kind: "aws_sqs_queue".into(),
                 header,
                 when: Condition::always(),
