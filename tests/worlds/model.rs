@@ -80,7 +80,7 @@ pub(crate) struct Template {
 pub(crate) const QUEUES: [&str; 3] = ["Q", "R", "D"];
 pub(crate) const FUNCTIONS: [&str; 2] = ["F", "G"];
 
-const FREE: [&str; 6] = ["a", "b", "c", "y", "z", "w"];
+const FREE: [&str; 5] = ["a", "b", "y", "z", "w"];
 /// The first row says `x`, the others do not.
 const ROWS: [(&str, &str); 3] = [("a", "x"), ("b", "n"), ("true", "x")];
 
@@ -311,7 +311,7 @@ fn parameter(kind: usize, may_be_open: bool) -> Parameter {
         is_open: false,
     };
     match kind {
-        4 => closed(&["a", "b", "c"], false),
+        4 => closed(&["a", "b"], false),
         5 => closed(&["3", "60", "360"], true),
         6 if may_be_open => Parameter {
             values: FREE.to_vec(),
