@@ -48,6 +48,8 @@ pub enum UnitKind {
     TerraformModule,
     /// One CloudFormation or SAM file.
     Template,
+    /// A stack of a CDK app, nested or not, as it was synthesised.
+    CdkStack,
     /// A `serverless.yml`.
     ServerlessService,
 }
@@ -70,6 +72,8 @@ pub struct Resource {
     pub unit: UnitId,
     /// Terraform address or CloudFormation logical id.
     pub address: Arc<str>,
+    /// The construct that it was synthesised from, where a CDK app says so: `App/Orders/Queue`.
+    pub construct: Option<Arc<str>>,
     /// The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.
     pub kind: Arc<str>,
     /// The line to point at for something absent: the block header, the logical id.
@@ -83,9 +87,12 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The name to use in a sentence: the address.
+    /// The name to use in a sentence: the address, behind the construct that its author knows it by.
     pub fn shown(&self) -> String {
-        format!("`{}`", self.address)
+        match &self.construct {
+            Some(construct) => format!("`{construct}` (`{}`)", self.address),
+            None => format!("`{}`", self.address),
+        }
     }
 }
 

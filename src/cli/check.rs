@@ -102,6 +102,7 @@ fn units(outcome: &Outcome) -> Units {
         match unit.kind {
             UnitKind::TerraformModule => units.modules += 1,
             UnitKind::Template => units.templates += 1,
+            UnitKind::CdkStack => units.stacks += 1,
             UnitKind::ServerlessService => units.services += 1,
         }
         for note in &unit.notes {

@@ -3,6 +3,7 @@
 //! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
+mod cdk;
 mod conditions;
 mod eval;
 mod intrinsics;
@@ -19,6 +20,7 @@ use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
+pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
 use parameters::Values;
 use resources::Lowering;
@@ -28,18 +30,29 @@ use template::{Dialect, Template};
 
 /// Reads one template.
 pub(super) fn load_template(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, settings, sources, UnitKind::Template)
+    load(path, None, settings, sources, UnitKind::Template)
+}
+
+/// Reads one stack of a CDK app, which knows where it deploys to.
+pub(super) fn load_stack(path: &Path, environment: &Environment, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, Some(environment), settings, sources, UnitKind::CdkStack)
 }
 
 /// Reads the `resources` of one `serverless.yml`.
 pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, settings, sources, UnitKind::ServerlessService)
+    load(path, None, settings, sources, UnitKind::ServerlessService)
 }
 
-fn load(path: &Path, settings: &Settings, sources: &Sources, kind: UnitKind) -> Loaded {
+fn load(
+    path: &Path,
+    environment: Option<&Environment>,
+    settings: &Settings,
+    sources: &Sources,
+    kind: UnitKind,
+) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::TerraformModule => Vec::new(),
+        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -68,11 +81,14 @@ fn load(path: &Path, settings: &Settings, sources: &Sources, kind: UnitKind) -> 
     for document in parsed.documents {
         let (dialect, parts) = match kind {
             UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
-            UnitKind::Template | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
+            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
         };
         let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
         let names = parameters.flatten().map(|entry| &*entry.key);
-        let (values, faults) = settings.values(path, names, sources, &name);
+        let (mut values, faults) = settings.values(path, names, sources, &name);
+        if let Some(environment) = environment {
+            environment.settle(&mut values);
+        }
         loaded.diagnostics.extend(faults);
         let parts: Vec<&Node> = parts.iter().collect();
         let limits = fill(&mut loaded.graph, dialect, &parts, values);

@@ -410,6 +410,7 @@ pub(super) mod tests {
         let file = sources.add(Path::new("/infra/main.tf"), "queue\ndlq\n");
         let env = Condition::is(
             Variable {
+                order: 0,
                 key: "Env".into(),
                 domain: None,
                 default: Some("dev".into()),
@@ -420,6 +421,7 @@ pub(super) mod tests {
             resource: Resource {
                 unit: UnitId(0),
                 address: address.into(),
+                construct: None,
                 kind: "aws_sqs_queue".into(),
                 header,
                 when: Condition::always(),

@@ -70,6 +70,7 @@ impl<'t> Lowering<'_, 't> {
         Resource {
             unit: UnitId(0),
             address: declared.id.clone(),
+            construct: declared.construct.clone(),
             kind: declared.kind.clone(),
             header: declared.header,
             when: when.unwrap_or_default(),

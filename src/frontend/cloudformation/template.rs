@@ -66,6 +66,8 @@ pub(super) struct Template<'t> {
     pub(super) names: RefCell<Names>,
     /// Bounds that were reached.
     limits: RefCell<Vec<(Span, String)>>,
+    /// The variables of conditions, numbered as they are met.
+    order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
 }
 
@@ -74,6 +76,8 @@ pub(super) struct Template<'t> {
 pub(super) struct Declared<'t> {
     /// The logical id.
     pub(super) id: Arc<str>,
+    /// `Metadata: aws:cdk:path`, without the step to the resource itself that every construct ends in.
+    pub(super) construct: Option<Arc<str>>,
     /// The logical id's place.
     pub(super) header: Span,
     /// `AWS::SQS::Queue`.
@@ -126,6 +130,7 @@ impl<'t> Template<'t> {
             computed: RefCell::default(),
             names: RefCell::default(),
             limits: RefCell::default(),
+            order: RefCell::default(),
             steps: Cell::new(0),
         }
     }
@@ -203,7 +208,12 @@ impl<'t> Template<'t> {
         });
         let default = parameter.filter(|p| !p.is_from_store() && p.supplied.is_none());
         let default = default.and_then(Parameter::default);
+        // In the order of their first use, so that those of one formula are neighbours.
+        let mut order = self.order.borrow_mut();
+        let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let order = *order.entry(name.into()).or_insert(next);
         Variable {
+            order,
             key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
             domain,
             default: default.map(|(value, _)| value.into()),
@@ -233,12 +243,19 @@ impl<'t> Declared<'t> {
         let kind = entry.value.get("Type")?.as_str()?;
         Some(Declared {
             id: entry.key.clone(),
+            construct: construct(&entry.value),
             header: entry.key_span,
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
         })
     }
+}
+
+/// The construct that a resource stands for, where a CDK app says so.
+fn construct(resource: &Node) -> Option<Arc<str>> {
+    let path = resource.get("Metadata")?.get("aws:cdk:path")?.as_str()?;
+    Some(path.strip_suffix("/Resource").unwrap_or(path).into())
 }
 
 /// One parameter.

@@ -168,6 +168,7 @@ fn made(function: &Resource, event: &Entry, suffix: &str) -> Resource {
     Resource {
         unit: UnitId(0),
         address: Arc::from(format!("{}{}{suffix}", function.address, event.key)),
+        construct: function.construct.clone(),
         kind: kind.into(),
         header: event.key_span,
         when: function.when.clone(),
