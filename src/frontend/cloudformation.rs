@@ -92,8 +92,10 @@ fn load(
         }
         loaded.diagnostics.extend(faults);
         let parts: Vec<&Node> = parts.iter().collect();
-        let limits = fill(&mut loaded.graph, dialect, &parts, values).into_iter();
-        let limits = limits.map(|(span, bound)| limit_reached(sources, &name, span, &bound));
+        let limits = fill(&mut loaded.graph, dialect, &parts, values);
+        let limits = limits
+            .iter()
+            .map(|(span, bound)| limit_reached(sources, &name, *span, bound));
         loaded.diagnostics.extend(limits);
     }
     loaded

@@ -11,6 +11,16 @@ use std::sync::Arc;
 
 /// Expressions that are evaluated for one template, at most.
 const MAX_STEPS: u32 = 2_000_000;
+/// Transforms of AWS that change no resource that is judged, besides the two that are understood.
+const KNOWN_TRANSFORMS: [&str; 4] = [
+    "AWS::CodeDeployBlueGreen",
+    "AWS::Include",
+    "AWS::SecretsManager",
+    "AWS::ServiceCatalog",
+];
+
+/// The transform that adds loops and functions.
+pub(super) const LANGUAGE_EXTENSIONS: &str = "AWS::LanguageExtensions";
 
 /// Which language of texts the file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +51,10 @@ pub(super) struct Template<'t> {
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
     pub(super) is_closed: bool,
+    /// Whether the functions of `AWS::LanguageExtensions` may be used.
+    pub(super) has_language_extensions: bool,
+    /// A macro of the account's own that runs over the whole template.
+    pub(super) account_macro: Option<String>,
     parameters: FxHashMap<&'t str, &'t Entry>,
     /// What is handed to parameters.
     values: Values,
@@ -88,20 +102,15 @@ impl<'t> Template<'t> {
             let all = roots.iter().filter_map(move |root| root.get(name)?.entries());
             all.flatten().collect::<Vec<&'t Entry>>()
         };
-        let transforms: Vec<&str> = roots
-            .iter()
-            .filter_map(|root| root.get("Transform"))
-            .flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)))
-            .map(|node| node.as_str().unwrap_or("?"))
-            .collect();
+        let transforms = transforms(roots);
         let resources: Vec<Declared<'t>> = section("Resources").into_iter().filter_map(Declared::read).collect();
         let is_sam = transforms.iter().any(|name| name.starts_with("AWS::Serverless"))
             || resources
                 .iter()
                 .any(|resource| resource.kind.starts_with("AWS::Serverless::"));
-        let macros = transforms
-            .iter()
-            .any(|name| !name.starts_with("AWS::Serverless-") && *name != "AWS::LanguageExtensions");
+        let is_understood = |name: &&&str| name.starts_with("AWS::Serverless-") || **name == LANGUAGE_EXTENSIONS;
+        let macros: Vec<&&str> = transforms.iter().filter(|name| !is_understood(name)).collect();
+        let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
         Template {
@@ -114,7 +123,12 @@ impl<'t> Template<'t> {
                 .find_map(|root| root.get("Outputs")?.entries())
                 .unwrap_or(&[]),
             is_sam,
-            is_closed: versioned && !macros && !loops && dialect == Dialect::Template,
+            is_closed: versioned && macros.is_empty() && !loops && dialect == Dialect::Template,
+            // What is merged with another file may have the transform there.
+            has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
+                || !macros.is_empty()
+                || (transforms.is_empty() && !versioned),
+            account_macro: macros.iter().find(changes).map(|name| (**name).to_owned()),
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
             values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
@@ -133,7 +147,13 @@ impl<'t> Template<'t> {
 
     /// Counts one step of evaluation; false where the template has had its share.
     pub(super) fn may_step(&self) -> bool {
-        self.steps.set(self.steps.get().saturating_add(1));
+        self.spend(1)
+    }
+
+    /// Counts several steps of evaluation.
+    pub(super) fn spend(&self, steps: usize) -> bool {
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        self.steps.set(self.steps.get().saturating_add(steps));
         self.steps.get() <= MAX_STEPS
     }
 
@@ -226,6 +246,15 @@ impl<'t> Template<'t> {
             default: default.map(|(value, _)| value.into()),
         }
     }
+}
+
+/// The transforms that the template declares.
+pub(super) fn transforms<'t>(roots: &[&'t Node]) -> Vec<&'t str> {
+    let all = roots.iter().filter_map(|root| root.get("Transform"));
+    let all = all.flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)));
+    // One with parameters is an object.
+    let names = all.map(|node| node.as_str().or_else(|| node.get("Name")?.as_str()));
+    names.map(|name| name.unwrap_or("?")).collect()
 }
 
 /// Places in `resources` by logical id, with keys that live as long as the tree.
