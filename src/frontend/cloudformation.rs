@@ -6,8 +6,10 @@
 mod cdk;
 mod conditions;
 mod eval;
+mod includes;
 mod intrinsics;
 mod links;
+mod local;
 mod loops;
 mod parameters;
 mod resources;
@@ -80,6 +82,10 @@ fn load(
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
     for document in parsed.documents {
+        let (document, problems) = includes::included(document, path, sources, &name);
+        loaded
+            .diagnostics
+            .extend(faults_of(&problems.refused, &problems.limits, sources, &name));
         let (dialect, parts) = match kind {
             UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
             UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
