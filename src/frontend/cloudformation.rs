@@ -7,8 +7,11 @@ mod cdk;
 mod comparisons;
 mod conditions;
 mod eval;
+mod includes;
 mod intrinsics;
 mod links;
+mod local;
+mod loops;
 mod parameters;
 mod resources;
 mod template;
@@ -16,7 +19,7 @@ mod template;
 mod tests;
 mod value;
 
-use super::tree::{Entry, Node, Parsed, Value};
+use super::tree::{Entry, Node, Parsed, SyntaxError, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
@@ -80,6 +83,10 @@ fn load(
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
     for document in parsed.documents {
+        let (document, problems) = includes::included(document, path, sources, &name);
+        loaded
+            .diagnostics
+            .extend(faults_of(&problems.refused, &problems.limits, sources, &name));
         let (dialect, parts) = match kind {
             UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
             _ => (Dialect::Template, vec![document]),
@@ -91,6 +98,16 @@ fn load(
             environment.settle(&mut values);
         }
         loaded.diagnostics.extend(faults);
+        let parts: Vec<Node> = parts
+            .into_iter()
+            .map(|part| {
+                let (part, problems) = loops::written_out(part, &name, &values);
+                loaded
+                    .diagnostics
+                    .extend(faults_of(&problems.refused, &problems.limits, sources, &name));
+                part
+            })
+            .collect();
         let parts: Vec<&Node> = parts.iter().collect();
         let limits = fill(&mut loaded.graph, dialect, &parts, values);
         let limits = limits
@@ -127,9 +144,13 @@ fn parse(text: &str, file: FileId) -> Parsed {
 }
 
 fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic> {
-    let errors = parsed.errors.iter();
+    faults_of(&parsed.errors, &parsed.limits, sources, unit)
+}
+
+fn faults_of(errors: &[SyntaxError], limits: &[SyntaxError], sources: &Sources, unit: &str) -> Vec<Diagnostic> {
+    let errors = errors.iter();
     let errors = errors.map(|error| parse_error(sources, unit, error.span, &error.message));
-    let limits = parsed.limits.iter();
+    let limits = limits.iter();
     errors
         .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
         .collect()

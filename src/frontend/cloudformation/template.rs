@@ -93,6 +93,8 @@ pub(super) struct Declared<'t> {
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
+    /// What it carries of the loops that it comes of.
+    pub(super) loops: &'t [Node],
 }
 
 impl<'t> Template<'t> {
@@ -275,6 +277,7 @@ impl<'t> Declared<'t> {
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
+            loops: super::loops::marks(&entry.value),
         })
     }
 }
