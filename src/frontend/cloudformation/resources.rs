@@ -77,6 +77,7 @@ impl<'t> Lowering<'_, 't> {
             when,
             uncertain,
             calls: Vec::new(),
+            region: None,
         }
     }
 
