@@ -9,12 +9,13 @@ mod eval;
 mod intrinsics;
 mod links;
 mod resources;
+mod serverless;
 mod template;
 #[cfg(test)]
 mod tests;
 mod value;
 
-use super::tree::{Entry, Node, Parsed, Value};
+use super::tree::{Node, Parsed};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::given::Given;
@@ -23,7 +24,6 @@ use crate::source::{FileId, Sources};
 pub(super) use cdk::{Environment, read_app};
 use resources::Lowering;
 use std::path::Path;
-use std::sync::Arc;
 use template::{Dialect, Template};
 
 /// Reads one template.
@@ -37,20 +37,16 @@ pub(super) fn load_stack(path: &Path, environment: &Environment, given: &Given, 
     load(path, sources, UnitKind::CdkStack)
 }
 
-/// Reads the `resources` of one `serverless.yml`.
+/// Reads one service of the Serverless Framework.
 pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
     load(path, sources, UnitKind::ServerlessService)
 }
 
 fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
-    let notes = match kind {
-        UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
-    };
     let unit = Unit {
         name: sources.name_of(path),
         kind,
-        notes,
+        notes: Vec::new(),
     };
     let name = unit.name.clone();
     let mut loaded = Loaded {
@@ -74,12 +70,8 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
     for document in &parsed.documents {
         match kind {
             UnitKind::ServerlessService => {
-                let parts = service_resources(document);
-                fill(
-                    &mut loaded.graph,
-                    Dialect::Serverless,
-                    &parts.iter().collect::<Vec<_>>(),
-                );
+                let found = serverless::fill(&mut loaded.graph, document, path, sources);
+                loaded.diagnostics.extend(found);
             }
             UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => {
                 fill(&mut loaded.graph, Dialect::Template, &[document]);
@@ -119,59 +111,4 @@ fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic>
     errors
         .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
         .collect()
-}
-
-/// The templates in `resources`: one, or a list of them, with `extensions` laid over their resources.
-fn service_resources(document: &Node) -> Vec<Node> {
-    let Some(resources) = document.get("resources") else {
-        return Vec::new();
-    };
-    let parts = resources.items().unwrap_or(std::slice::from_ref(resources));
-    let extensions: Vec<&Entry> = parts
-        .iter()
-        .filter_map(|part| part.get("extensions")?.entries())
-        .flatten()
-        .collect();
-    parts.iter().map(|part| extended(part, &extensions)).collect()
-}
-
-/// `part` with its resources changed by `extensions`: properties are added and replaced, as the framework does.
-fn extended(part: &Node, extensions: &[&Entry]) -> Node {
-    let mut part = part.clone();
-    if let Some(Value::Mapping(resources)) = child(&mut part, "Resources").map(|node| &mut node.value) {
-        for resource in resources {
-            for extension in extensions.iter().filter(|extension| extension.key == resource.key) {
-                overlay(&mut resource.value, &extension.value, 0);
-            }
-        }
-    }
-    part
-}
-
-fn child<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
-    match &mut node.value {
-        Value::Mapping(entries) => {
-            let key: Arc<str> = key.into();
-            entries
-                .iter_mut()
-                .find(|entry| entry.key == key)
-                .map(|entry| &mut entry.value)
-        }
-        _ => None,
-    }
-}
-
-/// Lays `over` on `node`, at most as deep as a resource's attributes and their properties.
-fn overlay(node: &mut Node, over: &Node, depth: usize) {
-    let (Value::Mapping(entries), Value::Mapping(new)) = (&mut node.value, &over.value) else {
-        *node = over.clone();
-        return;
-    };
-    for entry in new {
-        match entries.iter_mut().find(|known| known.key == entry.key) {
-            Some(known) if depth < 1 => overlay(&mut known.value, &entry.value, depth + 1),
-            Some(known) => *known = entry.clone(),
-            None => entries.push(entry.clone()),
-        }
-    }
 }

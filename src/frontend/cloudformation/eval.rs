@@ -1,6 +1,7 @@
 //! Evaluates expressions, lazily: a property is evaluated when it is asked for, in the worlds it is asked for.
 //! It knows no resource type; what an intrinsic does is told in `intrinsics.rs`.
 
+use super::serverless;
 use super::template::{Dialect, Template, scalar};
 use super::value::{Evaluated, Outcome, Outcomes, Part, combine};
 use crate::frontend::tree::{Node, Value};
@@ -38,24 +39,37 @@ impl<'t> Template<'t> {
         }
         match &node.value {
             Value::Null => one(Evaluated::Absent),
-            Value::String(text) => one(self.plain(text)),
+            Value::String(text) => self.told(node, one(self.plain(text))),
             Value::Sequence(_) => one(Evaluated::Tree(node)),
             Value::Mapping(_) => match intrinsic(node) {
                 Some((name, argument)) => self.intrinsic(name, argument, at, world),
                 None => one(Evaluated::Tree(node)),
             },
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) => {
-                one(Evaluated::literal(scalar(node).unwrap_or_default()))
+                self.told(node, one(Evaluated::literal(scalar(node).unwrap_or_default())))
             }
         }
     }
 
+    /// `outcomes` of a scalar, with where it came from in the place of a variable.
+    fn told(&self, node: &Node, mut outcomes: Outcomes<'t>) -> Outcomes<'t> {
+        if let Some(origins) = self.origins.and_then(|all| all.get(&node.span)) {
+            for outcome in &mut outcomes {
+                outcome.origins.extend(origins.iter().cloned());
+            }
+        }
+        outcomes
+    }
+
     /// A text that is no argument of an intrinsic.
     pub(super) fn plain<'a>(&self, text: &str) -> Evaluated<'a> {
-        match self.placeholder(text) {
-            Some(reason) => Evaluated::open(text, reason),
-            None => Evaluated::literal(text),
+        if let Some(reason) = self.placeholder(text) {
+            return Evaluated::open(text, reason);
         }
+        if self.dialect == Dialect::Serverless {
+            return Evaluated::Text(serverless::parts(text));
+        }
+        Evaluated::literal(text)
     }
 
     /// Why `text` is filled in by something other than CloudFormation's intrinsics.
@@ -65,9 +79,6 @@ impl<'t> Template<'t> {
         }
         if text.contains("{{") || text.contains("{%") {
             return Some("a template language fills it in".into());
-        }
-        if self.dialect == Dialect::Serverless && has_framework_variable(text) {
-            return Some("the Serverless Framework fills it in".into());
         }
         None
     }
@@ -162,13 +173,4 @@ impl<'t> Template<'t> {
         }
         all
     }
-}
-
-/// Whether `text` holds `${source:address}` or `${function(…)}`, but not only `${AWS::Region}` and `${Name}`.
-fn has_framework_variable(text: &str) -> bool {
-    text.match_indices("${").any(|(at, _)| {
-        let rest = text.get(at + 2..).unwrap_or_default().trim_start();
-        let source = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c));
-        (source.starts_with(':') && !source.starts_with("::")) || source.starts_with('(')
-    })
 }

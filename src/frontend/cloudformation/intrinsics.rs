@@ -1,7 +1,8 @@
 //! The intrinsic functions, one by one. What only a deployment knows stays a placeholder in its text, so that the
 //! last part of an ARN with `${AWS::Region}` in it is still known.
 
-use super::template::Template;
+use super::serverless;
+use super::template::{Dialect, Template};
 use super::value::{
     Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
 };
@@ -194,6 +195,8 @@ impl<'t> Template<'t> {
             let name = name.trim();
             if let Some(escaped) = name.strip_prefix('!') {
                 pieces.push(known(&format!("${{{escaped}}}")));
+            } else if let Some(open) = self.framework_variable(name) {
+                pieces.push(vec![Outcome::always(open, at)]);
             } else if let Some(entry) = given.and_then(|given| given.entry(name)) {
                 pieces.push(self.eval(&entry.value, at, world));
             } else if let (false, Some((id, attribute))) = (name.starts_with("AWS::"), name.split_once('.')) {
@@ -204,6 +207,12 @@ impl<'t> Template<'t> {
         }
         pieces.push(known(rest));
         Self::concatenate(pieces, at, world)
+    }
+
+    /// A variable of the Serverless Framework that was left in a text.
+    fn framework_variable(&self, name: &str) -> Option<Evaluated<'t>> {
+        let is_one = self.dialect == Dialect::Serverless && name.contains([':', '(']) && !name.contains("::");
+        is_one.then(|| Evaluated::Text(serverless::parts(&format!("${{{name}}}"))))
     }
 
     fn concatenate(pieces: Vec<Outcomes<'t>>, at: Span, world: &Condition) -> Outcomes<'t> {

@@ -1,5 +1,6 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
+use super::serverless::Origins;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -35,6 +36,8 @@ pub(super) struct Template<'t> {
     pub(super) globals: Option<&'t Node>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
+    /// Where values that stand in the place of variables came from.
+    pub(super) origins: Option<&'t Origins>,
     /// Whether the SAM transform runs over it.
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
@@ -99,6 +102,7 @@ impl<'t> Template<'t> {
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
                 .unwrap_or(&[]),
+            origins: None,
             is_sam,
             is_closed: versioned && !macros && !loops && dialect == Dialect::Template,
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, &e.value)).collect(),
