@@ -6,6 +6,7 @@
 
 mod events;
 mod functions;
+mod lift;
 mod names;
 mod resolve;
 #[cfg(test)]

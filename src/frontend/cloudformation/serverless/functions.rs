@@ -3,7 +3,7 @@
 
 use super::resolve::Resolver;
 use super::{
-    Compiled, CompiledFunction, Timeout, events, list, mapping, names, open_reason, renamed, resource, set, text,
+    Compiled, CompiledFunction, Timeout, events, lift, list, mapping, names, open_reason, renamed, resource, set, text,
 };
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::source::Span;
@@ -15,6 +15,8 @@ pub(super) struct Service {
     /// `service`, as far as it is known.
     name: String,
     stage: String,
+    /// The stack's name.
+    pub(super) stack: String,
     /// `provider.timeout`, with its place.
     timeout: Option<(Node, Span)>,
     /// The role of every function that has none of its own, where the framework makes none.
@@ -33,16 +35,21 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
         compiled.notes.push(format!("its provider is `{name}`, not AWS"));
         return compiled;
     }
-    let functions = functions(resolver, document, &mut compiled.notes);
+    let queues = lift::constructs(resolver, document);
+    let mut functions = functions(resolver, document, &mut compiled.notes);
     let name = resolver
         .text(&["service"])
         .or_else(|| resolver.text(&["service", "name"]))
         .map(|(name, _)| name);
     let unnamed = document.get("service").and_then(Node::as_str).unwrap_or("service");
     let timeout = document.get("provider").and_then(|provider| provider.entry("timeout"));
+    let name = name.unwrap_or_else(|| unnamed.to_owned());
+    let stage = resolver.stage().0;
+    let stack = resolver.text(&["provider", "stackName"]).map(|(name, _)| name);
     let service = Service {
-        name: name.unwrap_or_else(|| unnamed.to_owned()),
-        stage: resolver.stage().0,
+        stack: stack.unwrap_or_else(|| format!("{name}-{stage}")),
+        name,
+        stage,
         timeout: timeout.and_then(|entry| {
             let value = resolver
                 .section(&["provider", "timeout"])
@@ -52,6 +59,7 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
         role: role(resolver, document),
         keys: functions.iter().map(|entry| entry.key.clone()).collect(),
     };
+    lift::compile(&queues, &service, &mut functions, resolver, &mut compiled);
     for entry in &functions {
         service.function(entry, &mut compiled);
     }

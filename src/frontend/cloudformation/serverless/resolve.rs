@@ -53,6 +53,8 @@ pub(super) struct Resolver<'a> {
     known: FxHashMap<String, Resolved>,
     /// Addresses that are being resolved.
     active: FxHashSet<String>,
+    /// Values of `construct:…`, by address.
+    constructs: FxHashMap<String, Node>,
     files: FxHashMap<PathBuf, Option<Arc<Node>>>,
     nodes: usize,
     depth: usize,
@@ -75,6 +77,7 @@ impl<'a> Resolver<'a> {
             sources,
             known: FxHashMap::default(),
             active: FxHashSet::default(),
+            constructs: FxHashMap::default(),
             files: FxHashMap::default(),
             nodes: 0,
             depth: 0,
@@ -82,6 +85,11 @@ impl<'a> Resolver<'a> {
             origins: Origins::default(),
             diagnostics: Vec::new(),
         }
+    }
+
+    /// Makes `${construct:address}` stand for `value`.
+    pub(super) fn give(&mut self, address: String, value: Node) {
+        self.constructs.insert(address, value);
     }
 
     /// The value at `path` of the service, with every variable in it resolved as far as it can be.
@@ -249,6 +257,10 @@ impl<'a> Resolver<'a> {
                         "strToBool" => self.truth(parameters, at),
                         "param" => self.parameter(&address, at),
                         "opt" => Resolved::Missing,
+                        "construct" => match self.constructs.get(&address) {
+                            Some(value) => Resolved::Value(value.clone(), Vec::new()),
+                            None => Resolved::Open,
+                        },
                         _ => Resolved::Open,
                     }
                 }
