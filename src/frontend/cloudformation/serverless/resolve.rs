@@ -36,9 +36,12 @@ enum Resolved {
     Value(Node, Vec<Origin>),
     /// Nothing: the next source counts.
     Missing,
-    /// Not for sqslint to know.
-    Open,
+    /// Not for sqslint to know; the variable that is behind it, where another leads there.
+    Open(Option<Arc<str>>),
 }
+
+/// What is open, and not because of another variable.
+const OPEN: Resolved = Resolved::Open(None);
 
 /// Resolves the variables of one service.
 pub(super) struct Resolver<'a> {
@@ -96,7 +99,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn section(&mut self, path: &[&str]) -> Option<Node> {
         match self.service_value(path) {
             Resolved::Value(node, _) => Some(node),
-            Resolved::Missing | Resolved::Open => None,
+            Resolved::Missing | Resolved::Open(_) => None,
         }
     }
 
@@ -104,7 +107,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn text(&mut self, path: &[&str]) -> Option<(String, Vec<Origin>)> {
         match self.service_value(path) {
             Resolved::Value(node, origins) => Some((scalar(&node)?, origins)),
-            Resolved::Missing | Resolved::Open => None,
+            Resolved::Missing | Resolved::Open(_) => None,
         }
     }
 
@@ -174,7 +177,11 @@ impl<'a> Resolver<'a> {
                     }
                 }
                 Resolved::Value(found, _) => found,
-                Resolved::Missing | Resolved::Open => node.clone(),
+                Resolved::Open(Some(behind)) => Node {
+                    span: node.span,
+                    value: Value::String(behind),
+                },
+                Resolved::Missing | Resolved::Open(None) => node.clone(),
             };
         }
         let (joined, origins) = self.joined(&pieces, node.span);
@@ -198,6 +205,7 @@ impl<'a> Resolver<'a> {
                         joined.push_str(&scalar(&found).unwrap_or_default());
                         all.extend(origins);
                     }
+                    Resolved::Open(Some(behind)) => joined.push_str(&behind),
                     _ => joined.push_str(written),
                 },
             }
@@ -223,7 +231,7 @@ impl<'a> Resolver<'a> {
     fn variable(&mut self, sources: &[Source<'_>], at: Span) -> Resolved {
         if self.depth >= MAX_DEPTH || self.exhausted {
             self.exhaust(at, "variables lead to variables too deep");
-            return Resolved::Open;
+            return OPEN;
         }
         self.depth += 1;
         let found = self.first(sources, at);
@@ -234,21 +242,21 @@ impl<'a> Resolver<'a> {
     fn first(&mut self, sources: &[Source<'_>], at: Span) -> Resolved {
         // What a deployment may set, and this run takes as not set.
         let mut unset: Option<String> = None;
-        for source in sources {
+        for (place, source) in sources.iter().enumerate() {
             let found = match source {
                 Source::Literal { text, quoted } => Resolved::Value(literal(text, *quoted, at), Vec::new()),
                 Source::Nested(text) => match pieces(text).as_deref() {
                     Some([Piece::Variable { sources, .. }]) => self.variable(sources, at),
-                    _ => Resolved::Open,
+                    _ => OPEN,
                 },
-                Source::Malformed => Resolved::Open,
+                Source::Malformed => OPEN,
                 Source::Named {
                     kind,
                     parameters,
                     address,
                 } => {
                     let Some(address) = self.inner(address, at) else {
-                        return Resolved::Open;
+                        return OPEN;
                     };
                     match *kind {
                         "self" => self.service_value(&address.split('.').collect::<Vec<_>>()),
@@ -259,9 +267,9 @@ impl<'a> Resolver<'a> {
                         "opt" => Resolved::Missing,
                         "construct" => match self.constructs.get(&address) {
                             Some(value) => Resolved::Value(value.clone(), Vec::new()),
-                            None => Resolved::Open,
+                            None => OPEN,
                         },
-                        _ => Resolved::Open,
+                        _ => OPEN,
                     }
                 }
             };
@@ -279,14 +287,12 @@ impl<'a> Resolver<'a> {
                     });
                     return Resolved::Value(node, origins);
                 }
+                // What is not there when the service is deployed gives way to what follows.
+                (Resolved::Open(_), _) if place + 1 < sources.len() => return OPEN,
                 (found, _) => return found,
             }
         }
-        if unset.is_some() {
-            Resolved::Open
-        } else {
-            Resolved::Missing
-        }
+        if unset.is_some() { OPEN } else { Resolved::Missing }
     }
 
     /// `${self:…}`.
@@ -300,13 +306,13 @@ impl<'a> Resolver<'a> {
                 let size = size(node, MAX_NODES.saturating_sub(self.nodes) + 1);
                 self.nodes += size;
                 if !self.may_add(at) {
-                    return Resolved::Open;
+                    return OPEN;
                 }
             }
-            return self.known.get(&address).cloned().unwrap_or(Resolved::Open);
+            return self.known.get(&address).cloned().unwrap_or(OPEN);
         }
         if !self.active.insert(address.clone()) {
-            return Resolved::Open;
+            return OPEN;
         }
         let root = self.root;
         let found = self.walk(root, path, &address);
@@ -337,7 +343,7 @@ impl<'a> Resolver<'a> {
                 let resolved = self.string(start, text);
                 return match &resolved.value {
                     // A variable that has no value yet may have one when the service is deployed.
-                    Value::String(text) if pieces(text).is_some() => Resolved::Open,
+                    Value::String(text) if pieces(text).is_some() => OPEN,
                     _ => self.walk(&resolved, path, shown),
                 };
             }
@@ -353,7 +359,7 @@ impl<'a> Resolver<'a> {
         if let Value::String(text) = &resolved.value
             && pieces(text).is_some_and(|pieces| matches!(pieces.as_slice(), [Piece::Variable { .. }]))
         {
-            return Resolved::Open;
+            return Resolved::Open(Some(text.clone()));
         }
         let mut origins = vec![Origin {
             span: place,
@@ -366,7 +372,7 @@ impl<'a> Resolver<'a> {
     fn stage_value(&mut self, at: Span) -> Resolved {
         let (stage, span) = self.stage();
         if pieces(&stage).is_some() {
-            return Resolved::Open;
+            return OPEN;
         }
         let what = if span.is_some() {
             "`provider.stage`"
@@ -384,7 +390,7 @@ impl<'a> Resolver<'a> {
     fn parameter(&mut self, name: &str, at: Span) -> Resolved {
         let stage = match self.stage_value(at) {
             Resolved::Value(node, _) => scalar(&node).unwrap_or_default(),
-            _ => return Resolved::Open,
+            _ => return OPEN,
         };
         for path in [
             ["params", &stage, name].as_slice(),
@@ -406,7 +412,7 @@ impl<'a> Resolver<'a> {
         let value = match text.unwrap_or_default().to_ascii_lowercase().as_str() {
             "true" | "1" => true,
             "false" | "0" => false,
-            _ => return Resolved::Open,
+            _ => return OPEN,
         };
         let value = Value::Bool(value);
         Resolved::Value(Node { span: at, value }, Vec::new())
@@ -416,17 +422,17 @@ impl<'a> Resolver<'a> {
     fn file(&mut self, parameters: &[&str], address: &str, at: Span) -> Resolved {
         let path = parameters.first().and_then(|path| self.inner(path, at));
         let Some(path) = path.filter(|path| !is_code(path)) else {
-            return Resolved::Open;
+            return OPEN;
         };
         let Ok(file) = self.directory.join(&path).canonicalize() else {
-            return Resolved::Open;
+            return OPEN;
         };
         let is_tree = [".yml", ".yaml", ".json"].iter().any(|end| path.ends_with(end));
         if !is_tree || !file.starts_with(&self.bounds) || !file.is_file() {
-            return Resolved::Open;
+            return OPEN;
         }
         let Some(content) = self.content(&file) else {
-            return Resolved::Open;
+            return OPEN;
         };
         let shown = if address.is_empty() {
             format!("file({path})")
@@ -436,7 +442,7 @@ impl<'a> Resolver<'a> {
         // A file that refers to itself is as endless as a value that does.
         let key = format!("{}:{address}", file.display());
         if !self.active.insert(key.clone()) {
-            return Resolved::Open;
+            return OPEN;
         }
         let path: Vec<&str> = address.split('.').filter(|key| !key.is_empty()).collect();
         let found = self.walk(&content, &path, &shown);
