@@ -7,6 +7,7 @@ mod cloudformation;
 mod json;
 mod md5;
 mod terraform;
+mod toml;
 mod tree;
 mod yaml;
 
@@ -54,13 +55,14 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
             }
         }
     }
+    let settings = cloudformation::Settings::new(given, sources);
     let (mut all, templates) = rayon::join(
         || terraform::load(&modules, given, sources),
         || {
             let read = files.par_iter().map(|(path, document)| match document {
-                Document::Service => cloudformation::load_serverless(path, given, sources),
-                Document::Template => cloudformation::load_template(path, given, sources),
-                Document::Stack(environment) => cloudformation::load_stack(path, environment, given, sources),
+                Document::Service => cloudformation::load_serverless(path, &settings, sources),
+                Document::Template => cloudformation::load_template(path, &settings, sources),
+                Document::Stack(environment) => cloudformation::load_stack(path, environment, &settings, sources),
             });
             read.collect::<Vec<_>>()
         },
@@ -68,6 +70,9 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     all.extend(templates);
     all.extend(broken);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
+    if let Some(first) = all.first_mut() {
+        first.errors.extend(settings.into_errors());
+    }
     all
 }
 

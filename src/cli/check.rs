@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let outcome = sqslint::check(&Options {
         paths: arguments.paths.clone(),
         selection,
-        ..Options::default()
+        given: arguments.inputs.given(),
     });
     let units = units(&outcome);
     let shown: Vec<Diagnostic> = outcome

@@ -8,6 +8,7 @@ mod conditions;
 mod eval;
 mod intrinsics;
 mod links;
+mod parameters;
 mod resources;
 mod serverless;
 mod template;
@@ -18,31 +19,59 @@ mod value;
 use super::tree::{Node, Parsed};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
-use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources};
 pub(super) use cdk::{Environment, read_app};
+pub(super) use parameters::Settings;
+use parameters::Values;
 use resources::Lowering;
 use std::path::Path;
 use template::{Dialect, Template};
 
 /// Reads one template.
-pub(super) fn load_template(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::Template)
+pub(super) fn load_template(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, None, settings, sources, UnitKind::Template)
 }
 
 /// Reads one stack of a CDK app, which knows where it deploys to.
-pub(super) fn load_stack(path: &Path, environment: &Environment, given: &Given, sources: &Sources) -> Loaded {
-    let _given = environment.over(given);
-    load(path, sources, UnitKind::CdkStack)
+pub(super) fn load_stack(path: &Path, environment: &Environment, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, Some(environment), settings, sources, UnitKind::CdkStack)
 }
 
-/// Reads one service of the Serverless Framework.
-pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::ServerlessService)
+/// Reads one service of the Serverless Framework, which takes no parameters from outside.
+pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    let (mut loaded, documents) = open(path, sources, UnitKind::ServerlessService);
+    for document in &documents {
+        let values = settings.place();
+        let found = serverless::fill(&mut loaded.graph, document, values, path, sources);
+        loaded.diagnostics.extend(found);
+    }
+    loaded
 }
 
-fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
+fn load(
+    path: &Path,
+    environment: Option<&Environment>,
+    settings: &Settings,
+    sources: &Sources,
+    kind: UnitKind,
+) -> Loaded {
+    let (mut loaded, documents) = open(path, sources, kind);
+    for document in &documents {
+        let parameters = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
+        let names = parameters.iter().map(|entry| &*entry.key);
+        let (mut values, faults) = settings.values(path, names, sources, &loaded.graph.unit.name);
+        if let Some(environment) = environment {
+            environment.settle(&mut values);
+        }
+        loaded.diagnostics.extend(faults);
+        fill(&mut loaded.graph, document, values);
+    }
+    loaded
+}
+
+/// The documents of a file, and an empty graph for what they hold.
+fn open(path: &Path, sources: &Sources, kind: UnitKind) -> (Loaded, Vec<Node>) {
     let unit = Unit {
         name: sources.name_of(path),
         kind,
@@ -58,32 +87,21 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
         Ok(file) => file,
         Err(ReadError::Io(error)) => {
             loaded.errors.push(error);
-            return loaded;
+            return (loaded, Vec::new());
         }
         Err(ReadError::Encoding(diagnostic)) => {
             loaded.diagnostics.push(*diagnostic);
-            return loaded;
+            return (loaded, Vec::new());
         }
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
-    for document in &parsed.documents {
-        match kind {
-            UnitKind::ServerlessService => {
-                let found = serverless::fill(&mut loaded.graph, document, path, sources);
-                loaded.diagnostics.extend(found);
-            }
-            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => {
-                fill(&mut loaded.graph, Dialect::Template, &[document]);
-            }
-        }
-    }
-    loaded
+    (loaded, parsed.documents)
 }
 
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) {
+fn fill(graph: &mut UnitGraph, document: &Node, values: Values) {
     let empty = UnitGraph::new(graph.unit.clone());
-    let template = Template::new(&graph.unit.name, dialect, roots);
+    let template = Template::new(&graph.unit.name, Dialect::Template, &[document], values);
     let lowering = Lowering {
         template: &template,
         graph: std::mem::replace(graph, empty),

@@ -410,6 +410,7 @@ pub(super) mod tests {
         let file = sources.add(Path::new("/infra/main.tf"), "queue\ndlq\n");
         let env = Condition::is(
             Variable {
+                order: 0,
                 key: "Env".into(),
                 domain: None,
                 default: Some("dev".into()),

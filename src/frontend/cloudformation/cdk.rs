@@ -5,13 +5,14 @@
 //! outside the directory is read, whatever a manifest names.
 //! <https://github.com/aws/aws-cdk-cli/tree/main/packages/%40aws-cdk/cloud-assembly-schema>
 
+use super::parameters::Values;
 use crate::frontend::tree::{Entry, Node};
 use crate::frontend::{Loaded, ReadError, json, limit_reached, parse_error, read};
-use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Assemblies in assemblies are followed this deep; stages are one deep.
 const MAX_DEPTH: usize = 8;
@@ -39,13 +40,11 @@ impl Environment {
         }
     }
 
-    /// What the command line gives, except where the app itself says where it deploys to.
-    pub(super) fn over(&self, given: &Given) -> Given {
-        Given {
-            account: self.account.clone().or_else(|| given.account.clone()),
-            region: self.region.clone().or_else(|| given.region.clone()),
-            ..given.clone()
-        }
+    /// Says where the stack deploys to; what the app leaves open stays as it was given.
+    pub(super) fn settle(&self, values: &mut Values) {
+        let known = |part: &Option<String>| part.as_deref().map(Arc::from);
+        values.account = known(&self.account).or(values.account.take());
+        values.region = known(&self.region).or(values.region.take());
     }
 }
 

@@ -15,6 +15,7 @@ mod variables;
 
 pub(super) use resolve::{Origins, parts};
 
+use super::parameters::Values;
 use super::resources::Lowering;
 use super::template::{Dialect, Template};
 use crate::diagnostic::Diagnostic;
@@ -75,7 +76,13 @@ enum Timeout {
 }
 
 /// Fills `graph` from the service in `document`.
-pub(super) fn fill(graph: &mut UnitGraph, document: &Node, path: &Path, sources: &Sources) -> Vec<Diagnostic> {
+pub(super) fn fill(
+    graph: &mut UnitGraph,
+    document: &Node,
+    values: Values,
+    path: &Path,
+    sources: &Sources,
+) -> Vec<Diagnostic> {
     let unit = graph.unit.name.clone();
     let mut resolver = Resolver::new(document, path, &unit, sources);
     let mut compiled = functions::compile(&mut resolver, document);
@@ -100,7 +107,7 @@ pub(super) fn fill(graph: &mut UnitGraph, document: &Node, path: &Path, sources:
     let root = merged(compiled.resources, parts, document.span);
     graph.unit.notes.append(&mut compiled.notes);
     let empty = UnitGraph::new(graph.unit.clone());
-    let mut template = Template::new(&unit, Dialect::Serverless, &[&root]);
+    let mut template = Template::new(&unit, Dialect::Serverless, &[&root], values);
     template.origins = Some(&resolver.origins);
     let lowering = Lowering {
         template: &template,

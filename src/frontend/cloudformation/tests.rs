@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Dialect, fill};
+use super::{Values, fill};
 use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
@@ -23,7 +23,7 @@ fn graph(text: &str) -> UnitGraph {
         kind: UnitKind::Template,
         notes: Vec::new(),
     });
-    fill(&mut graph, Dialect::Template, &[parsed.documents.first().unwrap()]);
+    fill(&mut graph, parsed.documents.first().unwrap(), Values::default());
     graph
 }
 

@@ -4,8 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::frontend::Loaded;
-use crate::frontend::cloudformation::load_serverless;
-use crate::given::Given;
+use crate::frontend::cloudformation::{Settings, load_serverless};
 use crate::graph::{Attribute, Link, State, Target, UnitGraph};
 use crate::source::Sources;
 use crate::testing::TemporaryDirectory;
@@ -15,7 +14,7 @@ fn load_files(files: &[(&str, &str)]) -> Loaded {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let root = directory.path().canonicalize().unwrap();
     let sources = Sources::new(None, root.clone());
-    load_serverless(&root.join("svc/serverless.yml"), &Given::default(), &sources)
+    load_serverless(&root.join("svc/serverless.yml"), &Settings::default(), &sources)
 }
 
 fn load(text: &str) -> UnitGraph {

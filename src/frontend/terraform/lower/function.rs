@@ -19,7 +19,7 @@ impl Lowering<'_, '_> {
             managed_instances: self.has_block(node, "capacity_provider_config"),
             durable_execution_timeout: self.read_nested(
                 node,
-                "durable_config",
+                &["durable_config"],
                 "execution_timeout",
                 None,
                 |eval, value| seconds(eval, value).map(Some),

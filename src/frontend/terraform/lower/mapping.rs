@@ -3,7 +3,7 @@
 use super::super::value::{Kind, Value};
 use super::read::{boolean, integer, link, refusal, seconds, text};
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Condition, EventSourceMapping, Link, ProvisionedPollers, StreamSetting, limits};
+use crate::graph::{Attribute, Condition, EventSourceMapping, ProvisionedPollers, StreamSetting, limits};
 
 /// Arguments that only streams take.
 const STREAM_SETTINGS: [&str; 6] = [
@@ -34,7 +34,7 @@ impl Lowering<'_, '_> {
                 .then_some(false)
                 .ok_or_else(|| "a response type is not known".into())
         });
-        let maximum = self.read_nested(node, "scaling_config", "maximum_concurrency", None, |eval, value| {
+        let maximum = self.read_nested(node, &["scaling_config"], "maximum_concurrency", None, |eval, value| {
             integer(eval, value).map(Some)
         });
         let mapping = EventSourceMapping {
@@ -53,7 +53,13 @@ impl Lowering<'_, '_> {
             enabled: self.read(node, "enabled", true, boolean),
             filters: self.filters(node),
             provisioned_pollers: self.provisioned_pollers(node),
-            failure_destination: self.failure_destination(node),
+            failure_destination: self.read_nested(
+                node,
+                &["destination_config", "on_failure"],
+                "destination_arn",
+                None,
+                |eval, value| link(eval, value).map(Some),
+            ),
             stream_settings: self.stream_settings(node),
             qualifier: self.qualifier(node),
         };
@@ -105,29 +111,6 @@ impl Lowering<'_, '_> {
                 }
             },
         }
-    }
-
-    fn failure_destination(&mut self, node: &Node) -> Attribute<Option<Link>> {
-        let name = "destination_arn";
-        let (header, world) = (node.resource.header, &node.resource.when);
-        let configs = match self.blocks(&node.block.body, &node.scope, "destination_config") {
-            Ok(configs) => configs,
-            Err(reason) => return Attribute::unresolved(name, reason, header),
-        };
-        for config in configs {
-            match self.blocks(&config.block.body, &config.scope, "on_failure") {
-                Err(reason) => return Attribute::unresolved(name, reason, config.span),
-                Ok(blocks) => {
-                    if let Some(nested) = blocks.first() {
-                        let value = self.argument(&nested.block.body, &nested.scope, name);
-                        return self.attribute(name, value, nested.span, world, Some(None), |eval, value| {
-                            link(eval, value).map(Some)
-                        });
-                    }
-                }
-            }
-        }
-        Attribute::absent(name, None, header)
     }
 
     /// Arguments that only streams take, where they are set to something.

@@ -52,6 +52,7 @@ impl Lowering<'_, '_> {
             redrive_allow: self.redrive_allow(node),
         };
         self.graph.queues.push(queue);
+        self.inline_queue_policy(node);
     }
 
     fn redrive(&mut self, node: &Node) -> Attribute<Option<RedrivePolicy>> {
@@ -71,7 +72,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A JSON policy, case by case; null, the empty text and `{}` are none.
-    fn policy<T>(
+    pub(super) fn policy<T>(
         &mut self,
         name: &str,
         argument: Option<(Value, Span)>,
