@@ -4,10 +4,14 @@
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
 mod cdk;
+mod comparisons;
 mod conditions;
 mod eval;
+mod includes;
 mod intrinsics;
 mod links;
+mod local;
+mod loops;
 mod parameters;
 mod resources;
 mod serverless;
@@ -16,14 +20,13 @@ mod template;
 mod tests;
 mod value;
 
-use super::tree::{Node, Parsed};
+use super::tree::{Node, Parsed, SyntaxError};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
-use parameters::Values;
 use resources::Lowering;
 use std::path::Path;
 use template::{Dialect, Template};
@@ -57,15 +60,24 @@ fn load(
     kind: UnitKind,
 ) -> Loaded {
     let (mut loaded, documents) = open(path, sources, kind);
-    for document in &documents {
+    let name = loaded.graph.unit.name.clone();
+    for document in documents {
+        let (document, problems) = includes::included(document, path, sources, &name);
+        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
+        loaded.diagnostics.extend(found);
         let parameters = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
         let names = parameters.iter().map(|entry| &*entry.key);
-        let (mut values, faults) = settings.values(path, names, sources, &loaded.graph.unit.name);
+        let (mut values, faults) = settings.values(path, names, sources, &name);
+        loaded.diagnostics.extend(faults);
         if let Some(environment) = environment {
             environment.settle(&mut values);
         }
-        loaded.diagnostics.extend(faults);
-        fill(&mut loaded.graph, document, values);
+        let (document, problems) = loops::written_out(document, &name, &values);
+        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
+        loaded.diagnostics.extend(found);
+        let template = Template::new(&name, Dialect::Template, &[&document], values);
+        let found = lower(&template, &mut loaded.graph, sources);
+        loaded.diagnostics.extend(found);
     }
     loaded
 }
@@ -99,14 +111,19 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind) -> (Loaded, Vec<Node>) {
     (loaded, parsed.documents)
 }
 
-fn fill(graph: &mut UnitGraph, document: &Node, values: Values) {
+/// Adds what `template` declares to `graph`; the bounds that were reached.
+fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> Vec<Diagnostic> {
     let empty = UnitGraph::new(graph.unit.clone());
-    let template = Template::new(&graph.unit.name, Dialect::Template, &[document], values);
     let lowering = Lowering {
-        template: &template,
+        template,
         graph: std::mem::replace(graph, empty),
     };
     *graph = lowering.run();
+    let limits = template.limits();
+    let limits = limits
+        .iter()
+        .map(|(span, bound)| limit_reached(sources, &graph.unit.name, *span, bound));
+    limits.collect()
 }
 
 /// JSON where it looks like JSON; flow YAML that begins like it is read by the other parser.
@@ -123,9 +140,13 @@ fn parse(text: &str, file: FileId) -> Parsed {
 }
 
 fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic> {
-    let errors = parsed.errors.iter();
+    faults_of(&parsed.errors, &parsed.limits, sources, unit)
+}
+
+fn faults_of(errors: &[SyntaxError], limits: &[SyntaxError], sources: &Sources, unit: &str) -> Vec<Diagnostic> {
+    let errors = errors.iter();
     let errors = errors.map(|error| parse_error(sources, unit, error.span, &error.message));
-    let limits = parsed.limits.iter();
+    let limits = limits.iter();
     errors
         .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
         .collect()

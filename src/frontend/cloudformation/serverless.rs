@@ -15,8 +15,8 @@ mod variables;
 
 pub(super) use resolve::{Origins, parts};
 
+use super::lower;
 use super::parameters::Values;
-use super::resources::Lowering;
 use super::template::{Dialect, Template};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::{Entry, Node, Value};
@@ -106,18 +106,13 @@ pub(super) fn fill(
     let written = written_ids(&parts);
     let root = merged(compiled.resources, parts, document.span);
     graph.unit.notes.append(&mut compiled.notes);
-    let empty = UnitGraph::new(graph.unit.clone());
     let mut template = Template::new(&unit, Dialect::Serverless, &[&root], values);
     template.origins = Some(&resolver.origins);
-    let lowering = Lowering {
-        template: &template,
-        graph: std::mem::replace(graph, empty),
-    };
-    *graph = lowering.run();
+    let limits = lower(&template, graph, sources);
     // What `resources` say of a generated resource is spelled as CloudFormation spells it.
     let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);
     respell(graph, &compiled.functions, is_ours);
-    resolver.diagnostics
+    resolver.diagnostics.into_iter().chain(limits).collect()
 }
 
 /// The logical ids that `resources` write or extend themselves.

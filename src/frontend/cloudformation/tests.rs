@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Values, fill};
+use super::lower;
+use super::parameters::Values;
+use super::template::{Dialect, Template};
 use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
@@ -23,7 +25,9 @@ fn graph(text: &str) -> UnitGraph {
         kind: UnitKind::Template,
         notes: Vec::new(),
     });
-    fill(&mut graph, parsed.documents.first().unwrap(), Values::default());
+    let document = parsed.documents.first().unwrap();
+    let template = Template::new("t", Dialect::Template, &[document], Values::default());
+    lower(&template, &mut graph, &sources);
     graph
 }
 
@@ -143,7 +147,7 @@ fn numbers() {
         ),
         (
             "{Fn::Transform: {Name: X}}",
-            "unresolved: `Fn::Transform` is not evaluated",
+            "unresolved: what `Fn::Transform` makes is not known",
         ),
         (
             "!GetAtt F.Arn",
