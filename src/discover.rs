@@ -25,6 +25,19 @@ pub enum Input {
     CdkApp(PathBuf),
 }
 
+impl Input {
+    /// The file or directory.
+    pub fn path(&self) -> &Path {
+        match self {
+            Input::TerraformModule(path)
+            | Input::Template(path)
+            | Input::ServerlessService(path)
+            | Input::CdkApp(path)
+            | Input::Plan(path) => path,
+        }
+    }
+}
+
 /// What lies under the given paths.
 #[derive(Debug, Default)]
 pub struct Discovery {

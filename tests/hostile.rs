@@ -3,7 +3,7 @@
 
 use sqslint::discover::Input;
 use sqslint::graph::Graph;
-use sqslint::rules::{Findings, RULES};
+use sqslint::rules::{Findings, RULES, Settings};
 use sqslint::source::Sources;
 use sqslint::testing::TemporaryDirectory;
 use sqslint::{frontend, graph};
@@ -63,7 +63,7 @@ fn judge(input: &Input, directory: &Path) {
     let parts = frontend::load(std::slice::from_ref(input), &sqslint::given::Given::default(), &sources);
     let graph = Graph::assemble(parts.into_iter().map(|loaded| loaded.graph).collect());
     for rule in RULES {
-        Findings::new(&graph, rule).run();
+        Findings::new(&graph, rule, &Settings::default()).run();
     }
     graph::json::render(&graph, &sources);
 }
