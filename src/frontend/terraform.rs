@@ -8,10 +8,12 @@ mod functions;
 mod json;
 mod lower;
 mod module;
+mod number;
 mod provider;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod types;
 mod value;
 
 use super::{Loaded, limit_reached};
@@ -26,7 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Reads every module of `directories` that no other module calls, and those they call.
-pub(super) fn load(directories: &[PathBuf], _given: &Given, sources: &Sources) -> Vec<Loaded> {
+pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let modules = module::read_all(directories, sources);
     let called: BTreeSet<&PathBuf> = modules
         .values()
@@ -43,7 +45,7 @@ pub(super) fn load(directories: &[PathBuf], _given: &Given, sources: &Sources) -
     let (roots, owners) = share_out(roots, &modules);
     let mut units: Vec<Loaded> = roots
         .par_iter()
-        .map(|root| load_root(root, &modules, sources))
+        .map(|root| load_root(root, &modules, given, sources))
         .collect();
     for (directory, module) in &modules {
         let Some(unit) = owners.get(directory).and_then(|at| units.get_mut(*at)) else {
@@ -98,7 +100,7 @@ fn share_out<'m>(
     (roots, owners)
 }
 
-fn load_root(root: &Arc<Module>, modules: &Modules, sources: &Sources) -> Loaded {
+fn load_root(root: &Arc<Module>, modules: &Modules, given: &Given, sources: &Sources) -> Loaded {
     let unit = Unit {
         name: sources.name_of(&root.directory),
         kind: UnitKind::TerraformModule,
@@ -106,6 +108,9 @@ fn load_root(root: &Arc<Module>, modules: &Modules, sources: &Sources) -> Loaded
     };
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);
+    if let Some(workspace) = &given.workspace {
+        evaluator.workspace = workspace.as_str().into();
+    }
     let graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
     let limit = evaluator
         .limit

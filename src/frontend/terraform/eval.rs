@@ -16,16 +16,20 @@ pub(super) use instances::Instance;
 use super::functions;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
-use super::value::{Kind, MAX_CASES, Unknown, Value, joined};
+use super::types;
+use super::value::{BOUNDS, Kind, MAX_CASES, Unknown, Value, joined};
 use crate::graph::Condition;
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Steps of evaluation a unit may take.
 const MAX_STEPS: usize = 2_000_000;
 /// Evaluations that may wait for each other.
 const MAX_DEPTH: usize = 300;
+/// What is said where the steps are used up.
+pub(super) const TOO_MANY_STEPS: &str = "evaluating it takes more than 2 million steps";
 
 /// Evaluates one root module and what it calls.
 pub(super) struct Evaluator<'a> {
@@ -38,8 +42,14 @@ pub(super) struct Evaluator<'a> {
     expansions: FxHashMap<(usize, Named), Option<Arc<Expansion>>>,
     steps: usize,
     depth: usize,
+    /// The expression that is being evaluated.
+    place: Option<Span>,
     /// The first bound that was reached, and where.
     pub(super) limit: Option<(Span, &'static str)>,
+    /// `terraform.workspace`.
+    pub(super) workspace: Arc<str>,
+    /// Templates in files that were read, by path.
+    pub(super) templates: FxHashMap<PathBuf, Result<Arc<Expression>, Arc<str>>>,
 }
 
 /// Something a module declares.
@@ -65,6 +75,8 @@ pub(super) struct Scope {
     pub(super) key: Arc<str>,
     /// Names of `for` expressions and dynamic blocks, innermost last.
     pub(super) names: Vec<(Arc<str>, Value)>,
+    /// Whether only these names mean something: in a template of its own.
+    pub(super) alone: bool,
 }
 
 impl Scope {
@@ -79,9 +91,9 @@ impl Scope {
 impl Evaluator<'_> {
     /// The value of `expression`, placed at its span.
     pub(super) fn eval(&mut self, expression: &Expression, scope: &Scope) -> Value {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
-            return self.give_up(expression.span, "evaluating it takes more than 2 million steps");
+        self.place = Some(expression.span);
+        if !self.spend(1) {
+            return Value::unknown(TOO_MANY_STEPS);
         }
         if self.depth >= MAX_DEPTH {
             return self.give_up(expression.span, "more than 300 expressions wait for each other");
@@ -89,13 +101,36 @@ impl Evaluator<'_> {
         self.depth += 1;
         let value = self.eval_kind(expression, scope);
         self.depth -= 1;
+        if let Some(unknown) = value.as_unknown()
+            && let Some(bound) = BOUNDS.iter().find(|bound| ***bound == *unknown.reason)
+        {
+            self.limit.get_or_insert((expression.span, bound));
+        }
         value.at(expression.span)
     }
 
     /// Counts work that is not an expression of its own; whether there is some left.
     pub(super) fn spend(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_add(steps);
+        if self.steps > MAX_STEPS
+            && let Some(place) = self.place
+        {
+            self.limit.get_or_insert((place, TOO_MANY_STEPS));
+        }
         self.steps <= MAX_STEPS
+    }
+
+    /// The place to name for what an expression does.
+    pub(super) fn place(&self) -> Option<Span> {
+        self.place
+    }
+
+    /// Says that `bound` was reached by the expression that is being evaluated.
+    pub(super) fn reached(&mut self, bound: &'static str) -> Value {
+        match self.place {
+            Some(place) => self.give_up(place, bound),
+            None => Value::unknown(bound),
+        }
     }
 
     fn give_up(&mut self, span: Span, bound: &'static str) -> Value {
@@ -107,7 +142,8 @@ impl Evaluator<'_> {
         match &expression.kind {
             Syntax::Null => Value::null(),
             Syntax::Bool(value) => Value::bool(*value),
-            Syntax::Number(value) => Value::number(*value),
+            Syntax::Number(Some(value)) => Value::exact(value.clone()),
+            Syntax::Number(None) => Value::unknown("it is a number of too many digits"),
             Syntax::Text(text) => Value::text(text.clone()),
             Syntax::Template(parts) => self.template(parts, scope),
             Syntax::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
@@ -149,21 +185,25 @@ impl Evaluator<'_> {
     }
 
     fn conditional(&mut self, parts: &[Expression; 3], scope: &Scope) -> Value {
-        let test = self.eval(&parts[0], scope);
-        let test = self.question(test, &parts[0], scope);
+        let [test, yes, no] = parts;
+        let asked = self.eval(test, scope);
+        let asked = self.question(asked, test, scope);
+        let mut branches: [Option<Value>; 2] = [None, None];
         let mut cases = Vec::new();
-        for (when, test) in test.each_case() {
-            let branch = match test.to_bool() {
-                Some(true) => &parts[1],
-                Some(false) => &parts[2],
-                None => {
-                    cases.push((when, test));
-                    continue;
-                }
+        for (when, answer) in asked.each_case() {
+            let Some(answer) = answer.to_bool() else {
+                cases.push((when, answer));
+                continue;
             };
-            let mut value = self.eval(branch, scope);
-            // Branches are unified: an object beside a map, a number beside a text. Only the empty cases matter.
-            value.span = value.span.or(Some(branch.span));
+            let mut value = self.branch(&mut branches, yes, no, answer, scope);
+            // Both branches become one type. A text is what all others can become, so it stays.
+            if matches!(
+                value.kind,
+                Kind::Bool(_) | Kind::Number(_) | Kind::List(_) | Kind::Set(_) | Kind::Map(_) | Kind::Cases(_)
+            ) {
+                let other = self.branch(&mut branches, yes, no, !answer, scope);
+                value = self.conform(value, &other);
+            }
             cases.push((when, value));
         }
         if let [(_, value)] = cases.as_slice() {
@@ -171,6 +211,48 @@ impl Evaluator<'_> {
         }
         // The places of the branches are more telling than that of the whole.
         Value::cases(cases)
+    }
+
+    fn branch(
+        &mut self,
+        known: &mut [Option<Value>; 2],
+        yes: &Expression,
+        no: &Expression,
+        answer: bool,
+        scope: &Scope,
+    ) -> Value {
+        let slot = usize::from(answer);
+        if let Some(value) = known.get(slot).and_then(Option::as_ref) {
+            return value.clone();
+        }
+        let branch = if answer { yes } else { no };
+        let mut value = self.eval(branch, scope);
+        value.span = value.span.or(Some(branch.span));
+        if let Some(slot) = known.get_mut(slot) {
+            *slot = Some(value.clone());
+        }
+        value
+    }
+
+    /// `value` as the type that it and `other` can both become.
+    fn conform(&mut self, value: Value, other: &Value) -> Value {
+        if other.is_null() && other.declared.is_none() {
+            return value;
+        }
+        if !self.spend((value.weight + other.weight) as usize / 8) {
+            return Value::unknown(TOO_MANY_STEPS);
+        }
+        let (mine, theirs) = (types::of(&value), types::of(other));
+        if mine == theirs {
+            return value;
+        }
+        match types::unify(&[mine, theirs]) {
+            Some(types::Type::Any) => value,
+            Some(one) => types::convert(&value, &one),
+            None => value.with(Value::error(
+                "the two results of a conditional have types that do not fit together",
+            )),
+        }
     }
 
     /// A value as a boolean: what is not known becomes both answers, under a condition named after it.
@@ -289,7 +371,7 @@ impl Evaluator<'_> {
                         let mut all = Vec::new();
                         for (name, item) in pairs {
                             if !this.spend(1) {
-                                return Value::unknown("evaluating it takes more than 2 million steps");
+                                return Value::unknown(TOO_MANY_STEPS);
                             }
                             let mut inner = scope.with(value, item);
                             if let Some(key) = key {
@@ -310,7 +392,7 @@ impl Evaluator<'_> {
                 .map(|text| text.len() / 16)
                 .sum();
             if !this.spend(length) {
-                return Value::unknown("evaluating it takes more than 2 million steps");
+                return Value::unknown(TOO_MANY_STEPS);
             }
             if parts
                 .iter()
@@ -356,7 +438,7 @@ impl Evaluator<'_> {
             let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
             for (key, value) in pairs {
                 if !this.spend(1) {
-                    return this.give_up(parts.value.span, "evaluating it takes more than 2 million steps");
+                    return Value::unknown(TOO_MANY_STEPS);
                 }
                 let mut inner = scope.clone();
                 if let Some(name) = &parts.key_name {
@@ -404,7 +486,7 @@ impl Evaluator<'_> {
                 map.push((key, value));
             }
             if !self.spend(1) {
-                return Value::unknown("evaluating it takes more than 2 million steps");
+                return Value::unknown(TOO_MANY_STEPS);
             }
         }
         let keys: std::collections::BTreeSet<&Arc<str>> = map.iter().map(|(key, _)| key).collect();

@@ -62,7 +62,10 @@ impl<'a> Evaluator<'a> {
             expansions: FxHashMap::default(),
             steps: 0,
             depth: 0,
+            place: None,
             limit: None,
+            workspace: "default".into(),
+            templates: FxHashMap::default(),
         }
     }
 
