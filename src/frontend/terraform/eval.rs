@@ -174,7 +174,14 @@ impl Evaluator<'_> {
             let key = self.eval(&item.key, scope);
             let value = self.eval(&item.value, scope).at(item.span);
             match (self.plain(key).to_text(), item) {
-                (Some(key), _) => entries.push((key, value)),
+                (Some(key), _) => {
+                    // The last of equal keys wins, but what Terraform refuses is refused.
+                    let is_dropped = |(name, value): &&(Arc<str>, Value)| *name == key && value.holds_refused();
+                    match entries.iter().find(is_dropped).map(|(_, value)| value.clone()) {
+                        Some(refused) => return refused,
+                        None => entries.push((key, value)),
+                    }
+                }
                 (None, item) => {
                     let shown = self.shown(item.key.span);
                     return Value::unknown(format!("the key `{shown}` is not known"));
@@ -192,15 +199,14 @@ impl Evaluator<'_> {
         let mut cases = Vec::new();
         for (when, answer) in asked.each_case() {
             let Some(answer) = answer.to_bool() else {
-                cases.push((when, answer));
+                let both = [true, false].map(|answer| self.branch(&mut branches, yes, no, answer, scope));
+                let kinds: Vec<types::Type> = both.iter().filter(|value| !value.is_null()).map(types::of).collect();
+                cases.push((when, answer.of_type(types::unify(&kinds))));
                 continue;
             };
             let mut value = self.branch(&mut branches, yes, no, answer, scope);
-            // Both branches become one type. A text is what all others can become, so it stays.
-            if matches!(
-                value.kind,
-                Kind::Bool(_) | Kind::Number(_) | Kind::List(_) | Kind::Set(_) | Kind::Map(_) | Kind::Cases(_)
-            ) {
+            // Both branches become one type.
+            if !(value.is_null() || value.as_unknown().is_some()) {
                 let other = self.branch(&mut branches, yes, no, !answer, scope);
                 value = self.conform(value, &other);
             }
@@ -346,13 +352,10 @@ impl Evaluator<'_> {
                 Part::If(test, yes, no) => {
                     let value = self.eval(test, scope);
                     let value = self.question(value, test, scope);
-                    let chosen = self.lift(vec![value], &mut |this, mut values| match values
-                        .pop()
-                        .and_then(|value| value.to_bool())
-                    {
+                    let chosen = self.lift(vec![value], &mut |this, values| match values[0].to_bool() {
                         Some(true) => this.template(yes, scope),
                         Some(false) => this.template(no, scope),
-                        None => Value::unknown("a condition in a template is not known"),
+                        None => values[0].clone(),
                     });
                     values.push(chosen);
                 }
@@ -365,8 +368,9 @@ impl Evaluator<'_> {
                     let collection = self.eval(collection, scope);
                     let text = self.lift(vec![collection], &mut |this, mut values| {
                         let collection = values.pop().unwrap_or_else(Value::null);
-                        let Ok(pairs) = this.pairs(&collection) else {
-                            return Value::unknown("a collection in a template is not known");
+                        let pairs = match this.pairs(&collection) {
+                            Ok(pairs) => pairs,
+                            Err(refused) => return refused,
                         };
                         let mut all = Vec::new();
                         for (name, item) in pairs {
@@ -394,14 +398,14 @@ impl Evaluator<'_> {
             if !this.spend(length) {
                 return Value::unknown(TOO_MANY_STEPS);
             }
+            if let Some(refused) = parts.iter().find(|part| part.is_refused()) {
+                return refused.clone().of_type(Some(types::Type::Text));
+            }
             if parts
                 .iter()
-                .any(|part| part.as_unknown().is_some_and(|unknown| unknown.error))
+                .any(|part| matches!(part.kind, Kind::Null | Kind::List(_) | Kind::Set(_) | Kind::Map(_)))
             {
-                return parts
-                    .into_iter()
-                    .find(|part| part.as_unknown().is_some())
-                    .unwrap_or_else(Value::null);
+                return Value::error("a part of a template is no text").of_type(Some(types::Type::Text));
             }
             let from = parts.clone();
             joined(parts).from(&from)
@@ -410,6 +414,11 @@ impl Evaluator<'_> {
 
     /// Keys and values of a collection, as `for` sees them.
     pub(super) fn pairs(&mut self, collection: &Value) -> Result<Vec<(Value, Value)>, Value> {
+        if let Some(items) = collection.items()
+            && let Some(refused) = items.iter().find(|item| item.is_refused())
+        {
+            return Err(refused.clone());
+        }
         let pairs = match &collection.kind {
             Kind::List(items) => items
                 .iter()
@@ -433,7 +442,7 @@ impl Evaluator<'_> {
             let collection = values.pop().unwrap_or_else(Value::null);
             let pairs = match this.pairs(&collection) {
                 Ok(pairs) => pairs,
-                Err(refused) => return refused,
+                Err(refused) => return refused.of_type(None),
             };
             let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
             for (key, value) in pairs {

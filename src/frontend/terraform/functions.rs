@@ -38,7 +38,7 @@ pub(super) fn call(
                 .first()
                 .map_or_else(Value::null, |argument| eval.eval(argument, scope));
             return eval.lift(vec![value], &mut |_, values| match values[0].as_unknown() {
-                Some(unknown) if unknown.error => Value::bool(false),
+                _ if values[0].holds_refused() => Value::bool(false),
                 Some(_) => values[0].clone(),
                 None => Value::bool(true),
             });
@@ -65,9 +65,10 @@ fn first_that_works(eval: &mut Evaluator, arguments: &[Expression], scope: &Scop
     let value = eval.eval(first, scope);
     eval.lift(vec![value], &mut |eval, mut values| {
         let value = values.pop().unwrap_or_else(Value::null);
-        match value.as_unknown() {
-            Some(unknown) if unknown.error => first_that_works(eval, rest, scope),
-            _ => value,
+        if value.holds_refused() {
+            first_that_works(eval, rest, scope)
+        } else {
+            value
         }
     })
 }
@@ -82,7 +83,7 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
         .iter()
         .find(|value| value.as_unknown().is_some_and(|unknown| unknown.error));
     if let Some(refused) = refused {
-        return refused.clone();
+        return refused.clone().of_type(None);
     }
     if let Some(answer) = tolerant(eval, name, &values) {
         return answer.from(&values);
@@ -185,7 +186,11 @@ fn tolerant(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
             Value::error("it holds an infinite number")
         }),
         ("jsondecode", [value]) if value.as_unknown().is_none() => {
-            Some(json::decode(value).unwrap_or_else(Value::error))
+            let text = match &value.kind {
+                Kind::Bool(_) | Kind::Number(_) => value.to_text().map(Value::text),
+                _ => None,
+            };
+            Some(json::decode(text.as_ref().unwrap_or(value)).unwrap_or_else(Value::error))
         }
         ("sensitive" | "nonsensitive" | "ephemeralasnull", [value]) => Some(value.clone()),
         ("startswith", [text, prefix]) => part_of(text, prefix, |parts| parts.first(), |a, b| a.starts_with(b)),
@@ -208,7 +213,7 @@ fn part_of(text: &Value, wanted: &Value, part: fn(&[Value]) -> Option<&Value>, t
 /// The first value that is neither null nor an empty text, as the type that all become.
 fn coalesce(eval: &mut Evaluator, values: &[Value]) -> Answer {
     let kinds: Vec<Type> = values.iter().map(types::of).collect();
-    let Some(one) = types::unify_known(&kinds) else {
+    let Some(one) = types::unify(&kinds) else {
         return Some(Value::error("the arguments of `coalesce` have no type in common"));
     };
     for value in values {

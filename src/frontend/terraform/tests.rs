@@ -1,6 +1,8 @@
 //! Expressions as a table, and the graphs of small configurations.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod differential;
+
 use super::*;
 use crate::graph::{Attribute, Link, State, Target};
 use std::fmt::Write;

@@ -146,15 +146,13 @@ pub(super) fn unify(types: &[Type]) -> Option<Type> {
     if objects > 0 && tuples > 0 {
         return None;
     }
-    if any > 0 {
-        return Some(Type::Any);
-    }
-    let mut candidates: Vec<&Type> = types.iter().collect();
+    let mut candidates: Vec<&Type> = types.iter().filter(|one| **one != Type::Any).collect();
     candidates.sort_by_key(|candidate| candidate.rank());
     candidates
         .into_iter()
         .find(|candidate| types.iter().all(|from| can_convert(from, candidate)))
         .cloned()
+        .or((any > 0).then_some(Type::Any))
 }
 
 fn unify_elements(types: &[Type]) -> Option<Type> {
@@ -216,7 +214,8 @@ fn unify_tuples(types: &[Type]) -> Option<Type> {
     let first = all.first()?;
     if all.iter().any(|other| other.len() != first.len()) {
         let parts: Vec<Type> = all.into_iter().flatten().collect();
-        return Some(Type::List(Arc::new(unify(&parts)?)));
+        let list = Type::List(Arc::new(unify(&parts)?));
+        return types.iter().all(|one| can_convert(one, &list)).then_some(list);
     }
     let mut items = Vec::with_capacity(first.len());
     for at in 0..first.len() {
@@ -238,7 +237,7 @@ fn can_convert(from: &Type, to: &Type) -> bool {
         }
         (Type::Tuple(items), Type::List(element) | Type::Set(element)) => {
             if **element == Type::Any {
-                unify(items).is_some() || items.is_empty()
+                unify_known(items).is_some()
             } else {
                 items.iter().all(|item| can_convert(item, element))
             }

@@ -369,6 +369,31 @@ impl Value {
         }
     }
 
+    /// Whether Terraform would refuse it.
+    pub(super) fn is_refused(&self) -> bool {
+        self.as_unknown().is_some_and(|unknown| unknown.error)
+    }
+
+    /// Whether Terraform would refuse a part of it.
+    pub(super) fn holds_refused(&self) -> bool {
+        match &self.kind {
+            Kind::List(items) | Kind::Set(items) => items.iter().any(Value::holds_refused),
+            Kind::Map(entries) => entries.iter().any(|(_, value)| value.holds_refused()),
+            _ => self.is_refused(),
+        }
+    }
+
+    /// What is not known, as a value of `declared`.
+    pub(super) fn of_type(self, declared: Option<Type>) -> Value {
+        match self.kind {
+            Kind::Unknown(_) => Value {
+                declared: declared.map(Arc::new),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// The elements of a list or set.
     pub(super) fn items(&self) -> Option<&Arc<[Value]>> {
         match &self.kind {

@@ -3,11 +3,13 @@
 use super::super::json;
 use super::super::number::Number;
 use super::super::syntax::{BinaryOperator, Expression, UnaryOperator};
+use super::super::types::Type;
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Scope, both};
 use crate::graph::{Condition, Variable};
 
 impl Evaluator<'_> {
+    /// What is not known has the type that the operator gives, as for Terraform.
     pub(super) fn unary(
         &mut self,
         operator: UnaryOperator,
@@ -20,20 +22,39 @@ impl Evaluator<'_> {
                 let value = self.question(value, operand, scope);
                 self.lift(vec![value], &mut |_, values| match values[0].to_bool() {
                     Some(answer) => Value::bool(!answer).from(&values),
-                    None => values[0].clone(),
+                    None => values[0].clone().of_type(Some(Type::Bool)),
                 })
             }
             UnaryOperator::Neg => self.lift(vec![value], &mut |this, values| {
                 let value = this.plain(values[0].clone());
                 match value.to_exact() {
                     Some(number) => Value::exact(number.neg()).from(&values),
-                    None => not_a_number(&value),
+                    None => not_a_number(&value).of_type(Some(Type::Number)),
                 }
             }),
         }
     }
 
     pub(super) fn binary(
+        &mut self,
+        operator: BinaryOperator,
+        left: Value,
+        right: Value,
+        place: (&Expression, &[Expression; 2]),
+        scope: &Scope,
+    ) -> Value {
+        let result = self.operate(operator, left, right, place, scope);
+        result.of_type(Some(match operator {
+            BinaryOperator::Plus
+            | BinaryOperator::Minus
+            | BinaryOperator::Mul
+            | BinaryOperator::Div
+            | BinaryOperator::Mod => Type::Number,
+            _ => Type::Bool,
+        }))
+    }
+
+    fn operate(
         &mut self,
         operator: BinaryOperator,
         left: Value,
@@ -88,6 +109,10 @@ impl Evaluator<'_> {
     }
 
     fn equality(&mut self, equal: bool, left: &Value, right: &Value, whole: &Expression, scope: &Scope) -> Value {
+        let holds = [left, right].into_iter().find(|value| value.holds_refused());
+        if let Some(refused) = holds {
+            return refused.with(Value::error("a part of it is refused"));
+        }
         if let Some(same) = left.equals(right) {
             return Value::bool(same == equal).from(&[left.clone(), right.clone()]);
         }

@@ -95,7 +95,7 @@ impl Evaluator<'_> {
                 }
                 Step::Splat => {
                     let rest = steps.get(at..).unwrap_or(&[]);
-                    return self.splat(value, rest, scope);
+                    return self.splat(value, rest, scope).of_type(None);
                 }
                 Step::AttributeSplat => {
                     let rest = steps.get(at..).unwrap_or(&[]);
@@ -106,7 +106,8 @@ impl Evaluator<'_> {
                     at += count;
                     self.splat(value, rest.get(..count).unwrap_or(&[]), scope)
                 }
-            };
+            }
+            .of_type(None);
         }
         value
     }

@@ -229,8 +229,10 @@ fn element(list: &Value, index: &Value) -> Answer {
         return None;
     };
     let count = i64::try_from(items.len()).ok().filter(|count| *count > 0)?;
-    let at = usize::try_from(index.to_whole()? % count).ok()?;
-    items.get(at).cloned()
+    let at = index.to_whole()? % count;
+    // A tuple has no elements before its first.
+    let at = if at < 0 && list.declared.is_some() { at + count } else { at };
+    items.get(usize::try_from(at).ok()?).cloned()
 }
 
 fn flatten(list: &Value, all: &mut Vec<Value>) -> Option<()> {

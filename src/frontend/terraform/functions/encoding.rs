@@ -42,7 +42,13 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
             }
             let mut written = String::new();
             match write_yaml(value, 0, &mut written) {
-                Some(()) => Some(Value::text(written)),
+                Some(()) => {
+                    // A document that is one plain scalar has an end.
+                    if matches!(value.kind, Kind::Null | Kind::Bool(_) | Kind::Number(_)) {
+                        written.push_str("...\n");
+                    }
+                    Some(Value::text(written))
+                }
                 None => Some(Value::unknown("it cannot be written as YAML")),
             }
         }

@@ -34,11 +34,71 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
                 () => 1,
             })
         }),
-        ("pow", [base, exponent]) => Number::computed(base.to_f64().powf(exponent.to_f64())).map(Value::exact),
-        ("log", [number, base]) => Number::computed(number.to_f64().ln() / base.to_f64().ln()).map(Value::exact),
+        ("pow", [base, exponent]) => Some(power(base, exponent)),
+        ("log", [number, base]) => {
+            let ratio = logarithm(number.to_f64()) / logarithm(base.to_f64());
+            Number::computed(ratio).map(Value::exact)
+        }
         ("range", _) => range(&numbers),
         _ => None,
     }
+}
+
+/// Where the result has 53 bits, so that no library rounds it otherwise.
+fn power(base: &Number, exponent: &Number) -> Value {
+    let open = || Value::unknown("the last digits of a power are not computed");
+    let (Some(exponent), Some(base)) = (exponent.to_i64(), base.to_whole()) else {
+        return open();
+    };
+    let Some(times) = u32::try_from(exponent.unsigned_abs()).ok().filter(|times| *times <= 1024) else {
+        return open();
+    };
+    if base.bits().saturating_mul(u64::from(times)) > 1100 {
+        return open();
+    }
+    let whole = base.pow(times);
+    if whole.bits() - whole.trailing_zeros().unwrap_or(0) > 53 {
+        return open();
+    }
+    let Some(whole) = Number::whole(whole) else {
+        return open();
+    };
+    let computed = if exponent < 0 { 1.0 / whole.to_f64() } else { whole.to_f64() };
+    Number::computed(computed).map_or_else(open, Value::exact)
+}
+
+/// The natural logarithm, digit for digit as Go computes it (by FreeBSD's method), which the system's may not.
+#[allow(clippy::excessive_precision, clippy::unreadable_literal, reason = "constants of the method")]
+fn logarithm(x: f64) -> f64 {
+    const LN2_HIGH: f64 = 6.93147180369123816490e-01;
+    const LN2_LOW: f64 = 1.90821492927058770002e-10;
+    const L: [f64; 7] = [
+        6.666666666666735130e-01,
+        3.999999999940941908e-01,
+        2.857142874366239149e-01,
+        2.222219843214978396e-01,
+        1.818357216161805012e-01,
+        1.531383769920937332e-01,
+        1.479819860511658591e-01,
+    ];
+    if x.is_nan() || x <= 0.0 || x.is_infinite() || !x.is_normal() {
+        return x.ln();
+    }
+    let bits = x.to_bits();
+    let mut exponent = i32::try_from((bits >> 52) & 0x7ff).unwrap_or(0) - 1022;
+    let mut fraction = f64::from_bits(bits & !(0x7ff << 52) | (1022 << 52));
+    if fraction < std::f64::consts::SQRT_2 / 2.0 {
+        fraction *= 2.0;
+        exponent -= 1;
+    }
+    let (f, k) = (fraction - 1.0, f64::from(exponent));
+    let s = f / (2.0 + f);
+    let s2 = s * s;
+    let s4 = s2 * s2;
+    let odd = s2 * (L[0] + s4 * (L[2] + s4 * (L[4] + s4 * L[6])));
+    let even = s4 * (L[1] + s4 * (L[3] + s4 * L[5]));
+    let half = 0.5 * f * f;
+    k * LN2_HIGH - ((half - (s * (half + odd + even) + k * LN2_LOW)) - f)
 }
 
 fn parse(values: &[Value]) -> Answer {

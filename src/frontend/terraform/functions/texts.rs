@@ -57,8 +57,11 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
         }
         ("indent", [_, text]) => {
             let width = usize::try_from(values[0].to_whole()?).ok()?;
-            let grown = text.matches('\n').count().saturating_mul(width);
-            if grown > MAX_TEXT {
+            let lines = text.matches('\n').count();
+            if lines == 0 {
+                return Some(Value::text(*text));
+            }
+            if lines.saturating_mul(width) > MAX_TEXT {
                 return Some(Value::unknown("it is a text of more than a megabyte"));
             }
             Value::text(text.replace('\n', &format!("\n{}", " ".repeat(width))))
@@ -116,6 +119,8 @@ pub(super) fn characters(text: &str) -> Result<Vec<&str>, Value> {
 
 fn substr(all: &[&str], offset: i64, length: i64) -> Value {
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
+    // Terraform has it so: from the end, nothing is all that is left.
+    let length = if offset < 0 && length == 0 { -1 } else { length };
     let start = if offset < 0 {
         offset.saturating_add(total).max(0)
     } else {

@@ -337,6 +337,13 @@ impl Places {
                 converted
             }
         };
+        // A marked key in parentheses looks like a call.
+        if let Kind::Call { name, arguments, .. } = &mut key.kind
+            && name.starts_with(MARK)
+            && let Some(inner) = arguments.pop()
+        {
+            key = inner;
+        }
         if let Kind::Text(text) = &mut key.kind
             && let Some(marked) = text.strip_prefix(MARK)
             && let Some((_, name)) = marked.split_once("__")
