@@ -206,7 +206,7 @@ impl Evaluator<'_> {
             };
             let mut value = self.branch(&mut branches, yes, no, answer, scope);
             // Both branches become one type.
-            if !(value.is_null() || value.as_unknown().is_some()) {
+            if value.as_unknown().is_none() {
                 let other = self.branch(&mut branches, yes, no, !answer, scope);
                 value = self.conform(value, &other);
             }
@@ -244,6 +244,9 @@ impl Evaluator<'_> {
     fn conform(&mut self, value: Value, other: &Value) -> Value {
         if other.is_null() && other.declared.is_none() {
             return value;
+        }
+        if value.is_null() && value.declared.is_none() {
+            return types::convert(&value, &types::of(other));
         }
         if !self.spend((value.weight + other.weight) as usize / 8) {
             return Value::unknown(TOO_MANY_STEPS);

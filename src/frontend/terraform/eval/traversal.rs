@@ -116,6 +116,14 @@ impl Evaluator<'_> {
         self.lift(vec![value], &mut |this, mut values| {
             let value = values.pop().unwrap_or_else(Value::null);
             let items = match &value.kind {
+                Kind::Null
+                    if matches!(
+                        value.declared.as_deref(),
+                        Some(Type::List(_) | Type::Set(_) | Type::Tuple(_))
+                    ) =>
+                {
+                    return Value::error("it is a list that is null");
+                }
                 Kind::Null => Vec::new(),
                 Kind::List(items) | Kind::Set(items) => items.to_vec(),
                 Kind::AnyResource(id) => {

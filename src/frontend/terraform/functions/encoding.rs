@@ -226,7 +226,7 @@ fn read_yaml(eval: &mut Evaluator, text: &str) -> Answer {
     }
     match parsed.documents.as_slice() {
         _ if !parsed.errors.is_empty() || !parsed.duplicates.is_empty() => None,
-        [] => Some(Value::null()),
+        [] => None,
         [one] => Some(from_yaml(one, text).unwrap_or_else(|| Value::unknown("a part of the YAML is not understood"))),
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! Functions of numbers.
 
 use super::super::number::Number;
-use super::super::value::Value;
+use super::super::value::{Kind, Value};
 use super::Answer;
 use num_bigint::BigInt;
 
@@ -105,12 +105,15 @@ fn parse(values: &[Value]) -> Answer {
     let [text, base] = values else {
         return None;
     };
-    let (text, base) = (text.to_text()?, base.to_whole()?);
+    let Kind::Text(text) = &text.kind else {
+        return None;
+    };
+    let base = base.to_whole()?;
     if (37..=62).contains(&base) {
         return Some(Value::unknown("numbers in a base above 36 are not understood"));
     }
     let base = u32::try_from(base).ok().filter(|base| (2..=36).contains(base))?;
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let plain = !digits.is_empty() && digits.len() <= 4096 && digits.chars().all(|digit| digit.is_digit(base));
     let whole = plain.then(|| BigInt::parse_bytes(text.as_bytes(), base)).flatten()?;
     Some(Value::computed(Number::whole(whole)))
