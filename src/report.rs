@@ -35,8 +35,14 @@ pub struct Units {
     pub modules: usize,
     /// Templates, whichever tool deploys them.
     pub templates: usize,
+    /// Stacks of CDK apps.
+    pub stacks: usize,
     /// Serverless Framework services.
     pub services: usize,
+    /// Terraform plans.
+    pub plans: usize,
+    /// Terraform states.
+    pub states: usize,
     /// By unit: what in it is not read.
     pub notes: Vec<String>,
 }

@@ -111,8 +111,35 @@ pub struct Rule {
     pub summary: &'static str,
     /// Its page, Markdown.
     pub page: &'static str,
+    /// What teams may set.
+    pub settings: &'static [Setting],
     /// What it does; `None` for those that the pipeline raises.
     pub check: Option<fn(&Graph, &mut Findings<'_>)>,
+}
+
+/// A number or switch of a rule that teams differ on.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its key in `[rules.<id>]`.
+    pub name: &'static str,
+    /// AWS's advice.
+    pub default: Value,
+    /// What it does, in one line.
+    pub summary: &'static str,
+}
+
+/// The value of a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// A whole number.
+    Number {
+        /// The number.
+        value: i64,
+        /// The least that makes sense.
+        least: i64,
+    },
+    /// A switch.
+    Flag(bool),
 }
 
 /// Every rule, by category and then by the order of the catalogue.
@@ -320,9 +347,15 @@ impl<'g> Findings<'g> {
 
     /// Says `diagnostic`, which holds in `world`. For a subject and attribute that has one already the worse
     /// decides (the first said among equals), the labels of both are shown, and what holds elsewhere is said at
-    /// its own place. In worlds that are not possible, or not exactly known, nothing is said.
+    /// its own place. In worlds that are not possible nothing is said, and of those that are too many to tell apart
+    /// only that.
     pub fn report(&mut self, world: &Condition, resource: &Resource, diagnostic: Diagnostic) {
-        if !world.is_possible() || world.is_too_complex() {
+        if !world.is_possible() {
+            return;
+        }
+        if world.is_too_complex() {
+            let reason = "its conditions are too many to tell apart".to_owned();
+            self.not_evaluated(resource, reason, diagnostic.primary().span);
             return;
         }
         let diagnostic = diagnostic.when(when(world, resource));

@@ -10,16 +10,35 @@ pub(super) enum Kind {
     Template,
     /// Serverless Framework.
     Serverless,
+    /// A Terraform plan or state.
+    Plan,
+    /// The manifest of what a CDK app was synthesised to.
+    CloudAssembly,
 }
 
 /// What the file `name` with these bytes is.
 pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
+    if is_plan(bytes) {
+        return Some(Kind::Plan);
+    }
     let text = decode(bytes);
-    if matches!(name, "serverless.yml" | "serverless.yaml") {
-        let service = top_lines(&text).any(|line| matches!(key_of(line), "service" | "provider" | "functions"));
-        if service {
-            return Some(Kind::Serverless);
+    let is_service_key = |key: &str| matches!(key, "service" | "provider" | "functions");
+    let special = match name {
+        "serverless.yml" | "serverless.yaml" => top_lines(&text)
+            .any(|line| is_service_key(key_of(line)))
+            .then_some(Kind::Serverless),
+        "serverless.json" => top_keys(&text)
+            .into_iter()
+            .any(is_service_key)
+            .then_some(Kind::Serverless),
+        "manifest.json" => {
+            let keys = top_keys(&text);
+            (keys.contains(&"version") && keys.contains(&"artifacts")).then_some(Kind::CloudAssembly)
         }
+        _ => None,
+    };
+    if special.is_some() {
+        return special;
     }
     let template = if text.trim_start().starts_with('{') {
         is_json_template(&text)
@@ -27,6 +46,26 @@ pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
         is_yaml_template(&text)
     };
     template.then_some(Kind::Template)
+}
+
+/// How much of a file holds the first keys of a plan, unless a tool sorted them.
+pub(super) const HEAD: usize = 4096;
+
+/// Whether JSON is what `terraform show` prints of a plan or state, or a state file; its head will do.
+pub(super) fn is_plan(bytes: &[u8]) -> bool {
+    let is_plan = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let keys = top_keys(&text);
+        let has = |key| keys.contains(&key);
+        has("terraform_version") && (has("format_version") || (has("version") && has("serial")))
+    };
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return false;
+    }
+    // Before the keys of a large file are looked for, one word is.
+    is_plan(bytes.get(..HEAD).unwrap_or(bytes))
+        || (bytes.len() > HEAD && memchr::memmem::find(bytes, b"\"terraform_version\"").is_some() && is_plan(bytes))
 }
 
 /// The text without its byte order mark. UTF-16 is made readable enough, so that its frontend can name the fault.
@@ -180,12 +219,33 @@ mod tests {
     }
 
     #[test]
+    fn plans_and_states_are_told_by_their_top_keys() {
+        let padding = format!("\"a\": \"{}\", ", "x".repeat(HEAD));
+        for text in [
+            r#"{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{"#.to_owned(),
+            r#"{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "x"}"#.to_owned(),
+            format!("{{{padding} \"format_version\": \"1.2\", \"terraform_version\": \"1.11.4\"}}"),
+        ] {
+            assert_eq!(kind("x.json", text.as_bytes()), Some(Kind::Plan), "{text}");
+        }
+        for text in [
+            r#"{"format_version":"1.0","provider_schemas":{"terraform_version":1}}"#,
+            r#"[{"format_version":"1.0","terraform_version":1}]"#,
+            r#"{"terraform_version":"1.11.4","version":"x"}"#,
+        ] {
+            assert_eq!(kind("x.json", text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
     fn a_service_is_told_by_name_and_key() {
         assert_eq!(
             kind("serverless.yml", b"service: x\nresources:\n  Resources: {}\n"),
             Some(Kind::Serverless)
         );
         assert_eq!(kind("other.yml", b"service: x\n"), None);
+        assert_eq!(kind("serverless.json", br#"{"service": "x"}"#), Some(Kind::Serverless));
+        assert_eq!(kind("serverless.json", br#"{"custom": {"service": "x"}}"#), None);
     }
 
     #[test]

@@ -5,10 +5,12 @@
 
 mod eval;
 mod functions;
+mod inputs;
 mod json;
 mod lower;
 mod module;
 mod number;
+mod plan;
 mod provider;
 mod syntax;
 #[cfg(test)]
@@ -21,14 +23,19 @@ use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
 use eval::Evaluator;
+use inputs::Inputs;
 use module::{Module, Modules, Source};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Reads every module of `directories` that no other module calls, and those they call.
 pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) -> Vec<Loaded> {
+    if directories.is_empty() {
+        return Vec::new();
+    }
+    let (inputs, mut refused) = Inputs::read(given, sources);
     let modules = module::read_all(directories, sources);
     let called: BTreeSet<&PathBuf> = modules
         .values()
@@ -45,8 +52,12 @@ pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) ->
     let (roots, owners) = share_out(roots, &modules);
     let mut units: Vec<Loaded> = roots
         .par_iter()
-        .map(|root| load_root(root, &modules, given, sources))
+        .map(|root| load_root(root, &modules, &inputs, sources))
         .collect();
+    refused.extend(inputs.misfits(&roots));
+    if let Some(first) = units.first_mut() {
+        first.errors.append(&mut refused);
+    }
     for (directory, module) in &modules {
         let Some(unit) = owners.get(directory).and_then(|at| units.get_mut(*at)) else {
             continue;
@@ -59,6 +70,11 @@ pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) ->
         unit.errors.extend(module.errors.iter().cloned());
     }
     units
+}
+
+/// Reads the plan or state in `file`.
+pub(super) fn load_plan(file: &Path, sources: &Sources) -> Loaded {
+    plan::load(file, sources)
 }
 
 /// Every root, and by module the place of the first root that it belongs to: what is read once is told once.
@@ -100,7 +116,7 @@ fn share_out<'m>(
     (roots, owners)
 }
 
-fn load_root(root: &Arc<Module>, modules: &Modules, given: &Given, sources: &Sources) -> Loaded {
+fn load_root(root: &Arc<Module>, modules: &Modules, inputs: &Inputs, sources: &Sources) -> Loaded {
     let unit = Unit {
         name: sources.name_of(&root.directory),
         kind: UnitKind::TerraformModule,
@@ -108,9 +124,7 @@ fn load_root(root: &Arc<Module>, modules: &Modules, given: &Given, sources: &Sou
     };
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);
-    if let Some(workspace) = &given.workspace {
-        evaluator.workspace = workspace.as_str().into();
-    }
+    evaluator.inputs = Some(inputs);
     let graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
     let limit = evaluator
         .limit

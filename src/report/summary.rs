@@ -86,7 +86,10 @@ fn units(units: &Units) -> Option<String> {
     let kinds = [
         (units.modules, "module"),
         (units.templates, "template"),
+        (units.stacks, "stack"),
         (units.services, "service"),
+        (units.plans, "plan"),
+        (units.states, "state"),
     ];
     let parts: Vec<String> = kinds
         .into_iter()

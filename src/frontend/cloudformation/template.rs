@@ -1,5 +1,8 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
+use super::comparisons::Comparisons;
+use super::parameters::{Supplied, Values};
+use super::serverless::Origins;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -9,6 +12,16 @@ use std::sync::Arc;
 
 /// Expressions that are evaluated for one template, at most.
 const MAX_STEPS: u32 = 2_000_000;
+/// Transforms of AWS that change no resource that is judged, besides the two that are understood.
+const KNOWN_TRANSFORMS: [&str; 4] = [
+    "AWS::CodeDeployBlueGreen",
+    "AWS::Include",
+    "AWS::SecretsManager",
+    "AWS::ServiceCatalog",
+];
+
+/// The transform that adds loops and functions.
+pub(super) const LANGUAGE_EXTENSIONS: &str = "AWS::LanguageExtensions";
 
 /// Which language of texts the file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,18 +48,36 @@ pub(super) struct Template<'t> {
     pub(super) globals: Option<&'t Node>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
+    /// Where values that stand in the place of variables came from.
+    pub(super) origins: Option<&'t Origins>,
     /// Whether the SAM transform runs over it.
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
     pub(super) is_closed: bool,
-    parameters: FxHashMap<&'t str, &'t Node>,
+    /// Whether the functions of `AWS::LanguageExtensions` may be used.
+    pub(super) has_language_extensions: bool,
+    /// A macro of the account's own that runs over the whole template.
+    pub(super) account_macro: Option<String>,
+    parameters: FxHashMap<&'t str, &'t Entry>,
+    /// What is handed to parameters.
+    values: Values,
     mappings: FxHashMap<&'t str, &'t Entry>,
     pub(super) conditions: FxHashMap<&'t str, &'t Node>,
+    /// The same, in the order written.
+    pub(super) conditions_in_order: Vec<&'t Entry>,
     by_id: FxHashMap<&'t str, usize>,
     /// Conditions as computed; `None` while one is being computed.
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
     /// Physical names, with placeholders for what is not known.
     pub(super) names: RefCell<Names>,
+    /// What parameters are compared with.
+    pub(super) comparisons: RefCell<Comparisons>,
+    /// Whether parameters that may have any value are left open: a condition asks for all of them.
+    pub(super) leaves_open: Cell<bool>,
+    /// Bounds that were reached.
+    limits: RefCell<Vec<(Span, String)>>,
+    /// The variables of conditions, numbered as they are met.
+    order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
 }
 
@@ -55,6 +86,8 @@ pub(super) struct Template<'t> {
 pub(super) struct Declared<'t> {
     /// The logical id.
     pub(super) id: Arc<str>,
+    /// `Metadata: aws:cdk:path`, without the step to the resource itself that every construct ends in.
+    pub(super) construct: Option<Arc<str>>,
     /// The logical id's place.
     pub(super) header: Span,
     /// `AWS::SQS::Queue`.
@@ -63,29 +96,26 @@ pub(super) struct Declared<'t> {
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
+    /// What it carries of the loops that it comes of.
+    pub(super) loops: &'t [Node],
 }
 
 impl<'t> Template<'t> {
     /// The sections of `roots`: one template, or the several that a service merges.
-    pub(super) fn new(unit: &str, dialect: Dialect, roots: &[&'t Node]) -> Self {
+    pub(super) fn new(unit: &str, dialect: Dialect, roots: &[&'t Node], values: Values) -> Self {
         let section = |name: &str| {
             let all = roots.iter().filter_map(move |root| root.get(name)?.entries());
             all.flatten().collect::<Vec<&'t Entry>>()
         };
-        let transforms: Vec<&str> = roots
-            .iter()
-            .filter_map(|root| root.get("Transform"))
-            .flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)))
-            .map(|node| node.as_str().unwrap_or("?"))
-            .collect();
+        let transforms = transforms(roots);
         let resources: Vec<Declared<'t>> = section("Resources").into_iter().filter_map(Declared::read).collect();
         let is_sam = transforms.iter().any(|name| name.starts_with("AWS::Serverless"))
             || resources
                 .iter()
                 .any(|resource| resource.kind.starts_with("AWS::Serverless::"));
-        let macros = transforms
-            .iter()
-            .any(|name| !name.starts_with("AWS::Serverless-") && *name != "AWS::LanguageExtensions");
+        let is_understood = |name: &&&str| name.starts_with("AWS::Serverless-") || **name == LANGUAGE_EXTENSIONS;
+        let macros: Vec<&&str> = transforms.iter().filter(|name| !is_understood(name)).collect();
+        let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
         Template {
@@ -97,22 +127,70 @@ impl<'t> Template<'t> {
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
                 .unwrap_or(&[]),
+            origins: None,
             is_sam,
-            is_closed: versioned && !macros && !loops && dialect == Dialect::Template,
-            parameters: section("Parameters").into_iter().map(|e| (&*e.key, &e.value)).collect(),
+            is_closed: versioned && macros.is_empty() && !loops && dialect == Dialect::Template,
+            // What is merged with another file may have the transform there.
+            has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
+                || !macros.is_empty()
+                || (transforms.is_empty() && !versioned),
+            account_macro: macros.iter().find(changes).map(|name| (**name).to_owned()),
+            parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
+            values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
+            conditions_in_order: section("Conditions"),
             conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             resources,
             computed: RefCell::default(),
             names: RefCell::default(),
+            comparisons: RefCell::default(),
+            leaves_open: Cell::new(false),
+            limits: RefCell::default(),
+            order: RefCell::default(),
             steps: Cell::new(0),
         }
     }
 
     /// Counts one step of evaluation; false where the template has had its share.
     pub(super) fn may_step(&self) -> bool {
-        self.steps.set(self.steps.get().saturating_add(1));
+        self.spend(1)
+    }
+
+    /// Counts several steps of evaluation.
+    pub(super) fn spend(&self, steps: usize) -> bool {
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        self.steps.set(self.steps.get().saturating_add(steps));
         self.steps.get() <= MAX_STEPS
+    }
+
+    /// Notes a bound that was reached, once.
+    pub(super) fn note_limit(&self, at: Span, bound: String) {
+        let mut limits = self.limits.borrow_mut();
+        if !limits.iter().any(|(known, text)| (*known, text) == (at, &bound)) {
+            limits.push((at, bound));
+        }
+    }
+
+    /// Bounds that were reached, and where.
+    pub(super) fn limits(&self) -> Vec<(Span, String)> {
+        self.limits.borrow().clone()
+    }
+
+    /// Every key of every mapping, top and second.
+    pub(super) fn mapping_keys(&self) -> impl Iterator<Item = &'t str> {
+        let mut keys: Vec<&'t str> = Vec::new();
+        for top in self
+            .mappings
+            .values()
+            .filter_map(|mapping| mapping.value.entries())
+            .flatten()
+        {
+            keys.push(&top.key);
+            keys.extend(top.value.entries().into_iter().flatten().map(|entry| &*entry.key));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter()
     }
 
     /// The resource called `id`.
@@ -121,8 +199,32 @@ impl<'t> Template<'t> {
     }
 
     /// The parameter called `name`.
-    pub(super) fn parameter(&self, name: &str) -> Option<Parameter<'t>> {
-        self.parameters.get(name).map(|node| Parameter { node })
+    pub(super) fn parameter(&self, name: &str) -> Option<Parameter<'_>> {
+        self.parameters.get(name).map(|entry| Parameter {
+            entry,
+            supplied: self.values.parameters.get(name),
+        })
+    }
+
+    /// `AWS::Region` or `AWS::AccountId`, where they are given.
+    pub(super) fn pseudo_parameter(&self, name: &str) -> Option<Arc<str>> {
+        let region = self.values.region.as_ref();
+        let in_china = region.is_some_and(|region| region.starts_with("cn-"));
+        match name {
+            "AWS::Region" => region.cloned(),
+            "AWS::AccountId" => self.values.account.clone(),
+            "AWS::Partition" => region.map(|region| {
+                let government = region.starts_with("us-gov-");
+                let partition = match (in_china, government) {
+                    (true, _) => "aws-cn",
+                    (_, true) => "aws-us-gov",
+                    _ => "aws",
+                };
+                partition.into()
+            }),
+            "AWS::URLSuffix" => region.map(|_| if in_china { "amazonaws.com.cn" } else { "amazonaws.com" }.into()),
+            _ => None,
+        }
     }
 
     /// The mapping called `name`.
@@ -137,13 +239,28 @@ impl<'t> Template<'t> {
             let values: Vec<Arc<str>> = all.iter().map(|(value, _)| value.as_str().into()).collect();
             Arc::from(values)
         });
-        let default = parameter.filter(|p| !p.is_from_store()).and_then(Parameter::default);
+        let default = parameter.filter(|p| !p.is_from_store() && p.supplied.is_none());
+        let default = default.and_then(Parameter::default);
+        // In the order of their first use, so that those of one formula are neighbours.
+        let mut order = self.order.borrow_mut();
+        let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let order = *order.entry(name.into()).or_insert(next);
         Variable {
+            order,
             key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
             domain,
             default: default.map(|(value, _)| value.into()),
         }
     }
+}
+
+/// The transforms that the template declares.
+pub(super) fn transforms<'t>(roots: &[&'t Node]) -> Vec<&'t str> {
+    let all = roots.iter().filter_map(|root| root.get("Transform"));
+    let all = all.flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)));
+    // One with parameters is an object.
+    let names = all.map(|node| node.as_str().or_else(|| node.get("Name")?.as_str()));
+    names.map(|name| name.unwrap_or("?")).collect()
 }
 
 /// Places in `resources` by logical id, with keys that live as long as the tree.
@@ -159,23 +276,43 @@ impl<'t> Declared<'t> {
         let kind = entry.value.get("Type")?.as_str()?;
         Some(Declared {
             id: entry.key.clone(),
+            construct: construct(&entry.value),
             header: entry.key_span,
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
+            loops: super::loops::marks(&entry.value),
         })
     }
+}
+
+/// The construct that a resource stands for, where a CDK app says so.
+fn construct(resource: &Node) -> Option<Arc<str>> {
+    let path = resource.get("Metadata")?.get("aws:cdk:path")?.as_str()?;
+    Some(path.strip_suffix("/Resource").unwrap_or(path).into())
 }
 
 /// One parameter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter<'t> {
-    node: &'t Node,
+    entry: &'t Entry,
+    supplied: Option<&'t Supplied>,
+}
+
+/// What a parameter has by being given it.
+#[derive(Debug, Clone)]
+pub(super) struct Argument {
+    /// The value.
+    pub(super) value: Arc<str>,
+    /// Where it is written; the parameter's name where that is the command line.
+    pub(super) span: Span,
+    /// Who gives it.
+    pub(super) by: Arc<str>,
 }
 
 impl<'t> Parameter<'t> {
     fn kind(self) -> &'t str {
-        self.node.get("Type").and_then(Node::as_str).unwrap_or("String")
+        self.entry.value.get("Type").and_then(Node::as_str).unwrap_or("String")
     }
 
     /// Whether the value is in the parameter store, and the default only its name.
@@ -185,10 +322,11 @@ impl<'t> Parameter<'t> {
 
     /// Whether it may not be shown.
     pub(super) fn is_secret(self) -> bool {
-        self.node
+        self.entry
+            .value
             .get("NoEcho")
             .and_then(scalar)
-            .is_some_and(|text| text == "true")
+            .is_some_and(|text| text.eq_ignore_ascii_case("true"))
     }
 
     /// Whether it is a list.
@@ -196,12 +334,45 @@ impl<'t> Parameter<'t> {
         self.kind() == "CommaDelimitedList" || self.kind().starts_with("List<")
     }
 
+    /// What it is given, or why that is not known; `None` where nothing is given.
+    pub(super) fn argument(self) -> Option<Result<Argument, Arc<str>>> {
+        let supplied = self.supplied?;
+        let argument = supplied.value.clone().and_then(|value| {
+            let allowed = self
+                .allowed()
+                .is_none_or(|all| all.iter().any(|(other, _)| **other == *value));
+            let argument = Argument {
+                value,
+                span: supplied.span.unwrap_or(self.entry.key_span),
+                by: supplied.by.clone(),
+            };
+            allowed.then_some(argument).ok_or_else(|| {
+                format!(
+                    "{} gives a value that parameter `{}` does not allow",
+                    supplied.by, self.entry.key
+                )
+                .into()
+            })
+        });
+        Some(argument)
+    }
+
+    /// Whether it is given a value that counts.
+    pub(super) fn is_settled(self) -> bool {
+        !self.is_secret() && !self.is_from_store() && matches!(self.argument(), Some(Ok(_)))
+    }
+
+    /// Whether it may have values that the template does not name.
+    pub(super) fn is_open(self) -> bool {
+        self.allowed().is_none() && !self.is_settled()
+    }
+
     /// `AllowedValues`, with their places.
     pub(super) fn allowed(self) -> Option<Vec<(String, Span)>> {
         if self.is_list() || self.is_from_store() {
             return None;
         }
-        let items = self.node.get("AllowedValues")?.items()?;
+        let items = self.entry.value.get("AllowedValues")?.items()?;
         let mut all: Vec<(String, Span)> = Vec::new();
         for item in items {
             let text = scalar(item)?;
@@ -214,7 +385,7 @@ impl<'t> Parameter<'t> {
 
     /// `Default`, with its place.
     pub(super) fn default(self) -> Option<(String, Span)> {
-        let entry = self.node.entry("Default")?;
+        let entry = self.entry.value.entry("Default")?;
         Some((scalar(&entry.value)?, entry.span()))
     }
 }

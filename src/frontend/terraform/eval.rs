@@ -8,12 +8,14 @@ mod expansion;
 mod instances;
 mod names;
 mod operators;
+mod providers;
 mod traversal;
 
 pub(super) use expansion::{Expansion, Member};
 pub(super) use instances::Instance;
 
 use super::functions;
+use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
@@ -35,6 +37,8 @@ pub(super) const TOO_MANY_STEPS: &str = "evaluating it takes more than 2 million
 pub(super) struct Evaluator<'a> {
     pub(super) sources: &'a Sources,
     pub(super) modules: &'a Modules,
+    /// What the run is given; nothing where absent.
+    pub(super) inputs: Option<&'a Inputs>,
     /// The root module first.
     pub(super) instances: Vec<Instance>,
     /// What was computed already; `None` while it is being computed.
@@ -46,8 +50,6 @@ pub(super) struct Evaluator<'a> {
     place: Option<Span>,
     /// The first bound that was reached, and where.
     pub(super) limit: Option<(Span, &'static str)>,
-    /// `terraform.workspace`.
-    pub(super) workspace: Arc<str>,
     /// Templates in files that were read, by path.
     pub(super) templates: FxHashMap<PathBuf, Result<Arc<Expression>, Arc<str>>>,
 }
@@ -60,6 +62,8 @@ enum Named {
     Output(Arc<str>),
     Call(Arc<str>),
     Resource(bool, Arc<str>, Arc<str>),
+    /// Its Region.
+    Provider(Arc<str>, Option<Arc<str>>),
 }
 
 /// Where an expression stands.
@@ -165,6 +169,7 @@ impl Evaluator<'_> {
                 self.binary(*operator, left, right, (expression, operands), scope)
             }
             Syntax::For(parts) => self.for_expression(parts, scope),
+            Syntax::Known(value) => (**value).clone(),
         }
     }
 
@@ -286,10 +291,18 @@ impl Evaluator<'_> {
 
     /// What names the condition that an expression is true.
     fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
-        // The whole text: two long questions may begin alike.
+        self.key_of(self.asked(expression), scope)
+    }
+
+    /// The text of a question on one line. The whole of it: two long questions may begin alike.
+    pub(super) fn asked(&self, expression: &Expression) -> String {
         let text = self.sources.text(expression.span);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = text.replace("||", "or").replace('|', "/");
+        text.replace("||", "or").replace('|', "/")
+    }
+
+    /// What names the condition that `text` is true in `scope`.
+    fn key_of(&self, text: String, scope: &Scope) -> String {
         let mut key = self.instances[scope.module].scope.to_string();
         // A question that does not look at its instance is the same question in each, and outside of them.
         if text.contains("count.") || text.contains("each.") {

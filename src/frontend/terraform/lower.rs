@@ -3,19 +3,24 @@
 //! It knows the AWS provider's resource types and arguments, and no rule. Each kind of node has a file; what any
 //! resource may say about queues and functions is in `lower/uses.rs`.
 
+mod access;
 mod alarm;
+mod delivery;
+mod document;
 mod function;
+mod link;
 mod mapping;
 mod queue;
 mod read;
+mod separate;
 mod uses;
 
 use super::eval::{Evaluator, Member};
 use super::syntax::Block;
 use super::value::Value;
-use crate::graph::{
-    Attribute, Condition, FailureTarget, Link, RedriveAllowPolicy, RedrivePolicy, Resource, UnitGraph, UnitId,
-};
+use crate::graph::access::PolicyDocument;
+use crate::graph::{Attribute, FailureTarget, Link, Resource, UnitGraph, UnitId};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Lowers one unit.
@@ -23,28 +28,24 @@ pub(super) struct Lowering<'a, 'e> {
     pub(super) eval: &'e mut Evaluator<'a>,
     pub(super) graph: UnitGraph,
     /// Separate resources that set an attribute of a queue.
-    separate: Vec<Separate>,
+    separate: Vec<separate::Separate>,
+    /// [`Node::cause`] of queues, by address.
+    causes: FxHashMap<Arc<str>, Arc<str>>,
     /// Destinations of failures, with the function they are for.
     invoke_targets: Vec<(Attribute<Link>, FailureTarget)>,
+    /// Policies that separate resources set on keys.
+    key_policies: Vec<(Attribute<Link>, Attribute<Option<PolicyDocument>>)>,
+    /// What separate resources say about loops, with the function they say it of.
+    recursive_loops: Vec<(Arc<str>, Attribute<String>)>,
 }
 
 /// One instance of a resource.
 struct Node {
     resource: Resource,
+    /// What its existence depends on, where that is not known: resources of one cause exist together.
+    cause: Option<Arc<str>>,
     block: Arc<Block>,
     scope: super::eval::Scope,
-}
-
-/// What a separate resource sets on a queue.
-struct Separate {
-    queue: Attribute<Link>,
-    when: Condition,
-    policy: Policy,
-}
-
-enum Policy {
-    Redrive(Attribute<Option<RedrivePolicy>>),
-    RedriveAllow(Attribute<Option<RedriveAllowPolicy>>),
 }
 
 impl<'a, 'e> Lowering<'a, 'e> {
@@ -53,7 +54,10 @@ impl<'a, 'e> Lowering<'a, 'e> {
             eval,
             graph,
             separate: Vec::new(),
+            causes: FxHashMap::default(),
             invoke_targets: Vec::new(),
+            key_policies: Vec::new(),
+            recursive_loops: Vec::new(),
         }
     }
 
@@ -67,6 +71,8 @@ impl<'a, 'e> Lowering<'a, 'e> {
         }
         self.merge_separate();
         self.merge_invoke_configs();
+        self.merge_key_policies();
+        self.merge_recursion_configs();
         self.graph
     }
 
@@ -94,17 +100,27 @@ impl<'a, 'e> Lowering<'a, 'e> {
     }
 
     fn node(&mut self, at: usize, (kind, name): &super::module::Name, block: &Arc<Block>, member: &Member) -> Node {
+        let region = self.eval.region(kind, &block.body, &member.scope).to_text();
         let instance = &self.eval.instances[at];
+        let argument = separate::meta_argument(&block.body).filter(|_| member.uncertain.is_some());
+        let cause = match (argument, &instance.uncertain) {
+            (Some(argument), _) => Some(format!("{}{}", instance.prefix, self.eval.asked(argument)).into()),
+            (None, Some(_)) => Some(instance.prefix.clone()),
+            (None, None) => None,
+        };
         Node {
             resource: Resource {
                 unit: UnitId(0),
                 address: format!("{}{kind}.{name}{}", instance.prefix, member.key.shown()).into(),
+                construct: None,
                 kind: kind.clone(),
                 header: block.header,
                 when: instance.when.and(&member.when),
                 uncertain: member.uncertain.clone().or_else(|| instance.uncertain.clone()),
                 calls: instance.calls.clone(),
+                region,
             },
+            cause,
             block: block.clone(),
             scope: member.scope.clone(),
         }
@@ -118,7 +134,35 @@ impl<'a, 'e> Lowering<'a, 'e> {
             "aws_lambda_function" => self.function(node),
             "aws_lambda_event_source_mapping" => self.mapping(node),
             "aws_cloudwatch_metric_alarm" => self.alarm(node),
-            _ => self.other(node),
+            kind => {
+                self.other(node);
+                self.delivery_or_access(kind, node);
+            }
+        }
+    }
+
+    /// What delivers to queues, and who may.
+    fn delivery_or_access(&mut self, kind: &str, node: &Node) {
+        match kind {
+            "aws_pipes_pipe" => self.pipe(node),
+            "aws_sns_topic" => self.topic(node),
+            "aws_sns_topic_subscription" => self.subscription(node),
+            "aws_cloudwatch_event_target" => self.rule_target(node),
+            "aws_scheduler_schedule" => self.schedule(node),
+            "aws_s3_bucket_notification" => self.bucket_notification(node),
+            "aws_sqs_queue_policy" => self.queue_policy(node),
+            "aws_iam_role" => self.role(node),
+            "aws_iam_role_policy" => self.role_policy(node),
+            "aws_iam_role_policy_attachment" => self.role_policy_attachment(node),
+            "aws_iam_policy_attachment" => self.policy_attachment(node),
+            "aws_iam_policy" => self.managed_policy(node),
+            "aws_kms_key" => self.key(node),
+            "aws_kms_key_policy" => self.key_policy(node),
+            "aws_kms_alias" => self.key_alias(node),
+            "aws_lambda_permission" => self.permission(node),
+            "aws_lambda_function_recursion_config" => self.recursion_config(node),
+            "aws_lambda_function_event_invoke_config" => self.invoke_config(node),
+            _ => {}
         }
     }
 }

@@ -9,11 +9,12 @@ mod literal;
 mod scan;
 
 use super::number::Number;
+use super::value::Value;
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
-pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
+pub(super) use json::{parse as parse_json, parse_values as parse_json_values, unread};
 
 /// An expression and its place.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub(super) enum Kind {
     Unary(UnaryOperator, Box<Expression>),
     Binary(BinaryOperator, Box<[Expression; 2]>),
     For(Box<For>),
+    /// No expression: a value that a plan, or a tool that calls Terraform, gives.
+    Known(Box<Value>),
 }
 
 /// A piece of a template.

@@ -168,11 +168,13 @@ fn made(function: &Resource, event: &Entry, suffix: &str) -> Resource {
     Resource {
         unit: UnitId(0),
         address: Arc::from(format!("{}{}{suffix}", function.address, event.key)),
+        construct: function.construct.clone(),
         kind: kind.into(),
         header: event.key_span,
         when: function.when.clone(),
         uncertain: None,
         calls: Vec::new(),
+        region: function.region.clone(),
     }
 }
 
@@ -189,6 +191,11 @@ fn default_queue(resource: Resource) -> Queue {
         delay: seconds("DelaySeconds", Seconds(0)),
         receive_wait_time: seconds("ReceiveMessageWaitTimeSeconds", Seconds(0)),
         maximum_message_size: Attribute::absent("MaximumMessageSize", limits::MAXIMUM_MESSAGE_SIZE_DEFAULT, header),
+        key: Attribute::absent("KmsMasterKeyId", None, header),
+        managed_encryption: Attribute::absent("SqsManagedSseEnabled", None, header),
+        content_based_deduplication: Attribute::absent("ContentBasedDeduplication", false, header),
+        deduplication_scope: Attribute::absent("DeduplicationScope", None, header),
+        throughput_limit: Attribute::absent("FifoThroughputLimit", None, header),
         key_reuse_period: seconds("KmsDataKeyReusePeriodSeconds", limits::KEY_REUSE_PERIOD_DEFAULT),
         redrive: Attribute::absent("RedrivePolicy", None, header),
         redrive_allow: Attribute::absent("RedriveAllowPolicy", None, header),

@@ -57,6 +57,7 @@ impl<'a> Evaluator<'a> {
         Evaluator {
             sources,
             modules,
+            inputs: None,
             instances: vec![root],
             known: FxHashMap::default(),
             expansions: FxHashMap::default(),
@@ -64,9 +65,29 @@ impl<'a> Evaluator<'a> {
             depth: 0,
             place: None,
             limit: None,
-            workspace: "default".into(),
             templates: FxHashMap::default(),
         }
+    }
+
+    /// An evaluator of instances that need no calls: prefix of their addresses, blocks, headers of the calls.
+    pub(in super::super) fn of_instances(
+        sources: &'a Sources,
+        modules: &'a super::super::module::Modules,
+        unit: &str,
+        instances: Vec<(Arc<str>, Arc<Module>, Vec<Span>)>,
+    ) -> Self {
+        let mut evaluator = Evaluator::new(sources, modules, Arc::default(), unit);
+        let instances = instances.into_iter().map(|(prefix, module, calls)| Instance {
+            module,
+            caller: None,
+            scope: format!("{unit}#{prefix}").into(),
+            prefix,
+            when: Condition::always(),
+            uncertain: None,
+            calls,
+        });
+        evaluator.instances = instances.collect();
+        evaluator
     }
 
     /// Adds an instance and gives its place.

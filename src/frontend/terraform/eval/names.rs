@@ -1,7 +1,8 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
+use super::super::inputs::Input;
 use super::super::module::Source;
-use super::super::syntax::{Expression, Kind as Syntax};
+use super::super::syntax::{Block, Expression, Kind as Syntax};
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Named, Scope};
@@ -60,7 +61,7 @@ impl Evaluator<'_> {
                     .before(attribute.value.span, format!("the default of `var.{name}`"));
                 value
             };
-            let value = match this.given(module, name) {
+            let value = match this.given(module, name, &block) {
                 Some(value) if nullable => value,
                 Some(value) => this.lift(vec![value], &mut |this, mut values| match values.pop() {
                     Some(value) if !value.is_null() => value,
@@ -75,10 +76,13 @@ impl Evaluator<'_> {
         })
     }
 
-    /// What the call, or a variable file of the root, gives for a variable.
-    fn given(&mut self, module: usize, name: &Arc<str>) -> Option<Value> {
+    /// What the call, or for the root the command line or a variable file, gives for a variable.
+    fn given(&mut self, module: usize, name: &Arc<str>, block: &Block) -> Option<Value> {
         let instance = &self.instances[module];
         let Some((call_name, call, scope)) = instance.caller.clone() else {
+            if let Some(input) = self.inputs.and_then(|inputs| inputs.get(name)) {
+                return Some(self.input(module, input, block));
+            }
             let (file, attribute) = instance
                 .module
                 .settings
@@ -98,6 +102,15 @@ impl Evaluator<'_> {
             .origins
             .before(attribute.span, format!("the argument of module `{call_name}`"));
         Some(value)
+    }
+
+    fn input(&mut self, module: usize, input: &Input, block: &Block) -> Value {
+        let mut value = match input.expression(block) {
+            Ok(expression) => self.eval(&expression, &self.scope(module)),
+            Err(problem) => Value::error(problem.message),
+        };
+        value.origins = value.origins.before(input.span, input.what.clone());
+        value
     }
 
     /// `value` as the type that `kind` writes.

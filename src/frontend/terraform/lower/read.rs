@@ -1,11 +1,12 @@
 //! Reads arguments and nested blocks of a resource as attributes of the graph: case by case, with place and origin.
 
 use super::super::eval::{Evaluator, Scope};
-use super::super::provider;
+use super::super::json;
 use super::super::syntax::{Block, Body};
-use super::super::value::{Kind, ResourceId, Value};
+use super::super::value::{Kind, Value};
+pub(super) use super::link::link;
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Case, Condition, Form, Link, Seconds, State, Target};
+use crate::graph::{Attribute, Case, Condition, Link, Seconds, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -18,11 +19,39 @@ pub(super) struct Nested {
     pub(super) span: Span,
 }
 
+/// A body to read, and where to point at what it does not say.
+pub(super) struct Place<'n> {
+    pub(super) body: &'n Body,
+    pub(super) scope: &'n Scope,
+    pub(super) header: Span,
+    pub(super) world: &'n Condition,
+}
+
+impl Node {
+    pub(super) fn place(&self) -> Place<'_> {
+        Place {
+            body: &self.block.body,
+            scope: &self.scope,
+            header: self.resource.header,
+            world: &self.resource.when,
+        }
+    }
+}
+
+impl Nested {
+    /// The block as a place of `node`, in `world`.
+    pub(super) fn place<'n>(&'n self, world: &'n Condition) -> Place<'n> {
+        Place {
+            body: &self.block.body,
+            scope: &self.scope,
+            header: self.block.header,
+            world,
+        }
+    }
+}
+
 /// Why a value is no `T`.
 pub(super) type Refusal = Arc<str>;
-
-/// Aliases of aliases are followed so far.
-const MAX_ALIASES: usize = 8;
 
 impl Lowering<'_, '_> {
     /// The value of an argument and the place of the argument.
@@ -153,17 +182,56 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// The blocks at the end of `path`, which leads through blocks in blocks.
+    pub(super) fn blocks_at(&mut self, body: &Body, scope: &Scope, path: &[&str]) -> Result<Vec<Nested>, Refusal> {
+        let Some((first, rest)) = path.split_first() else {
+            return Ok(Vec::new());
+        };
+        let outer = self.blocks(body, scope, first)?;
+        if rest.is_empty() {
+            return Ok(outer);
+        }
+        let mut all = Vec::new();
+        for nested in outer {
+            for mut inner in self.blocks_at(&nested.block.body, &nested.scope, rest)? {
+                inner.when = inner.when.and(&nested.when);
+                all.push(inner);
+            }
+        }
+        Ok(all)
+    }
+
     /// An argument of a nested block that may stand at most once; `default` where there is no such block.
     pub(super) fn read_nested<T: Clone>(
         &mut self,
         node: &Node,
-        path: &str,
+        path: &[&str],
+        name: &str,
+        default: T,
+        convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
+    ) -> Attribute<T> {
+        self.read_in(&node.place(), path, name, default, convert)
+    }
+
+    /// The same inside of a block.
+    pub(super) fn read_in<T: Clone>(
+        &mut self,
+        &Place {
+            body,
+            scope,
+            header,
+            world,
+        }: &Place<'_>,
+        path: &[&str],
         name: &str,
         default: T,
         mut convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
-        let header = node.resource.header;
-        let blocks = match self.blocks(&node.block.body, &node.scope, path) {
+        if path.is_empty() {
+            let argument = self.argument(body, scope, name);
+            return self.attribute(name, argument, header, world, Some(default), convert);
+        }
+        let blocks = match self.blocks_at(body, scope, path) {
             Ok(blocks) => blocks,
             Err(reason) => return Attribute::unresolved(name, reason, header),
         };
@@ -172,14 +240,7 @@ impl Lowering<'_, '_> {
         for nested in blocks {
             let argument = self.argument(&nested.block.body, &nested.scope, name);
             let place = nested.block.header;
-            let attribute = self.attribute(
-                name,
-                argument,
-                place,
-                &node.resource.when,
-                Some(default.clone()),
-                &mut convert,
-            );
+            let attribute = self.attribute(name, argument, place, world, Some(default.clone()), &mut convert);
             for mut case in attribute.cases {
                 case.when = case.when.and(&nested.when).and(&left);
                 if case.when.is_possible() {
@@ -202,10 +263,30 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// An argument that has to be there: unresolved where it is not.
+    pub(super) fn read_required<T: Clone>(
+        &mut self,
+        node: &Node,
+        name: &str,
+        convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
+    ) -> Attribute<T> {
+        let argument = self.argument(&node.block.body, &node.scope, name);
+        self.attribute(name, argument, node.resource.header, &node.resource.when, None, convert)
+    }
+
+    /// An argument as a text; `None` where it is absent or null.
+    pub(super) fn optional_text(&mut self, node: &Node, name: &str) -> Attribute<Option<String>> {
+        self.read(node, name, None, |eval, value| text(eval, value).map(Some))
+    }
+
+    /// An argument as a link; `None` where it is absent or null.
+    pub(super) fn optional_link(&mut self, node: &Node, name: &str) -> Attribute<Option<Link>> {
+        self.read(node, name, None, |eval, value| link(eval, value).map(Some))
+    }
+
     /// An argument as a link.
     pub(super) fn link(&mut self, node: &Node, name: &str) -> Attribute<Link> {
-        let argument = self.argument(&node.block.body, &node.scope, name);
-        self.attribute(name, argument, node.resource.header, &node.resource.when, None, link)
+        self.read_required(node, name, link)
     }
 }
 
@@ -228,7 +309,10 @@ pub(super) fn boolean(_: &mut Evaluator, value: &Value) -> Result<bool, Refusal>
 
 /// A text.
 pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Refusal> {
-    let plain = eval.plain(value.clone());
+    let plain = match &value.kind {
+        Kind::Encoded(inner) => json::encode(inner),
+        _ => eval.plain(value.clone()),
+    };
     plain
         .to_text()
         .map(|text| text.to_string())
@@ -247,92 +331,4 @@ pub(super) fn refusal(value: &Value, or: &str) -> Refusal {
         Kind::Cases(_) => "it depends on conditions inside of a text".into(),
         _ => or.into(),
     }
-}
-
-/// A link to a queue, a function, or anything else.
-pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Refusal> {
-    follow(eval, value, 0)
-}
-
-fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Refusal> {
-    match &value.kind {
-        Kind::Reference(id, attribute) => reference(eval, id, attribute, depth),
-        Kind::Text(text) => Ok(external(text)),
-        Kind::Template(parts) => {
-            let plain: Vec<Value> = parts.iter().map(|part| eval.plain(part.clone())).collect();
-            if let Kind::Text(text) = super::super::value::joined(plain).kind {
-                return Ok(external(&text));
-            }
-            composed(eval, parts, depth).ok_or_else(|| refusal(value, "it is not a link"))
-        }
-        _ => Err(refusal(value, "it is not an ARN, a URL or a name")),
-    }
-}
-
-fn external(text: &Arc<str>) -> Link {
-    let form = if text.starts_with("arn:") {
-        Form::Arn
-    } else if text.starts_with("https://") || text.starts_with("http://") {
-        Form::Url
-    } else {
-        Form::Name
-    };
-    Link {
-        target: Target::External(text.clone()),
-        form,
-    }
-}
-
-fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Refusal> {
-    let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
-    let label = (id.kind.clone(), id.name.clone());
-    if eval.resource(id.module, id.data, &label).is_none() {
-        return Ok(Link {
-            target: Target::Dangling(id.address.clone()),
-            form,
-        });
-    }
-    if id.data {
-        let name: Arc<str> = match &*id.kind {
-            "aws_sqs_queue" => "name".into(),
-            "aws_lambda_function" => "function_name".into(),
-            _ => return Err(format!("`{}.{attribute}` is known only after apply", id.address).into()),
-        };
-        let name = eval.configured(id, &name);
-        return follow(eval, &name, depth + 1);
-    }
-    if &*id.kind == "aws_lambda_alias" && depth < MAX_ALIASES {
-        let function = eval.configured(id, &"function_name".into());
-        let link = follow(eval, &function, depth + 1)?;
-        return Ok(Link { form, ..link });
-    }
-    Ok(Link {
-        target: Target::Resource(id.address.clone()),
-        form,
-    })
-}
-
-/// A link in the parts of a text: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
-fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link> {
-    let (first, last) = (parts.first()?, parts.last()?);
-    if let Kind::Reference(id, attribute) = &first.kind
-        && &*id.kind == "aws_lambda_function"
-        && parts
-            .get(1)
-            .and_then(Value::to_text)
-            .is_some_and(|text| text.starts_with(':'))
-    {
-        return reference(eval, id, attribute, depth).ok();
-    }
-    if let Kind::Reference(id, attribute) = &last.kind
-        && provider::is_name(&id.kind, attribute)
-        && first.to_text().is_some_and(|text| text.starts_with("arn:"))
-    {
-        let link = reference(eval, id, attribute, depth).ok()?;
-        return Some(Link {
-            form: Form::Arn,
-            ..link
-        });
-    }
-    None
 }

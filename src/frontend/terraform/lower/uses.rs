@@ -16,9 +16,6 @@ const MAX_DEPTH: usize = 24;
 impl Lowering<'_, '_> {
     /// A resource that is no node of its own.
     pub(super) fn other(&mut self, node: &Node) {
-        if &*node.resource.kind == "aws_lambda_function_event_invoke_config" {
-            self.invoke_config(node);
-        }
         self.failures(node);
         if invokes(&node.resource.kind) {
             self.invocations(node);

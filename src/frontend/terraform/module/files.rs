@@ -1,6 +1,7 @@
 //! The files of one module: which of a directory's files count, in which order, and what they declare.
 
 use super::super::super::{ReadError, limit_reached, parse_error, read};
+use super::super::inputs;
 use super::super::syntax::{self, Block, Body};
 use super::overrides::override_block;
 use super::{Bounds, Module, declare};
@@ -122,12 +123,12 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
     match read(&module.directory.join(name), sources, unit) {
         Ok(file) => {
             let text = sources.file(file);
-            let parse = match (name.ends_with(".json"), content) {
-                (false, _) => syntax::parse,
-                (true, Content::Blocks) => syntax::parse_json,
-                (true, Content::Values) => syntax::parse_json_values,
+            let json = name.ends_with(".json");
+            let (body, problems) = match content {
+                Content::Values => inputs::values(file, text.text(), json),
+                Content::Blocks if json => syntax::parse_json(file, text.text()),
+                Content::Blocks => syntax::parse(file, text.text()),
             };
-            let (body, problems) = parse(file, text.text());
             module.diagnostics.extend(problems.into_iter().map(|problem| {
                 let report = if problem.limit { limit_reached } else { parse_error };
                 report(sources, unit, problem.span, &problem.message)

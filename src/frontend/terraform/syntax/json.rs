@@ -245,7 +245,8 @@ fn escape(raw: &[u8]) -> (usize, usize) {
     }
 }
 
-fn unread(span: Span) -> Expression {
+/// Stands for what could not be read: absent would be something else.
+pub(in super::super) fn unread(span: Span) -> Expression {
     Expression {
         kind: Kind::Variable(UNREAD.into()),
         span,
