@@ -9,11 +9,13 @@ mod inputs;
 mod json;
 mod lower;
 mod module;
+mod number;
 mod plan;
 mod provider;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod types;
 mod value;
 
 use super::{Loaded, limit_reached};
