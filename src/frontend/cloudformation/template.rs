@@ -1,6 +1,8 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
+use super::comparisons::Comparisons;
 use super::parameters::{Supplied, Values};
+use super::serverless::Origins;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -46,6 +48,8 @@ pub(super) struct Template<'t> {
     pub(super) globals: Option<&'t Node>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
+    /// Where values that stand in the place of variables came from.
+    pub(super) origins: Option<&'t Origins>,
     /// Whether the SAM transform runs over it.
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
@@ -59,11 +63,17 @@ pub(super) struct Template<'t> {
     values: Values,
     mappings: FxHashMap<&'t str, &'t Entry>,
     pub(super) conditions: FxHashMap<&'t str, &'t Node>,
+    /// The same, in the order written.
+    pub(super) conditions_in_order: Vec<&'t Entry>,
     by_id: FxHashMap<&'t str, usize>,
     /// Conditions as computed; `None` while one is being computed.
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
     /// Physical names, with placeholders for what is not known.
     pub(super) names: RefCell<Names>,
+    /// What parameters are compared with.
+    pub(super) comparisons: RefCell<Comparisons>,
+    /// Whether parameters that may have any value are left open: a condition asks for all of them.
+    pub(super) leaves_open: Cell<bool>,
     /// Bounds that were reached.
     limits: RefCell<Vec<(Span, String)>>,
     /// The variables of conditions, numbered as they are met.
@@ -117,6 +127,7 @@ impl<'t> Template<'t> {
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
                 .unwrap_or(&[]),
+            origins: None,
             is_sam,
             is_closed: versioned && macros.is_empty() && !loops && dialect == Dialect::Template,
             // What is merged with another file may have the transform there.
@@ -127,10 +138,13 @@ impl<'t> Template<'t> {
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
             values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
+            conditions_in_order: section("Conditions"),
             conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             resources,
             computed: RefCell::default(),
             names: RefCell::default(),
+            comparisons: RefCell::default(),
+            leaves_open: Cell::new(false),
             limits: RefCell::default(),
             order: RefCell::default(),
             steps: Cell::new(0),
@@ -160,6 +174,23 @@ impl<'t> Template<'t> {
     /// Bounds that were reached, and where.
     pub(super) fn limits(&self) -> Vec<(Span, String)> {
         self.limits.borrow().clone()
+    }
+
+    /// Every key of every mapping, top and second.
+    pub(super) fn mapping_keys(&self) -> impl Iterator<Item = &'t str> {
+        let mut keys: Vec<&'t str> = Vec::new();
+        for top in self
+            .mappings
+            .values()
+            .filter_map(|mapping| mapping.value.entries())
+            .flatten()
+        {
+            keys.push(&top.key);
+            keys.extend(top.value.entries().into_iter().flatten().map(|entry| &*entry.key));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter()
     }
 
     /// The resource called `id`.

@@ -4,6 +4,7 @@ use crate::frontend::cloudformation::template::{Parameter, Template};
 use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
 use crate::graph::{Condition, Origin};
 use crate::source::Span;
+use std::sync::Arc;
 
 impl<'t> Template<'t> {
     /// What AWS fills in; the names begin with `AWS::`.
@@ -107,6 +108,13 @@ impl<'t> Template<'t> {
             }
             return all;
         }
+        if self.leaves_open.get() {
+            return open(format!("parameter `{name}` may have any value"));
+        }
+        let compared = self.compared(name);
+        if !(compared.is_empty() || parameter.is_list()) {
+            return self.compared_value(name, &compared, default, at, world);
+        }
         let Some((text, span)) = default else {
             return open(format!("parameter `{name}` has no default"));
         };
@@ -119,6 +127,52 @@ impl<'t> Template<'t> {
                 what: format!("the default of parameter `{name}`").into(),
             }],
         }]
+    }
+
+    /// A parameter that conditions compare with texts is each of them in some worlds, and its default in the others.
+    fn compared_value(
+        &self,
+        name: &str,
+        compared: &[Arc<str>],
+        default: Option<(String, Span)>,
+        at: Span,
+        world: &Condition,
+    ) -> Outcomes<'t> {
+        let variable = self.variable(name);
+        let mut rest = Condition::always();
+        let mut all = Vec::new();
+        let origin = |default: &(String, Span)| Origin {
+            span: default.1,
+            what: format!("the default of parameter `{name}`").into(),
+        };
+        for text in compared {
+            let when = Condition::is(variable.clone(), text.clone());
+            rest = rest.and(&when.not());
+            let is_default = default.as_ref().filter(|(default, _)| **default == **text);
+            all.push(Outcome {
+                when,
+                value: self.plain(text),
+                span: at,
+                origins: is_default.map(origin).into_iter().collect(),
+            });
+        }
+        let open = |reason: String| Evaluated::open(format!("${{{name}}}"), reason);
+        let value = match &default {
+            Some((text, _)) if !compared.iter().any(|known| **known == **text) => self.plain(text),
+            Some(_) => open(format!("parameter `{name}` may have values that no condition names")),
+            None => open(format!("parameter `{name}` has no default")),
+        };
+        all.push(Outcome {
+            when: rest,
+            value,
+            span: at,
+            origins: default.as_ref().map(origin).into_iter().collect(),
+        });
+        all.retain(|outcome| world.is_possible_with(&outcome.when));
+        if let [only] = all.as_mut_slice() {
+            only.when = Condition::always();
+        }
+        all
     }
 
     /// A parameter's text as a value of its type.
