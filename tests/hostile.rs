@@ -57,6 +57,28 @@ resource "aws_lambda_event_source_mapping" "m" {
 }
 "#;
 
+const SERVICE: &str = r#"service: orders
+provider: {name: aws, stage: "${opt:stage, 'dev'}", timeout: 20, iam: {role: R}}
+plugins: [serverless-lift]
+params: {default: {n: 3}}
+custom: {t: "${self:custom.s.${sls:stage}, 4}", s: {dev: "${strToBool('1')}"}, f: "${file(serverless.yml):service}"}
+constructs:
+  jobs: {type: queue, worker: {handler: a.b, timeout: 9}, alarm: a@b.c, extensions: {dlq: {Properties: {DelaySeconds: 1}}}}
+functions:
+  a-b:
+    handler: x.y
+    destinations: {onFailure: c}
+    events:
+      - sqs: {arn: !GetAtt Q.Arn, batchSize: "${param:n}", filterPatterns: [{body: {a: [1, null]}}]}
+      - sns: {topicName: t, redrivePolicy: {deadLetterTargetRef: Q}}
+      - schedule: rate(1 hour)
+  c: {handler: x.z, onError: "arn:aws:sns:eu-west-1:1:${env:T}", events: [{sqs: "${construct:jobs.dlqArn}"}]}
+resources:
+  - Resources:
+      Q: {Type: AWS::SQS::Queue, Properties: {QueueName: !Sub "${AWS::Region}-${self:service}", DelaySeconds: "${self:custom.t}"}}
+    extensions: {Q: {Properties: {DelaySeconds: 4}}}
+"#;
+
 /// Reads and judges `input` as the library does.
 fn judge(input: &Input, directory: &Path) {
     let sources = Sources::new(None, directory.to_owned());
@@ -72,10 +94,11 @@ fn try_all(name: &str, text: &str) {
     let directory = TemporaryDirectory::with_files([]);
     let directory = directory.path().canonicalize().expect("it exists");
     let file = directory.join(name);
-    let input = if Path::new(name).extension().is_some_and(|ending| ending == "tf") {
-        Input::TerraformModule(directory.clone())
-    } else {
-        Input::Template(file.clone())
+    let input = match name {
+        "main.tf" => Input::TerraformModule(directory.clone()),
+        "serverless.yml" => Input::ServerlessService(file.clone()),
+        "manifest.json" => Input::CdkApp(directory.clone()),
+        _ => Input::Template(file.clone()),
     };
     let attempt = |bytes: &[u8]| {
         std::fs::write(&file, bytes).expect("the temporary directory is writable");
@@ -300,4 +323,15 @@ fn look_ups_in_look_ups_end() {
         ));
     }
     tool_findings("t.yaml", &text);
+}
+
+#[test]
+fn damaged_services_do_not_panic() {
+    on_large_stack(|| try_all("serverless.yml", SERVICE));
+}
+
+#[test]
+fn damaged_cdk_manifests_do_not_panic() {
+    let text = include_str!("../fixtures/cdk/orders/cdk.out/assembly-Prod/manifest.json");
+    on_large_stack(|| try_all("manifest.json", text));
 }
