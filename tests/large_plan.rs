@@ -120,12 +120,19 @@ fn plan(size: usize) -> String {
         let module = format!(r#"module.service[\"{name}\"]"#);
         let mut resources = Vec::new();
         for resource in service(&mut random, &name) {
-            let Planned { kind, name, values, unknown } = resource;
+            let Planned {
+                kind,
+                name,
+                values,
+                unknown,
+            } = resource;
             let address = format!("{module}.{kind}.{name}");
             let common = format!(
                 r#""address":"{address}","mode":"managed","type":"{kind}","name":"{name}","provider_name":"registry.terraform.io/hashicorp/aws""#
             );
-            resources.push(format!(r#"{{{common},"schema_version":0,"values":{values},"sensitive_values":{{}}}}"#));
+            resources.push(format!(
+                r#"{{{common},"schema_version":0,"values":{values},"sensitive_values":{{}}}}"#
+            ));
             let comma = if changes.is_empty() { "" } else { "," };
             write!(
                 changes,
@@ -134,12 +141,20 @@ fn plan(size: usize) -> String {
             .unwrap();
         }
         let comma = if planned.is_empty() { "" } else { "," };
-        write!(planned, r#"{comma}{{"resources":[{}],"address":"{module}"}}"#, resources.join(",")).unwrap();
+        write!(
+            planned,
+            r#"{comma}{{"resources":[{}],"address":"{module}"}}"#,
+            resources.join(",")
+        )
+        .unwrap();
         count += 1;
     }
     let refers = |names: &[&str]| format!(r#"{{"references":{names:?}}}"#);
     let block = |kind: &str, name: &str, expressions: &[(&str, String)]| {
-        let expressions: Vec<String> = expressions.iter().map(|(name, value)| format!(r#""{name}":{value}"#)).collect();
+        let expressions: Vec<String> = expressions
+            .iter()
+            .map(|(name, value)| format!(r#""{name}":{value}"#))
+            .collect();
         format!(
             r#"{{"address":"{kind}.{name}","mode":"managed","type":"{kind}","name":"{name}","provider_config_key":"aws","expressions":{{{}}},"schema_version":0}}"#,
             expressions.join(",")
@@ -152,27 +167,62 @@ fn plan(size: usize) -> String {
             &[
                 ("name", refers(&["var.name"])),
                 ("visibility_timeout_seconds", refers(&["var.visibility"])),
-                ("redrive_policy", refers(&["aws_sqs_queue.failed.arn", "aws_sqs_queue.failed", "var.receives"])),
+                (
+                    "redrive_policy",
+                    refers(&["aws_sqs_queue.failed.arn", "aws_sqs_queue.failed", "var.receives"]),
+                ),
             ],
         ),
         block(
             "aws_sqs_queue",
             "failed",
-            &[("name", refers(&["var.name"])), ("message_retention_seconds", r#"{"constant_value":1209600}"#.to_owned())],
+            &[
+                ("name", refers(&["var.name"])),
+                ("message_retention_seconds", r#"{"constant_value":1209600}"#.to_owned()),
+            ],
         ),
-        block("aws_lambda_function", "this", &[("function_name", refers(&["var.name"])), ("timeout", refers(&["var.timeout"]))]),
+        block(
+            "aws_lambda_function",
+            "this",
+            &[
+                ("function_name", refers(&["var.name"])),
+                ("timeout", refers(&["var.timeout"])),
+            ],
+        ),
         block(
             "aws_lambda_event_source_mapping",
             "this",
             &[
-                ("event_source_arn", refers(&["aws_sqs_queue.this.arn", "aws_sqs_queue.this"])),
-                ("function_name", refers(&["aws_lambda_function.this.arn", "aws_lambda_function.this"])),
-                ("function_response_types", r#"{"constant_value":["ReportBatchItemFailures"]}"#.to_owned()),
+                (
+                    "event_source_arn",
+                    refers(&["aws_sqs_queue.this.arn", "aws_sqs_queue.this"]),
+                ),
+                (
+                    "function_name",
+                    refers(&["aws_lambda_function.this.arn", "aws_lambda_function.this"]),
+                ),
+                (
+                    "function_response_types",
+                    r#"{"constant_value":["ReportBatchItemFailures"]}"#.to_owned(),
+                ),
             ],
         ),
-        block("aws_cloudwatch_metric_alarm", "failed", &[("dimensions", refers(&["aws_sqs_queue.failed.name", "aws_sqs_queue.failed"]))]),
+        block(
+            "aws_cloudwatch_metric_alarm",
+            "failed",
+            &[(
+                "dimensions",
+                refers(&["aws_sqs_queue.failed.name", "aws_sqs_queue.failed"]),
+            )],
+        ),
     ];
-    blocks.extend((0..OTHERS).map(|at| block("aws_security_group", &format!("of_{at}"), &[("name", refers(&["var.name"]))])));
+    blocks.extend((0..OTHERS).map(|at| {
+        block(
+            "aws_security_group",
+            &format!("of_{at}"),
+            &[("name", refers(&["var.name"]))],
+        )
+    }));
     format!(
         r#"{{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{{"root_module":{{"child_modules":[{planned}]}}}},"resource_changes":[{changes}],"configuration":{{"provider_config":{{}},"root_module":{{"module_calls":{{"service":{{"source":"./service","expressions":{{"name":{},"receives":{{"constant_value":5}}}},"for_each_expression":{},"module":{{"resources":[{}]}}}}}}}}}},"applyable":true,"complete":true,"errored":false}}"#,
         refers(&["each.key"]),
@@ -200,7 +250,10 @@ fn time_grows_with_the_size_and_no_faster() {
     let mappings = |outcome: &Outcome| {
         let graph = &outcome.graph;
         let linked = graph.mappings().iter().filter(|mapping| {
-            let queue = mapping.queue.known().and_then(|link| graph.queue(mapping.resource.unit, link));
+            let queue = mapping
+                .queue
+                .known()
+                .and_then(|link| graph.queue(mapping.resource.unit, link));
             queue.is_some_and(|queue| queue.resource.address.ends_with(".this"))
         });
         (linked.count(), graph.queues().len(), graph.functions().len())
@@ -209,7 +262,11 @@ fn time_grows_with_the_size_and_no_faster() {
     assert!(linked > 20, "{linked}");
     assert_eq!((queues, functions), (2 * linked, linked));
     let rules = larger.findings.iter().map(|found| found.rule);
-    assert!(rules.clone().all(|rule| rule == "visibility-timeout-too-short"), "{:?}", rules.collect::<Vec<_>>());
+    assert!(
+        rules.clone().all(|rule| rule == "visibility-timeout-too-short"),
+        "{:?}",
+        rules.collect::<Vec<_>>()
+    );
     assert!(!larger.findings.is_empty());
     // Four times the size; what starts once, and a busy machine, are allowed for.
     let bound = 8 * first + Duration::from_millis(500);
@@ -223,7 +280,9 @@ fn peak(child: &mut std::process::Child) -> Option<u64> {
     while child.try_wait().unwrap().is_none() {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        most = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).or(most);
+        most = line
+            .and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok())
+            .or(most);
         std::thread::sleep(Duration::from_millis(2));
     }
     most
@@ -262,5 +321,8 @@ fn a_large_plan_is_read_within_the_bounds() {
     let size = text.len();
     println!("{size} bytes: ignored in {ignored:?}, checked in {checked:?}, {peak} kB at most");
     assert!(checked < 3 * ignored, "{checked:?} against {ignored:?}");
-    assert!(peak * 1024 < 3 * u64::try_from(size).unwrap(), "{peak} kB for {size} bytes");
+    assert!(
+        peak * 1024 < 3 * u64::try_from(size).unwrap(),
+        "{peak} kB for {size} bytes"
+    );
 }

@@ -58,7 +58,9 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
         .map(|call| call.module.as_ref().and_then(|path| modules.get(path)))
         .collect();
     let (roots, owners) = share_out(roots, &targets, &modules);
-    let called = calls.par_iter().map(|call| load_called(call, &modules, &inputs, sources));
+    let called = calls
+        .par_iter()
+        .map(|call| load_called(call, &modules, &inputs, sources));
     let alone = roots
         .par_iter()
         .map(|root| load_root(root, None, &modules, &inputs, sources));

@@ -41,19 +41,22 @@ pub(super) struct Root {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inputs {
     pub(super) values: Vec<Attribute>,
-    /// Why there may be others.
-    pub(super) rest: Option<Arc<str>>,
+    /// Why there may be others, and where that is written.
+    rest: Option<(Arc<str>, Span)>,
+    /// Why each may be another: variable files win over inputs.
+    over: Option<(Arc<str>, Span)>,
 }
 
 impl Inputs {
     /// What `name` is given.
     pub(super) fn get(&self, name: &str) -> Option<Attribute> {
+        let open =
+            |(reason, span): &(Arc<str>, Span)| known_attribute(name.into(), Value::unknown(reason.clone()), *span);
+        if let Some(over) = &self.over {
+            return Some(open(over));
+        }
         let known = self.values.iter().find(|attribute| &*attribute.name == name).cloned();
-        known.or_else(|| {
-            let reason = self.rest.clone()?;
-            let span = self.values.first().map(|attribute| attribute.span);
-            Some(known_attribute(name.into(), Value::unknown(reason), span?))
-        })
+        known.or_else(|| self.rest.as_ref().map(open))
     }
 
     /// The same under the inputs of a file that includes these.
@@ -65,6 +68,7 @@ impl Inputs {
             }
         }
         self.rest = nearer.rest.or(self.rest);
+        self.over = nearer.over.or(self.over);
         self
     }
 }
@@ -114,12 +118,15 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
         Some((value, _)) => match value.to_text() {
             Some(source) => match local(&source, &directory).filter(|path| context.allows(path)) {
                 Some(path) => root.module = Some(path),
-                None => root.notes.push(format!("its module is not here (its source is `{source}`)")),
+                None => root
+                    .notes
+                    .push(format!("its module is not here (its source is `{source}`)")),
             },
             None => {
                 let reason = value.as_unknown().map(|unknown| unknown.reason.to_string());
                 let reason = reason.unwrap_or_else(|| "it is no text".to_owned());
-                root.notes.push(format!("the source of its module is not known: {reason}"));
+                root.notes
+                    .push(format!("the source of its module is not known: {reason}"));
             }
         },
     }
@@ -141,7 +148,10 @@ fn local(source: &str, directory: &Path) -> Option<PathBuf> {
 fn holds_module(directory: &Path) -> bool {
     std::fs::read_dir(directory).is_ok_and(|entries| {
         let mut names = entries.flatten().map(|entry| entry.path());
-        names.any(|path| path.extension().is_some_and(|ending| ending == "tf" || ending == "tofu"))
+        names.any(|path| {
+            path.extension()
+                .is_some_and(|ending| ending == "tf" || ending == "tofu")
+        })
     })
 }
 
@@ -162,7 +172,10 @@ impl Reader<'_> {
                 // Whatever it sets stays open.
                 let config = Config {
                     inputs: Inputs {
-                        rest: Some("a file that `terragrunt.hcl` includes is not known".into()),
+                        rest: Some((
+                            "a file that `terragrunt.hcl` includes is not known".into(),
+                            block.header,
+                        )),
                         ..Inputs::default()
                     },
                     ..Config::default()
@@ -199,9 +212,16 @@ impl Reader<'_> {
     fn own(&mut self, body: &Body, context: &Context, included: &[(Arc<str>, bool, Config)], depth: usize) -> Config {
         let exposed = included.iter().map(|(label, _, config)| {
             let locals = config.locals.clone().unwrap_or_else(|| Value::map(Vec::new()));
-            let inputs = config.inputs.values.iter().map(|attribute| (attribute.name.clone(), value_of(attribute)));
+            let inputs = config
+                .inputs
+                .values
+                .iter()
+                .map(|attribute| (attribute.name.clone(), value_of(attribute)));
             let inputs = Value::map(inputs.collect());
-            (label.clone(), Value::map(vec![("locals".into(), locals), ("inputs".into(), inputs)]))
+            (
+                label.clone(),
+                Value::map(vec![("locals".into(), locals), ("inputs".into(), inputs)]),
+            )
         });
         let mut exposed: Vec<(Arc<str>, Value)> = exposed.collect();
         let include = match exposed.as_mut_slice() {
@@ -212,7 +232,10 @@ impl Reader<'_> {
         let names = vec![
             ("include".into(), include),
             ("dependency".into(), later("outputs of a `dependency`")),
-            ("feature".into(), Value::unknown("`feature` flags are set when Terragrunt runs")),
+            (
+                "feature".into(),
+                Value::unknown("`feature` flags are set when Terragrunt runs"),
+            ),
         ];
         let mut config = Config::default();
         let problems = std::cell::RefCell::new((Vec::new(), Vec::new()));
@@ -232,7 +255,11 @@ impl Reader<'_> {
                 let other = reader.config(path, &Context::of(path, sources), depth + 1);
                 problems.borrow_mut().0.extend(reader.diagnostics);
                 problems.borrow_mut().1.extend(reader.errors);
-                let inputs = other.inputs.values.iter().map(|attribute| (attribute.name.clone(), value_of(attribute)));
+                let inputs = other
+                    .inputs
+                    .values
+                    .iter()
+                    .map(|attribute| (attribute.name.clone(), value_of(attribute)));
                 Value::map(vec![
                     ("locals".into(), other.locals.unwrap_or_else(|| Value::map(Vec::new()))),
                     ("inputs".into(), Value::map(inputs.collect())),
@@ -243,6 +270,7 @@ impl Reader<'_> {
                 ..Evaluation::new(self.sources, body, context, names)
             };
             config.locals = Some(evaluation.locals());
+            let mut over = None;
             let terraform = body.blocks.iter().filter(|block| &*block.kind == "terraform");
             for block in terraform {
                 if let Some(attribute) = block.body.attribute("source") {
@@ -251,23 +279,21 @@ impl Reader<'_> {
                 let hands_over = |block: &&Arc<syntax::Block>| {
                     &*block.kind == "extra_arguments"
                         && block.body.attributes.iter().any(|attribute| {
-                            matches!(&*attribute.name, "required_var_files" | "optional_var_files" | "arguments" | "env_vars")
+                            matches!(
+                                &*attribute.name,
+                                "required_var_files" | "optional_var_files" | "arguments" | "env_vars"
+                            )
                         })
                 };
                 if let Some(extra) = block.body.blocks.iter().find(hands_over) {
                     let label = extra.labels.first().cloned().unwrap_or_default();
-                    config.inputs.rest = Some(format!("`extra_arguments` `{label}` may set it").into());
+                    over = Some((format!("`extra_arguments` `{label}` may set it").into(), extra.header));
                 }
             }
             if let Some(attribute) = body.attribute("inputs") {
-                let rest = config.inputs.rest.take();
                 config.inputs = inputs_of(evaluation.value(attribute), attribute.span);
-                if rest.is_some() {
-                    // Variable files win over inputs.
-                    config.inputs.values.clear();
-                    config.inputs.rest = rest;
-                }
             }
+            config.inputs.over = over;
         }
         let (diagnostics, errors) = problems.into_inner();
         self.diagnostics.extend(diagnostics);
@@ -346,7 +372,11 @@ impl<'c> Evaluation<'c> {
 
     fn locals(&self) -> Value {
         let locals = self.module.locals.values();
-        Value::map(locals.map(|attribute| (attribute.name.clone(), self.value(attribute))).collect())
+        Value::map(
+            locals
+                .map(|attribute| (attribute.name.clone(), self.value(attribute)))
+                .collect(),
+        )
     }
 }
 
@@ -355,9 +385,8 @@ fn inputs_of(value: Value, span: Span) -> Inputs {
     let Some(entries) = value.entries() else {
         let reason = value.as_unknown().map(|unknown| unknown.reason.clone());
         return Inputs {
-            // Its place is where the reason is found.
-            values: vec![known_attribute("".into(), Value::null(), span)],
-            rest: Some(reason.unwrap_or_else(|| "the `inputs` are not known".into())),
+            rest: Some((reason.unwrap_or_else(|| "the `inputs` are not known".into()), span)),
+            ..Inputs::default()
         };
     };
     let values = entries.iter().map(|(name, value)| {
@@ -366,7 +395,7 @@ fn inputs_of(value: Value, span: Span) -> Inputs {
     });
     Inputs {
         values: values.collect(),
-        rest: None,
+        ..Inputs::default()
     }
 }
 

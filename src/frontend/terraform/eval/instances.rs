@@ -115,7 +115,11 @@ impl<'a> Evaluator<'a> {
     pub(in super::super) fn scope(&self, module: usize) -> Scope {
         Scope {
             module,
-            names: if module == 0 { self.outside.names.clone() } else { Vec::new() },
+            names: if module == 0 {
+                self.outside.names.clone()
+            } else {
+                Vec::new()
+            },
             ..Scope::default()
         }
     }

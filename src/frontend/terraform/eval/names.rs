@@ -82,7 +82,13 @@ impl Evaluator<'_> {
             if let Some(input) = self.inputs.and_then(|inputs| inputs.get(name)) {
                 return Some(self.input(module, input, block));
             }
-            let set = instance.module.settings.iter().rev().find(|(_, a)| a.name == *name).cloned();
+            let set = instance
+                .module
+                .settings
+                .iter()
+                .rev()
+                .find(|(_, a)| a.name == *name)
+                .cloned();
             let handed = || {
                 let attribute = self.outside.inputs?.get(name)?;
                 Some(("terragrunt.hcl".into(), attribute))

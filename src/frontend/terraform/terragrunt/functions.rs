@@ -126,18 +126,33 @@ impl Context {
 
     /// The nearest file or directory `wanted` above the root, in the repository.
     fn above(&self, wanted: &str) -> Option<PathBuf> {
-        let mut above = self.directory.ancestors().skip(1).map(|directory| directory.join(wanted));
+        let mut above = self
+            .directory
+            .ancestors()
+            .skip(1)
+            .map(|directory| directory.join(wanted));
         above.find(|path| self.allows(path) && path.exists())
     }
 }
 
 /// `path` as seen from `base`.
 fn relative(path: &Path, base: &Path) -> String {
-    let shared = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
+    let shared = path
+        .components()
+        .zip(base.components())
+        .take_while(|(a, b)| a == b)
+        .count();
     let up = base.components().skip(shared).map(|_| "..".to_owned());
-    let down = path.components().skip(shared).map(|part: Component<'_>| part.as_os_str().to_string_lossy().into_owned());
+    let down = path
+        .components()
+        .skip(shared)
+        .map(|part: Component<'_>| part.as_os_str().to_string_lossy().into_owned());
     let parts: Vec<String> = up.chain(down).collect();
-    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+    if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join("/")
+    }
 }
 
 #[cfg(test)]
