@@ -33,12 +33,24 @@ const MAX_DEPTH: usize = 300;
 /// What is said where the steps are used up.
 pub(super) const TOO_MANY_STEPS: &str = "evaluating it takes more than 2 million steps";
 
+/// What a tool that calls Terraform adds to the language, and hands to the root module.
+#[derive(Default)]
+pub(super) struct Outside<'a> {
+    /// Which functions are its own, and their values.
+    pub(super) functions: Option<(fn(&str) -> bool, &'a dyn Fn(&str, &[Value]) -> Value)>,
+    /// Names of its own.
+    pub(super) names: Vec<(Arc<str>, Value)>,
+    /// Values for variables that nothing nearer sets.
+    pub(super) inputs: Option<&'a super::terragrunt::Inputs>,
+}
+
 /// Evaluates one root module and what it calls.
 pub(super) struct Evaluator<'a> {
     pub(super) sources: &'a Sources,
     pub(super) modules: &'a Modules,
     /// What the run is given; nothing where absent.
     pub(super) inputs: Option<&'a Inputs>,
+    pub(super) outside: Outside<'a>,
     /// The root module first.
     pub(super) instances: Vec<Instance>,
     /// What was computed already; `None` while it is being computed.
@@ -159,7 +171,13 @@ impl Evaluator<'_> {
                 name,
                 arguments,
                 expand,
-            } => functions::call(self, name, arguments, *expand, scope),
+            } => match self.outside.functions {
+                Some((knows, call)) if knows(name) => {
+                    let arguments: Vec<Value> = arguments.iter().map(|argument| self.eval(argument, scope)).collect();
+                    call(name, &arguments)
+                }
+                _ => functions::call(self, name, arguments, *expand, scope),
+            },
             Syntax::Unary(operator, operand) => {
                 let value = self.eval(operand, scope);
                 self.unary(*operator, value, operand, scope)

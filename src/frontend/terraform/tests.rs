@@ -253,7 +253,7 @@ fn dump(files: &[(&str, &str)], root: &str) -> String {
     let scratch = Scratch::new(files);
     let sources = Sources::new(Some(scratch.0.clone()), scratch.0.clone());
     let directory = scratch.0.join(root).canonicalize().unwrap();
-    let loaded = load(&[directory], &crate::given::Given::default(), &sources);
+    let loaded = load(&[directory], &[], &crate::given::Given::default(), &sources);
     let mut text = String::new();
     for unit in &loaded {
         let graph = &unit.graph;
@@ -516,7 +516,7 @@ fn problems_belong_to_the_unit_that_calls_the_module() {
         .iter()
         .map(|name| scratch.0.join(name))
         .collect();
-    let loaded = load(&directories, &crate::given::Given::default(), &sources);
+    let loaded = load(&directories, &[], &crate::given::Given::default(), &sources);
     let shown: Vec<String> = loaded
         .iter()
         .map(|unit| {

@@ -58,6 +58,7 @@ impl<'a> Evaluator<'a> {
             sources,
             modules,
             inputs: None,
+            outside: super::Outside::default(),
             instances: vec![root],
             known: FxHashMap::default(),
             expansions: FxHashMap::default(),
@@ -116,6 +117,11 @@ impl<'a> Evaluator<'a> {
     pub(in super::super) fn scope(&self, module: usize) -> Scope {
         Scope {
             module,
+            names: if module == 0 {
+                self.outside.names.clone()
+            } else {
+                Vec::new()
+            },
             ..Scope::default()
         }
     }

@@ -83,15 +83,28 @@ impl Evaluator<'_> {
             if let Some(input) = self.inputs.and_then(|inputs| inputs.get(name)) {
                 return Some(self.input(module, input, block));
             }
-            let (file, attribute) = instance
+            let set = instance
                 .module
                 .settings
                 .iter()
                 .rev()
-                .find(|(_, a)| a.name == *name)?
-                .clone();
+                .find(|(_, a)| a.name == *name)
+                .cloned();
+            let handed = || {
+                let attribute = self.outside.inputs?.get(name)?;
+                Some(("terragrunt.hcl".into(), attribute))
+            };
+            let from_outside = set.is_none();
+            let (file, attribute) = set.or_else(handed)?;
             let scope = self.scope(module);
             let mut value = self.eval(&attribute.value, &scope);
+            // It is handed over in the environment, where without a type everything plain is a text.
+            if from_outside
+                && block.body.attribute("type").is_none()
+                && let (Kind::Bool(_) | Kind::Number(_), Some(text)) = (&value.kind, value.to_text())
+            {
+                value.kind = Kind::Text(text);
+            }
             value.origins = value.origins.before(attribute.span, format!("`{name}` in `{file}`"));
             return Some(value);
         };
