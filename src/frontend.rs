@@ -5,6 +5,7 @@
 
 mod cloudformation;
 mod json;
+mod md5;
 mod terraform;
 mod toml;
 mod tree;
@@ -35,16 +36,21 @@ pub struct Loaded {
 /// Recursion is bounded, but deep: run it on threads with 8 MiB of stack.
 pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
+    let mut terragrunt: Vec<PathBuf> = Vec::new();
     let mut files: BTreeMap<PathBuf, Document> = BTreeMap::new();
     let mut broken = Vec::new();
     for input in inputs {
         match input {
             Input::TerraformModule(directory) => modules.push(directory.clone()),
+            Input::Terragrunt(file) => terragrunt.push(file.clone()),
             Input::Template(path) => {
                 files.entry(path.clone()).or_insert(Document::Template);
             }
             Input::ServerlessService(path) => {
                 files.insert(path.clone(), Document::Service);
+            }
+            Input::Plan(path) => {
+                files.insert(path.clone(), Document::Plan);
             }
             Input::CdkApp(directory) => {
                 let app = cloudformation::read_app(directory, sources);
@@ -56,10 +62,11 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     }
     let settings = cloudformation::Settings::new(given, sources);
     let (mut all, templates) = rayon::join(
-        || terraform::load(&modules, given, sources),
+        || terraform::load(&modules, &terragrunt, given, sources),
         || {
             let read = files.par_iter().map(|(path, document)| match document {
                 Document::Service => cloudformation::load_serverless(path, &settings, sources),
+                Document::Plan => terraform::load_plan(path, sources),
                 Document::Template => cloudformation::load_template(path, &settings, sources),
                 Document::Stack(environment) => cloudformation::load_stack(path, environment, &settings, sources),
             });
@@ -77,6 +84,8 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
 
 /// What a file is read as. A template that is also a stack of an app is that stack.
 enum Document {
+    /// A Terraform plan or state.
+    Plan,
     /// A template by itself.
     Template,
     /// A template as a CDK app deploys it.

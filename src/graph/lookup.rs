@@ -88,6 +88,12 @@ impl Index {
         }
     }
 
+    /// The nodes that `attribute`, written in `unit`, points to in some world.
+    fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
+        let links = attribute.cases.iter().filter_map(Case::value);
+        links.filter_map(move |link| self.find(unit, link))
+    }
+
     /// Every node with the physical name in `written` that is not known to be in another Region.
     fn named(&self, written: &str, form: Form) -> Vec<&Named> {
         let region = region(written, form);
@@ -97,12 +103,6 @@ impl Index {
             regions.is_some_and(|(one, other)| one != other)
         };
         named.into_iter().flatten().filter(|node| !elsewhere(node)).collect()
-    }
-
-    /// The nodes that `attribute`, written in `unit`, points to in some world.
-    fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
-        let links = attribute.cases.iter().filter_map(Case::value);
-        links.filter_map(move |link| self.find(unit, link))
     }
 
     /// Every node of `unit` that `link` may point to: several where they share a physical name.

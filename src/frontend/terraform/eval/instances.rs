@@ -58,13 +58,37 @@ impl<'a> Evaluator<'a> {
             sources,
             modules,
             inputs: None,
+            outside: super::Outside::default(),
             instances: vec![root],
             known: FxHashMap::default(),
             expansions: FxHashMap::default(),
             steps: 0,
             depth: 0,
+            place: None,
             limit: None,
+            templates: FxHashMap::default(),
         }
+    }
+
+    /// An evaluator of instances that need no calls: prefix of their addresses, blocks, headers of the calls.
+    pub(in super::super) fn of_instances(
+        sources: &'a Sources,
+        modules: &'a super::super::module::Modules,
+        unit: &str,
+        instances: Vec<(Arc<str>, Arc<Module>, Vec<Span>)>,
+    ) -> Self {
+        let mut evaluator = Evaluator::new(sources, modules, Arc::default(), unit);
+        let instances = instances.into_iter().map(|(prefix, module, calls)| Instance {
+            module,
+            caller: None,
+            scope: format!("{unit}#{prefix}").into(),
+            prefix,
+            when: Condition::always(),
+            uncertain: None,
+            calls,
+        });
+        evaluator.instances = instances.collect();
+        evaluator
     }
 
     /// Adds an instance and gives its place.
@@ -93,6 +117,11 @@ impl<'a> Evaluator<'a> {
     pub(in super::super) fn scope(&self, module: usize) -> Scope {
         Scope {
             module,
+            names: if module == 0 {
+                self.outside.names.clone()
+            } else {
+                Vec::new()
+            },
             ..Scope::default()
         }
     }
