@@ -222,7 +222,7 @@ fn dump(files: &[(&str, &str)], root: &str) -> String {
     let scratch = Scratch::new(files);
     let sources = Sources::new(Some(scratch.0.clone()), scratch.0.clone());
     let directory = scratch.0.join(root).canonicalize().unwrap();
-    let loaded = load(&[directory], &crate::given::Given::default(), &sources);
+    let loaded = load(&[directory], &[], &crate::given::Given::default(), &sources);
     let mut text = String::new();
     for unit in &loaded {
         let graph = &unit.graph;

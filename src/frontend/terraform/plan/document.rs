@@ -76,8 +76,8 @@ pub(super) struct Change<'d> {
     pub(super) mode: Cow<'d, str>,
     #[serde(default)]
     pub(super) deposed: Option<IgnoredAny>,
-    #[serde(borrow)]
-    pub(super) change: Outcome<'d>,
+    #[serde(borrow, rename = "change")]
+    pub(super) outcome: Outcome<'d>,
 }
 
 #[derive(Debug, Deserialize)]
