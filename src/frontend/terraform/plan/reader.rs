@@ -26,6 +26,8 @@ struct Resource<'p> {
     /// Its name is that of its block with the key behind it, so that each is a block of its own.
     id: Arc<ResourceId>,
     header: Span,
+    /// As it is written in a plan.
+    address: Option<&'p RawValue>,
     values: Option<&'p RawValue>,
     sensitive: Marks<'p>,
 }
@@ -87,6 +89,8 @@ pub(super) struct Reader<'p> {
     text: Text<'p>,
     resolver: Resolver<'p>,
     resources: Vec<Resource<'p>>,
+    /// Those that matter only where they name a queue or a function.
+    others: Vec<(&'p Planned<'p>, usize)>,
     changes: FxHashMap<&'p str, &'p Change<'p>>,
     /// Resource blocks of the configuration by their place in memory: their arguments.
     arguments: FxHashMap<usize, Option<Arc<Arguments>>>,
@@ -105,6 +109,7 @@ impl<'p> Reader<'p> {
             text,
             resolver: Resolver::new(root),
             resources: Vec::new(),
+            others: Vec::new(),
             changes: document::changes(document),
             arguments: FxHashMap::default(),
             places: Places::find(file, root, sources),
@@ -138,21 +143,35 @@ impl<'p> Reader<'p> {
     }
 
     fn planned(&mut self, planned: &'p Planned<'p>, instance: usize) {
-        let Ok(address) = serde_json::from_str::<Cow<'_, str>>(planned.address.get()) else {
-            return;
-        };
-        let prefix = &self.resolver.instances[instance].prefix;
-        let name = address
-            .strip_prefix(&**prefix)
-            .and_then(|rest| rest.strip_prefix(&*planned.kind));
         if planned.mode != "managed" {
             return;
         }
-        if let Some(name) = name.and_then(|rest| rest.strip_prefix('.')) {
-            let header = self.text.span(planned.address);
-            let sensitive = Marks::Tree(planned.sensitive_values);
-            self.keep(instance, (&planned.kind, name), planned.values, sensitive, header);
+        if !relevance::is_end(&planned.kind) {
+            self.resolver.aside.insert(&planned.kind);
+            if !relevance::is_passed_over(&planned.kind) {
+                self.others.push((planned, instance));
+            }
+            return;
         }
+        if let Some(resource) = self.resource(planned, instance) {
+            self.declare(resource);
+        }
+    }
+
+    fn resource(&self, planned: &'p Planned<'p>, instance: usize) -> Option<Resource<'p>> {
+        let address = serde_json::from_str::<Cow<'_, str>>(planned.address.get()).ok()?;
+        let prefix = &self.resolver.instances[instance].prefix;
+        let name = address
+            .strip_prefix(&**prefix)?
+            .strip_prefix(&*planned.kind)?
+            .strip_prefix('.')?;
+        Some(Resource {
+            id: self.id(instance, false, &planned.kind, name),
+            header: self.text.span(planned.address),
+            address: Some(planned.address),
+            values: planned.values,
+            sensitive: Marks::Tree(planned.sensitive_values),
+        })
     }
 
     fn stored(&mut self, stored: &'p document::Stored<'p>) {
@@ -168,35 +187,26 @@ impl<'p> Reader<'p> {
                 Some(key) => (format!("[{}]", key.get()), self.text.span(key)),
                 None => (String::new(), self.text.span(stored.name)),
             };
-            let sensitive = Marks::Paths(one.sensitive_attributes);
-            self.keep(
-                instance,
-                (&stored.kind, &format!("{name}{key}")),
-                one.attributes,
-                sensitive,
+            let named = || one.attributes.is_some_and(|values| relevance::names(values.get()));
+            if !relevance::is_end(&stored.kind) && (relevance::is_passed_over(&stored.kind) || !named()) {
+                continue;
+            }
+            self.declare(Resource {
+                id: self.id(instance, false, &stored.kind, &format!("{name}{key}")),
                 header,
-            );
+                address: None,
+                values: one.attributes,
+                sensitive: Marks::Paths(one.sensitive_attributes),
+            });
         }
     }
 
-    fn keep(
-        &mut self,
-        instance: usize,
-        (kind, name): (&str, &str),
-        values: Option<&'p RawValue>,
-        sensitive: Marks<'p>,
-        header: Span,
-    ) {
-        let id = self.id(instance, false, kind, name);
-        let (block, key) = parted(name);
+    fn declare(&mut self, resource: Resource<'p>) {
+        let id = &resource.id;
+        let (block, key) = parted(&id.name);
         self.resolver
-            .declare(instance, format!("{kind}.{block}"), key, id.clone());
-        self.resources.push(Resource {
-            id,
-            header,
-            values,
-            sensitive,
-        });
+            .declare(id.module, format!("{}.{block}", id.kind), key, id.clone());
+        self.resources.push(resource);
     }
 
     fn id(&self, instance: usize, data: bool, kind: &str, name: &str) -> Arc<ResourceId> {
@@ -216,7 +226,8 @@ impl<'p> Reader<'p> {
     pub(super) fn graph(mut self, unit: Unit, sources: &Sources) -> UnitGraph {
         let (identities, existing) = self.identities();
         let data = self.data_sources();
-        let resources = std::mem::take(&mut self.resources);
+        let mut resources = std::mem::take(&mut self.resources);
+        resources.extend(self.relevant_others());
         let mut modules: Vec<Module> = Vec::new();
         for (id, block) in data {
             place(&mut modules, id.module)
@@ -299,13 +310,15 @@ impl<'p> Reader<'p> {
     fn data_sources(&mut self) -> Vec<(Arc<ResourceId>, Arc<Block>)> {
         let mut changes: Vec<&'p Change<'p>> = self.changes.values().copied().collect();
         changes.retain(|change| change.mode == "data");
-        changes.sort_by(|a, b| a.address.cmp(&b.address));
+        changes.sort_by_key(|change| change.address.get());
         let mut all = Vec::new();
         for change in changes {
-            let instance = self.instance(&change.address);
+            let Ok(address) = serde_json::from_str::<Cow<'_, str>>(change.address.get()) else {
+                continue;
+            };
+            let instance = self.instance(&address);
             let prefix = &self.resolver.instances[instance].prefix;
-            let rest = change
-                .address
+            let rest = address
                 .strip_prefix(&**prefix)
                 .and_then(|rest| rest.strip_prefix("data."));
             let Some((kind, name)) = rest.and_then(|rest| rest.split_once('.')) else {
@@ -323,7 +336,44 @@ impl<'p> Reader<'p> {
         all
     }
 
-    /// The block of a resource, where it matters.
+    /// Of the resources that are no nodes those that name a queue or a function.
+    fn relevant_others(&mut self) -> Vec<Resource<'p>> {
+        let mut all = Vec::new();
+        for (planned, instance) in std::mem::take(&mut self.others) {
+            let named = planned.values.is_some_and(|values| relevance::names(values.get()));
+            if named || self.links(planned, instance) {
+                all.extend(self.resource(planned, instance));
+            }
+        }
+        all
+    }
+
+    /// Whether what is known only after apply of a resource may be a queue or a function.
+    fn links(&mut self, planned: &'p Planned<'p>, instance: usize) -> bool {
+        let Ok(name) = serde_json::from_str::<Cow<'_, str>>(planned.name.get()) else {
+            return false;
+        };
+        let Some(block) = self.resolver.block(instance, &planned.kind, &name) else {
+            return false;
+        };
+        let Some(arguments) = self.arguments(block) else {
+            return false;
+        };
+        // Whatever its key, it names no more than this.
+        let place = Place {
+            instance,
+            key: "",
+            for_each: block.for_each_expression.as_ref(),
+        };
+        if !relevance::reaches(&mut self.resolver, place, &arguments) {
+            return false;
+        }
+        let change = self.changes.get(planned.address.get());
+        let unknown = tree(change.and_then(|change| change.outcome.after_unknown));
+        relevance::links(&mut self.resolver, place, &arguments, &unknown)
+    }
+
+    /// The block of a resource, where it has values.
     fn block(
         &mut self,
         resource: &Resource<'p>,
@@ -333,35 +383,15 @@ impl<'p> Reader<'p> {
         let id = &resource.id;
         let values = resource.values?;
         let (name, key) = parted(&id.name);
-        let configured = self.resolver.block(id.module, "managed", &id.kind, name);
+        let configured = self.resolver.block(id.module, &id.kind, name);
         let arguments = configured.and_then(|block| self.arguments(block));
         let place = Place {
             instance: id.module,
             key,
             for_each: configured.and_then(|block| block.for_each_expression.as_ref()),
         };
-        let change = self.changes.get(&*id.address);
-        let unknown = change.and_then(|change| change.outcome.after_unknown);
-        let mut unknown_tree = None;
-        if !relevance::is_node(&id.kind) {
-            if relevance::is_passed_over(&id.kind) {
-                return None;
-            }
-            let tree = unknown_tree.insert(match &arguments {
-                Some(arguments) if relevance::may_link(arguments) => tree(unknown),
-                _ => serde_json::Value::Null,
-            });
-            let links = arguments
-                .as_ref()
-                .is_some_and(|arguments| relevance::links(&mut self.resolver, place, arguments, tree));
-            if !links && !relevance::names(values.get()) {
-                return None;
-            }
-        }
-        let unknown = match unknown_tree {
-            Some(tree) if !tree.is_null() => tree,
-            _ => tree(unknown),
-        };
+        let change = resource.address.and_then(|address| self.changes.get(address.get()));
+        let unknown = tree(change.and_then(|change| change.outcome.after_unknown));
         let beside = self.beside(id.module);
         let written = beside
             .as_ref()
