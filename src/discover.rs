@@ -27,6 +27,20 @@ pub enum Input {
     CdkApp(PathBuf),
 }
 
+impl Input {
+    /// The file or directory.
+    pub fn path(&self) -> &Path {
+        match self {
+            Input::TerraformModule(path)
+            | Input::Template(path)
+            | Input::ServerlessService(path)
+            | Input::CdkApp(path)
+            | Input::Plan(path)
+            | Input::Terragrunt(path) => path,
+        }
+    }
+}
+
 /// What lies under the given paths.
 #[derive(Debug, Default)]
 pub struct Discovery {
@@ -154,6 +168,12 @@ fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
         }
         return Err(format!(
             "`{}`: no Terraform file (`*.tf`, `*.tofu`) stands beside it",
+            shown.display()
+        ));
+    }
+    if let Some(("serverless", "ts" | "js" | "mjs" | "cjs")) = name.rsplit_once('.') {
+        return Err(format!(
+            "`{}` is code, which sqslint does not run; package the service and name the template in `.serverless`",
             shown.display()
         ));
     }
@@ -439,18 +459,20 @@ mod tests {
                 ("t.yaml", TEMPLATE),
                 ("other.yaml", "a: 1\n"),
                 ("v/x.tfvars", ""),
+                ("serverless.ts", "module.exports = {};"),
             ],
         );
         assert_eq!(
             tree.inputs(&["m/main.tf", "m/x.tfvars", "t.yaml"]),
             ["module m", "template t.yaml"]
         );
-        let paths = ["other.yaml", "nothing", "v/x.tfvars"].map(|path| tree.0.join(path));
+        let paths = ["other.yaml", "nothing", "v/x.tfvars", "serverless.ts"].map(|path| tree.0.join(path));
         let errors = discover(&paths).errors;
-        assert_eq!(errors.len(), 3);
+        assert_eq!(errors.len(), 4);
         assert!(errors[0].contains("is no unit: looked for"), "{errors:?}");
         assert!(errors[1].ends_with("nothing`: no such file or directory"), "{errors:?}");
         assert!(errors[2].contains("no Terraform file"), "{errors:?}");
+        assert!(errors[3].contains("is code"), "{errors:?}");
     }
 
     #[cfg(unix)]

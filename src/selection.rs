@@ -1,5 +1,6 @@
 //! Which rules run: names of rules, categories and sets, as the command line and the settings give them.
 
+use crate::config::Config;
 use crate::rules::{self, Category, RULES, Rule, Set};
 
 /// Which rules run.
@@ -24,12 +25,7 @@ impl Selection {
     /// `select` replaces the default set, `ignore` takes away, `pedantic` adds the pedantic set.
     pub fn new(select: Vec<String>, ignore: Vec<String>, pedantic: bool) -> Result<Self, UnknownRule> {
         for name in select.iter().chain(&ignore) {
-            if !is_known(name) {
-                return Err(UnknownRule {
-                    name: name.clone(),
-                    suggestion: suggest(name),
-                });
-            }
+            check(name)?;
         }
         Ok(Selection {
             select,
@@ -47,21 +43,34 @@ impl Selection {
         }
     }
 
-    /// Whether `rule` runs.
-    pub fn selects(&self, rule: &Rule) -> bool {
-        let chosen = if self.select.is_empty() {
-            rule.set == Set::Default
-        } else {
-            self.select.iter().any(|name| covers(name, rule))
+    /// Whether `rule` runs where `config` holds: what the command line says wins over what the file says.
+    pub fn selects(&self, rule: &Rule, config: &Config) -> bool {
+        let any = |names: &[String]| names.iter().any(|name| covers(name, rule));
+        let chosen = match (self.select.as_slice(), &config.select) {
+            ([], None) => rule.set == Set::Default,
+            ([], Some(names)) => any(names),
+            (names, _) => any(names),
         };
         let chosen = chosen || (self.pedantic && rule.set == Set::Pedantic);
-        chosen && !self.ignore.iter().any(|name| covers(name, rule))
+        let is_named = self.select.iter().any(|name| name == rule.id);
+        chosen && !any(&self.ignore) && (is_named || !any(&config.ignore))
     }
 
     /// Whether a diagnostic that the pipeline raises is kept: only ignoring it by its own name drops it.
-    pub fn keeps_tool(&self, id: &str) -> bool {
-        !self.ignore.iter().any(|name| name == id)
+    pub fn keeps_tool(&self, id: &str, config: &Config) -> bool {
+        !self.ignore.iter().chain(&config.ignore).any(|name| name == id)
     }
+}
+
+/// Whether `name` is that of a rule, a category or a set.
+pub fn check(name: &str) -> Result<(), UnknownRule> {
+    if rules::by_id(name).is_some() || names().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(UnknownRule {
+        name: name.to_owned(),
+        suggestion: suggest(name),
+    })
 }
 
 const CATEGORIES: [Category; 8] = [
@@ -75,7 +84,8 @@ const CATEGORIES: [Category; 8] = [
     Category::Tool,
 ];
 
-fn covers(name: &str, rule: &Rule) -> bool {
+/// Whether `name`, of a rule, a category or a set, takes in `rule`.
+pub fn covers(name: &str, rule: &Rule) -> bool {
     name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
 }
 
@@ -85,15 +95,18 @@ fn names() -> impl Iterator<Item = &'static str> {
     rules.chain(CATEGORIES.map(Category::name)).chain(sets)
 }
 
-fn is_known(name: &str) -> bool {
-    rules::by_id(name).is_some() || names().any(|known| known == name)
-}
-
 /// The name nearest to `name`, where one is near enough to be a slip.
 pub fn suggest(name: &str) -> Option<String> {
+    nearest(name, names()).map(str::to_owned)
+}
+
+/// The one of `known` nearest to `name`, where one is near enough to be a slip.
+pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    const BEGUN: usize = 3;
     let name: String = name.chars().take(100).collect();
-    let near = names().map(|known| (distance(&name, known), known)).min()?;
-    (near.0 <= name.len() / 3 + 1).then(|| near.1.to_owned())
+    let (slips, near) = known.map(|known| (distance(&name, known), known)).min()?;
+    let is_begun = name.len() >= BEGUN && near.starts_with(&name);
+    (slips <= name.len() / 3 + 1 || is_begun).then_some(near)
 }
 
 /// Levenshtein's distance.

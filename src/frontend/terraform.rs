@@ -9,12 +9,14 @@ mod inputs;
 mod json;
 mod lower;
 mod module;
+mod number;
 mod plan;
 mod provider;
 mod syntax;
 mod terragrunt;
 #[cfg(test)]
 mod tests;
+mod types;
 mod value;
 
 use super::{Loaded, limit_reached};

@@ -64,7 +64,9 @@ impl<'a> Evaluator<'a> {
             expansions: FxHashMap::default(),
             steps: 0,
             depth: 0,
+            place: None,
             limit: None,
+            templates: FxHashMap::default(),
         }
     }
 
