@@ -115,20 +115,19 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
         None if holds_module(&directory) => root.module = Some(directory),
         None if root.diagnostics.is_empty() && root.errors.is_empty() => return None,
         None => {}
-        Some((value, _)) => match value.to_text() {
-            Some(source) => match local(&source, &directory).filter(|path| context.allows(path)) {
-                Some(path) => root.module = Some(path),
-                None => root
-                    .notes
-                    .push(format!("its module is not here (its source is `{source}`)")),
-            },
-            None => {
-                let reason = value.as_unknown().map(|unknown| unknown.reason.to_string());
-                let reason = reason.unwrap_or_else(|| "it is no text".to_owned());
+        Some((value, _)) => {
+            if let Some(source) = value.to_text() {
+                root.module = local(&source, &directory).filter(|path| context.allows(path));
+                if root.module.is_none() {
+                    root.notes
+                        .push(format!("its module is not here (its source is `{source}`)"));
+                }
+            } else {
+                let reason = value.as_unknown().map_or("it is no text", |unknown| &unknown.reason);
                 root.notes
                     .push(format!("the source of its module is not known: {reason}"));
             }
-        },
+        }
     }
     Some(root)
 }

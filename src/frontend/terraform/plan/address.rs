@@ -59,10 +59,12 @@ pub(super) fn modules(address: &str) -> Vec<(&str, &str)> {
     let steps = steps(address);
     let mut rest = steps.as_slice();
     while let [Step::Name("module"), Step::Name(name), after @ ..] = rest {
-        (rest, _) = match after {
-            [Step::Key(key), after @ ..] => (after, all.push((*name, *key))),
-            _ => (after, all.push((*name, ""))),
+        let key;
+        (rest, key) = match after {
+            [Step::Key(key), after @ ..] => (after, *key),
+            _ => (after, ""),
         };
+        all.push((*name, key));
     }
     all
 }

@@ -61,6 +61,8 @@ pub(super) struct Planned<'d> {
     pub(super) mode: Cow<'d, str>,
     #[serde(borrow, rename = "type")]
     pub(super) kind: Cow<'d, str>,
+    #[serde(borrow)]
+    pub(super) name: &'d RawValue,
     #[serde(borrow, default)]
     pub(super) values: Option<&'d RawValue>,
     #[serde(borrow, default)]
@@ -71,13 +73,13 @@ pub(super) struct Planned<'d> {
 #[derive(Debug, Deserialize)]
 pub(super) struct Change<'d> {
     #[serde(borrow)]
-    pub(super) address: Cow<'d, str>,
+    pub(super) address: &'d RawValue,
     #[serde(borrow)]
     pub(super) mode: Cow<'d, str>,
     #[serde(default)]
     pub(super) deposed: Option<IgnoredAny>,
-    #[serde(borrow)]
-    pub(super) change: Outcome<'d>,
+    #[serde(borrow, rename = "change")]
+    pub(super) outcome: Outcome<'d>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -172,9 +174,10 @@ pub(super) struct StoredInstance<'d> {
     pub(super) sensitive_attributes: Option<&'d RawValue>,
 }
 
-/// What `change` says of each instance, by address.
+/// What `change` says of each instance, by its address as it is written: both lists spell it alike, and most of it
+/// is never looked at.
 pub(super) fn changes<'a, 'd>(document: &'a Document<'d>) -> FxHashMap<&'a str, &'a Change<'d>> {
     let changes = document.resource_changes.iter().flatten();
     let current = changes.filter(|change| change.deposed.is_none());
-    current.map(|change| (&*change.address, change)).collect()
+    current.map(|change| (change.address.get(), change)).collect()
 }

@@ -7,7 +7,7 @@
 use super::super::value::ResourceId;
 use super::address::{Step, steps};
 use super::document::{Called, ConfigurationModule, Configured, Expression};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Calls and outputs are followed so deep.
@@ -38,6 +38,8 @@ pub(super) struct Found {
     pub(super) targets: Vec<(Arc<ResourceId>, Option<String>)>,
     /// Whether it names a local or something else that a plan does not hold.
     pub(super) opaque: bool,
+    /// Whether it names a resource that nothing links to.
+    pub(super) other: bool,
 }
 
 impl Found {
@@ -50,6 +52,7 @@ impl Found {
 
     fn add(&mut self, other: Found) {
         self.opaque |= other.opaque;
+        self.other |= other.other;
         for target in other.targets {
             if self.targets.len() < MAX_TARGETS && !self.targets.contains(&target) {
                 self.targets.push(target);
@@ -59,7 +62,7 @@ impl Found {
 
     /// Whether nothing in it is left to apply: then neither is the expression.
     pub(super) fn is_constant(&self) -> bool {
-        self.targets.is_empty() && !self.opaque
+        self.targets.is_empty() && !self.opaque && !self.other
     }
 }
 
@@ -75,6 +78,9 @@ pub(super) struct Place<'p, 's> {
 /// The instances of modules and resources of a plan.
 pub(super) struct Resolver<'p> {
     pub(super) instances: Vec<Instance<'p>>,
+    /// Types of planned resources that nothing links to.
+    pub(super) aside: FxHashSet<&'p str>,
+    blocks: FxHashMap<(usize, &'p str, &'p str), &'p Configured<'p>>,
     /// Variables and outputs that were followed already; `None` while they are.
     known: FxHashMap<(usize, bool, String), Option<Found>>,
     depth: usize,
@@ -93,6 +99,8 @@ impl<'p> Resolver<'p> {
         };
         Resolver {
             instances: vec![root],
+            aside: FxHashSet::default(),
+            blocks: FxHashMap::default(),
             known: FxHashMap::default(),
             depth: 0,
         }
@@ -128,11 +136,18 @@ impl<'p> Resolver<'p> {
         known.push((key.to_owned(), id));
     }
 
-    /// The block of a resource in the configuration.
-    pub(super) fn block(&self, instance: usize, mode: &str, kind: &str, name: &str) -> Option<&'p Configured<'p>> {
+    /// The block of a managed resource in the configuration.
+    pub(super) fn block(&mut self, instance: usize, kind: &str, name: &str) -> Option<&'p Configured<'p>> {
         let configuration = self.instances.get(instance)?.configuration?;
-        let mut blocks = configuration.resources.iter();
-        blocks.find(|block| block.mode == mode && block.kind == kind && block.name == name)
+        let at = std::ptr::from_ref(configuration) as usize;
+        if !self.blocks.contains_key(&(at, "", "")) {
+            let first = configuration.resources.first()?;
+            self.blocks.insert((at, "", ""), first);
+            for block in configuration.resources.iter().filter(|block| block.mode == "managed") {
+                self.blocks.insert((at, &block.kind, &block.name), block);
+            }
+        }
+        self.blocks.get(&(at, kind, name)).copied()
     }
 
     /// What `references`, written at `place`, name.
@@ -277,8 +292,11 @@ impl<'p> Resolver<'p> {
 
     fn resource(&mut self, instance: usize, label: &str, rest: &[Step<'_>], narrowed: Option<&str>) -> Found {
         let Some(known) = self.instances[instance].resources.get(label) else {
-            // None of its instances is planned, or it is a data source that was read.
-            return Found::default();
+            // None of its instances is planned, or it is a data source that was read; or nothing links to it.
+            return Found {
+                other: self.aside.contains(label.split('.').next().unwrap_or("")),
+                ..Found::default()
+            };
         };
         let (key, rest) = match rest {
             [Step::Key(key), rest @ ..] => (Some(*key), rest),
@@ -294,7 +312,7 @@ impl<'p> Resolver<'p> {
         let targets = chosen.into_iter().map(|(_, id)| (id.clone(), attribute.clone()));
         Found {
             targets: targets.collect(),
-            opaque: false,
+            ..Found::default()
         }
     }
 

@@ -24,6 +24,14 @@ pub(super) fn is_node(kind: &str) -> bool {
     NODES.iter().any(|start| kind.starts_with(start))
 }
 
+/// Types beside those that links may lead to: what else an event source mapping reads.
+const SOURCES: [&str; 5] = ["aws_kinesis_", "aws_dynamodb_", "aws_mq_", "aws_msk_", "aws_docdb_"];
+
+/// Whether links to a resource of this type are told apart.
+pub(super) fn is_end(kind: &str) -> bool {
+    is_node(kind) || SOURCES.iter().any(|start| kind.starts_with(start))
+}
+
 pub(super) fn is_passed_over(kind: &str) -> bool {
     PASSED_OVER.iter().any(|start| kind.starts_with(start))
 }
@@ -35,15 +43,21 @@ pub(super) fn names(values: &str) -> bool {
         .any(|part| memmem::find(values.as_bytes(), part.as_bytes()).is_some())
 }
 
-/// Whether the arguments name anything but keys and data.
-pub(super) fn may_link(arguments: &Arguments) -> bool {
+/// Whether any argument may name a queue or a function.
+pub(super) fn reaches<'p>(resolver: &mut Resolver<'p>, place: Place<'p, '_>, arguments: &Arguments) -> bool {
     arguments.values().any(|argument| match argument {
-        Argument::Expression { references, .. } => references.iter().any(|reference| {
-            let aside = ["each.key", "count.", "path.", "terraform.", "data.", "local."];
-            !aside.iter().any(|start| reference.starts_with(start))
-        }),
-        Argument::Blocks(blocks) => blocks.iter().any(may_link),
+        Argument::Expression { references, .. } => names_end(resolver, place, references),
+        Argument::Blocks(blocks) => blocks.iter().any(|block| reaches(resolver, place, block)),
     })
+}
+
+fn names_end<'p>(resolver: &mut Resolver<'p>, place: Place<'p, '_>, references: &[String]) -> bool {
+    if references.is_empty() {
+        return false;
+    }
+    let found = resolver.resolve(references.iter().map(String::as_str), place);
+    let ends = ["aws_sqs_queue", "aws_lambda_function", "aws_lambda_alias"];
+    found.targets.iter().any(|(id, _)| ends.contains(&&*id.kind))
 }
 
 /// Whether an argument that is known only after apply may name a queue or a function.
@@ -58,11 +72,7 @@ pub(super) fn links<'p>(
     };
     unknown.iter().any(|(name, marks)| match arguments.get(name) {
         Some(Argument::Expression { references, .. }) => {
-            // An empty tree marks nothing.
-            let marked = !matches!(marks, serde_json::Value::Bool(false));
-            let found = resolver.resolve(references.iter().map(String::as_str).filter(|_| marked), place);
-            let ends = ["aws_sqs_queue", "aws_lambda_function", "aws_lambda_alias"];
-            found.targets.iter().any(|(id, _)| ends.contains(&&*id.kind))
+            !matches!(marks, serde_json::Value::Bool(false)) && names_end(resolver, place, references)
         }
         Some(Argument::Blocks(blocks)) => {
             let each = marks.as_array().map_or(std::slice::from_ref(marks), Vec::as_slice);

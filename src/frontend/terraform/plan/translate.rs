@@ -129,34 +129,30 @@ impl<'p> Translator<'_, 'p> {
                 unknown_argument(&mut body, &slot, reason.into());
                 continue;
             }
-            match blocks_of(&entry.value) {
-                Some(items) => {
-                    for (at, item) in items.iter().enumerate() {
-                        let inner = Level {
-                            entries: item.entries().unwrap_or_default(),
-                            unknown: nth(unknown, at),
-                            sensitive: nth(sensitive, at),
-                            arguments: argument.and_then(Argument::block),
-                            source: level.source.and_then(|source| Some(places::nested(source, name)?.0)),
-                            header: level.header,
-                            depth: level.depth + 1,
-                        };
-                        let inner = self.body(subject, place, inner);
-                        let block = level.source.and_then(|source| Some(places::nested(source, name)?.1));
-                        let span = block.map_or(item.span, |block| block.header);
-                        body.blocks.push(Arc::new(Block {
-                            kind: entry.key.clone(),
-                            labels: Vec::new(),
-                            body: inner,
-                            header: span,
-                            span,
-                        }));
-                    }
-                }
-                None => {
-                    let value = self.value(subject, place, &slot, &entry.value, unknown, sensitive, level.depth);
-                    body.attributes.push(attribute(&slot, value));
-                }
+            let Some(items) = blocks_of(&entry.value) else {
+                let value = self.value(subject, place, &slot, &entry.value, unknown, sensitive, level.depth);
+                body.attributes.push(attribute(&slot, value));
+                continue;
+            };
+            let beside = level.source.and_then(|source| places::nested(source, name));
+            for (at, item) in items.iter().enumerate() {
+                let inner = Level {
+                    entries: item.entries().unwrap_or_default(),
+                    unknown: nth(unknown, at),
+                    sensitive: nth(sensitive, at),
+                    arguments: argument.and_then(Argument::block),
+                    source: beside.map(|(body, _)| body),
+                    header: level.header,
+                    depth: level.depth + 1,
+                };
+                let span = beside.map_or(item.span, |(_, block)| block.header);
+                body.blocks.push(Arc::new(Block {
+                    kind: entry.key.clone(),
+                    labels: Vec::new(),
+                    body: self.body(subject, place, inner),
+                    header: span,
+                    span,
+                }));
             }
         }
         self.unknowns(subject, place, level, &mut body);
