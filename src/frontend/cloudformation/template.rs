@@ -96,6 +96,8 @@ pub(super) struct Declared<'t> {
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
+    /// Whether a macro gets it and gives another in its place.
+    pub(super) is_transformed: bool,
     /// What it carries of the loops that it comes of.
     pub(super) loops: &'t [Node],
 }
@@ -281,6 +283,7 @@ impl<'t> Declared<'t> {
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
+            is_transformed: super::eval::is_transformed(&entry.value),
             loops: super::loops::marks(&entry.value),
         })
     }

@@ -6,7 +6,7 @@ use crate::frontend::cloudformation::template::{Dialect, Template};
 use crate::frontend::cloudformation::value::{
     Combination, Evaluated, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
 };
-use crate::frontend::tree::{Node, Value};
+use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Condition;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -55,22 +55,12 @@ impl<'t> Template<'t> {
             if name.is_empty() || !name.chars().all(is_part_of_name) {
                 return refused(at, &format!("`Fn::Sub` does not take the name `{name}`"));
             }
-            let found = match met.get(name) {
-                Some(found) => found.clone(),
-                None => {
-                    let own = given.iter().find(|entry| &*entry.key == name);
-                    let found = match (own, name.split_once('.')) {
-                        (Some(entry), _) => self.argument(&entry.value, at, world),
-                        (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
-                            vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
-                        }
-                        (None, _) => self.name(name, at, world),
-                    };
-                    let found: Outcomes<'t> = found.into_iter().map(never_absent).collect();
-                    met.insert(name, found.clone());
-                    found
-                }
-            };
+            if let Some(found) = met.get(name) {
+                pieces.push(found.clone());
+                continue;
+            }
+            let found = self.named(name, given, at, world);
+            met.insert(name, found.clone());
             pieces.push(found);
         }
         pieces.push(known(rest));
@@ -81,6 +71,19 @@ impl<'t> Template<'t> {
     fn framework_variable(&self, name: &str) -> Option<Evaluated<'t>> {
         let is_one = self.dialect == Dialect::Serverless && name.contains([':', '(']) && !name.contains("::");
         is_one.then(|| Evaluated::Text(serverless::parts(&format!("${{{name}}}"))))
+    }
+
+    /// What `name` in a text stands for.
+    fn named(&self, name: &str, given: &'t [Entry], at: Span, world: &Condition) -> Outcomes<'t> {
+        let own = given.iter().find(|entry| &*entry.key == name);
+        let found = match (own, name.split_once('.')) {
+            (Some(entry), _) => self.argument(&entry.value, at, world),
+            (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
+                vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
+            }
+            (None, _) => self.name(name, at, world),
+        };
+        found.into_iter().map(never_absent).collect()
     }
 
     /// The texts that `pieces` make one behind the other.
