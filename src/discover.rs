@@ -215,7 +215,8 @@ fn recognise(file: &Path) -> Result<Option<Input>, String> {
     let size = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?.len();
     if size > LARGEST_TEMPLATE || is_state(name_of(file)) {
         let head = head(file).map_err(|error| unreadable(file, &error))?;
-        return Ok(content::is_plan(&head).then(|| Input::Plan(file.to_owned())));
+        let plan = content::is_plan(&head).then(|| Input::Plan(file.to_owned()));
+        return Ok(plan.or_else(|| input_of(file, &head)));
     }
     let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
     Ok(input_of(file, &bytes))
@@ -473,6 +474,14 @@ mod tests {
         assert!(errors[1].ends_with("nothing`: no such file or directory"), "{errors:?}");
         assert!(errors[2].contains("no Terraform file"), "{errors:?}");
         assert!(errors[3].contains("is code"), "{errors:?}");
+    }
+
+    #[test]
+    fn a_large_file_is_told_by_its_head() {
+        let filler = "# filler\n".repeat(2 << 20);
+        let template = format!("AWSTemplateFormatVersion: '2010-09-09'\n{TEMPLATE}{filler}");
+        let tree = Tree::new("large", &[("t.yaml", &template), ("other.yaml", &filler)]);
+        assert_eq!(tree.inputs(&[""]), ["template t.yaml"]);
     }
 
     #[cfg(unix)]

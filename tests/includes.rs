@@ -137,6 +137,8 @@ fn another_macro_may_change_everything_that_it_gets() {
     let open = r#"Q {"unresolved":"`Fn::Transform` may change it"}"#;
     let own = queue("VisibilityTimeout: 5\n      Fn::Transform: {Name: Mine}");
     assert_eq!(timeouts(&run(&own, &[])), [open]);
+    let resource = "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 5}, Fn::Transform: {Name: Mine}}\n";
+    assert_eq!(timeouts(&run(resource, &[])), [open]);
     let absent = format!("Transform: Mine\n{}", queue("DelaySeconds: 1"));
     assert_eq!(
         timeouts(&run(&absent, &[])),

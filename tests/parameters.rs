@@ -192,3 +192,18 @@ fn the_region_and_account_are_those_given() {
     });
     assert_eq!(queue(&outcome)["name"], "aws-cn-cn-north-1-123456789012");
 }
+
+#[test]
+fn a_repeated_key_is_noted_and_its_last_value_counts() {
+    let directory = TemporaryDirectory::with_files([(
+        "t.yaml",
+        "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 1\n      VisibilityTimeout: 2\n",
+    )]);
+    let outcome = check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    assert_eq!(queue(&outcome)["visibility_timeout"], 2);
+    let note = "a key is written again further down and only the last one counts (line 5)";
+    assert_eq!(outcome.graph.units()[0].notes, [note]);
+}

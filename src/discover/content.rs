@@ -80,9 +80,16 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Lines that are not indented.
+/// Lines of the outermost level, which may be indented as a whole, without their indentation.
 fn top_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.starts_with([' ', '\t', '#']))
+    let is_blank = |line: &&str| {
+        let line = line.trim_start();
+        line.is_empty() || line.starts_with(['#', '%']) || line.starts_with("---")
+    };
+    let first = text.lines().find(|line| !is_blank(line)).unwrap_or("");
+    let indent = first.get(..first.len() - first.trim_start().len()).unwrap_or("");
+    let lines = text.lines().filter_map(move |line| line.strip_prefix(indent));
+    lines.filter(|line| !line.starts_with([' ', '\t', '#']))
 }
 
 /// The key that a line starts with, without quotes.
@@ -172,6 +179,7 @@ mod tests {
             ("t.yaml", "Transform:\n  - AWS::Serverless-2016-10-31\nResources: {}\n"),
             ("t.yml", "Resources:\n  Q: {Type: 'AWS::SQS::Queue'}\n"),
             ("t.yml", "Globals:\n  Function:\n    Timeout: 3\n"),
+            ("t.yml", "# a\n---\n  Resources:\n    Q: {Type: 'AWS::SQS::Queue'}\n"),
             ("t.yaml", "{\"Resources\": {\"Q\": {\"Type\" : \"AWS::SQS::Queue\"}}}"),
             (
                 "t.template",

@@ -24,7 +24,7 @@ use super::tree::{Node, Parsed, SyntaxError};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Sources, Span};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
 use resources::Lowering;
@@ -108,7 +108,25 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind) -> (Loaded, Vec<Node>) {
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
+    loaded
+        .graph
+        .unit
+        .notes
+        .extend(repeated_keys(&parsed.duplicates, sources));
     (loaded, parsed.documents)
+}
+
+/// CloudFormation takes a key that is written twice, and drops what stands under the first one without a word.
+fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
+    let first = places.iter().min_by_key(|span| span.start)?;
+    let line = sources.start(*first).line;
+    let others = match places.len() {
+        1 => String::new(),
+        several => format!(", and {} more", several - 1),
+    };
+    Some(format!(
+        "a key is written again further down and only the last one counts (line {line}{others})"
+    ))
 }
 
 /// Adds what `template` declares to `graph`; the bounds that were reached.

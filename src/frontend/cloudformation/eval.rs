@@ -228,7 +228,7 @@ fn dynamic(text: &str) -> Vec<Part> {
 }
 
 /// Whether a macro gets `node` and gives another in its place. An include only adds to it.
-fn is_transformed(node: &Node) -> bool {
+pub(super) fn is_transformed(node: &Node) -> bool {
     let name = node.get("Fn::Transform").and_then(|transform| transform.get("Name"));
     name.is_some_and(|name| name.as_str() != Some("AWS::Include"))
 }

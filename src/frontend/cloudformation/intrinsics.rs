@@ -2,6 +2,7 @@
 //! last part of an ARN with `${AWS::Region}` in it is still known. What CloudFormation refuses is unresolved.
 
 mod choices;
+mod json;
 mod lists;
 mod parameters;
 mod texts;

@@ -211,6 +211,10 @@ impl<'t> Template<'t> {
     /// The properties of a resource, as an object to ask.
     pub(super) fn properties_of(&self, resource: &Declared<'t>) -> Outcomes<'t> {
         match resource.properties {
+            _ if resource.is_transformed => {
+                let changed = Evaluated::Unresolved("`Fn::Transform` may change it".into());
+                vec![Outcome::always(changed, resource.header)]
+            }
             Some(node) => self.eval(node, resource.header, &Condition::always()),
             None => vec![Outcome::always(self.nothing(), resource.header)],
         }

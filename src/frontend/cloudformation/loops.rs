@@ -293,7 +293,7 @@ fn refers_to(node: &Node, identifier: &str) -> bool {
 }
 
 fn replaced_text(text: &Arc<str>, identifier: &str, item: &str) -> Arc<str> {
-    if !text.contains("{") {
+    if !text.contains('{') {
         return text.clone();
     }
     let letters: String = item.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -354,7 +354,7 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
         span,
         value: Value::String(item.into()),
     });
-    let note = Node {
+    let source = Node {
         span,
         value: Value::Sequence(std::iter::once(collection.clone()).chain(item).collect()),
     };
@@ -363,7 +363,7 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
         Value::Sequence(parts) => {
             if let Some(Value::Mapping(body)) = parts.get_mut(2).map(|body| &mut body.value) {
                 for entry in body {
-                    let notes = note.items().unwrap_or_default();
+                    let notes = source.items().unwrap_or_default();
                     mark(&mut entry.value, collection, notes.get(1).and_then(Node::as_str));
                 }
             }
@@ -371,7 +371,7 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
         Value::Mapping(entries) => match entries.iter_mut().find(|entry| &*entry.key == MARK) {
             Some(entry) => {
                 if let Value::Sequence(notes) = &mut entry.value.value {
-                    notes.push(note);
+                    notes.push(source);
                 }
             }
             None => entries.push(Entry {
@@ -379,7 +379,7 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
                 key_span: span,
                 value: Node {
                     span,
-                    value: Value::Sequence(vec![note]),
+                    value: Value::Sequence(vec![source]),
                 },
             }),
         },

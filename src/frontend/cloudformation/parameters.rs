@@ -1,8 +1,11 @@
 //! What is handed to parameters from outside of the template: by `--parameters`, by the SAM configuration beside it.
 //! It knows the forms in which AWS's tools write values, and nothing of what a parameter is used for.
 
+mod declared;
 mod files;
 mod samconfig;
+
+pub(super) use declared::Parameter;
 
 use crate::diagnostic::Diagnostic;
 use crate::frontend::{json, toml, tree::Parsed, yaml};

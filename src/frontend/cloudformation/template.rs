@@ -1,7 +1,7 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
 use super::comparisons::Comparisons;
-use super::parameters::{Supplied, Values};
+use super::parameters::{Parameter, Values};
 use super::serverless::Origins;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
@@ -96,6 +96,8 @@ pub(super) struct Declared<'t> {
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
+    /// Whether a macro gets it and gives another in its place.
+    pub(super) is_transformed: bool,
     /// What it carries of the loops that it comes of.
     pub(super) loops: &'t [Node],
 }
@@ -200,10 +202,8 @@ impl<'t> Template<'t> {
 
     /// The parameter called `name`.
     pub(super) fn parameter(&self, name: &str) -> Option<Parameter<'_>> {
-        self.parameters.get(name).map(|entry| Parameter {
-            entry,
-            supplied: self.values.parameters.get(name),
-        })
+        let entry = self.parameters.get(name)?;
+        Some(Parameter::new(entry, self.values.parameters.get(name)))
     }
 
     /// `AWS::Region` or `AWS::AccountId`, where they are given.
@@ -239,7 +239,7 @@ impl<'t> Template<'t> {
             let values: Vec<Arc<str>> = all.iter().map(|(value, _)| value.as_str().into()).collect();
             Arc::from(values)
         });
-        let default = parameter.filter(|p| !p.is_from_store() && p.supplied.is_none());
+        let default = parameter.filter(|p| !p.is_from_store() && p.argument().is_none());
         let default = default.and_then(Parameter::default);
         // In the order of their first use, so that those of one formula are neighbours.
         let mut order = self.order.borrow_mut();
@@ -281,6 +281,7 @@ impl<'t> Declared<'t> {
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
+            is_transformed: super::eval::is_transformed(&entry.value),
             loops: super::loops::marks(&entry.value),
         })
     }
@@ -290,104 +291,6 @@ impl<'t> Declared<'t> {
 fn construct(resource: &Node) -> Option<Arc<str>> {
     let path = resource.get("Metadata")?.get("aws:cdk:path")?.as_str()?;
     Some(path.strip_suffix("/Resource").unwrap_or(path).into())
-}
-
-/// One parameter.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Parameter<'t> {
-    entry: &'t Entry,
-    supplied: Option<&'t Supplied>,
-}
-
-/// What a parameter has by being given it.
-#[derive(Debug, Clone)]
-pub(super) struct Argument {
-    /// The value.
-    pub(super) value: Arc<str>,
-    /// Where it is written; the parameter's name where that is the command line.
-    pub(super) span: Span,
-    /// Who gives it.
-    pub(super) by: Arc<str>,
-}
-
-impl<'t> Parameter<'t> {
-    fn kind(self) -> &'t str {
-        self.entry.value.get("Type").and_then(Node::as_str).unwrap_or("String")
-    }
-
-    /// Whether the value is in the parameter store, and the default only its name.
-    pub(super) fn is_from_store(self) -> bool {
-        self.kind().starts_with("AWS::SSM::Parameter::Value")
-    }
-
-    /// Whether it may not be shown.
-    pub(super) fn is_secret(self) -> bool {
-        self.entry
-            .value
-            .get("NoEcho")
-            .and_then(scalar)
-            .is_some_and(|text| text.eq_ignore_ascii_case("true"))
-    }
-
-    /// Whether it is a list.
-    pub(super) fn is_list(self) -> bool {
-        self.kind() == "CommaDelimitedList" || self.kind().starts_with("List<")
-    }
-
-    /// What it is given, or why that is not known; `None` where nothing is given.
-    pub(super) fn argument(self) -> Option<Result<Argument, Arc<str>>> {
-        let supplied = self.supplied?;
-        let argument = supplied.value.clone().and_then(|value| {
-            let allowed = self
-                .allowed()
-                .is_none_or(|all| all.iter().any(|(other, _)| **other == *value));
-            let argument = Argument {
-                value,
-                span: supplied.span.unwrap_or(self.entry.key_span),
-                by: supplied.by.clone(),
-            };
-            allowed.then_some(argument).ok_or_else(|| {
-                format!(
-                    "{} gives a value that parameter `{}` does not allow",
-                    supplied.by, self.entry.key
-                )
-                .into()
-            })
-        });
-        Some(argument)
-    }
-
-    /// Whether it is given a value that counts.
-    pub(super) fn is_settled(self) -> bool {
-        !self.is_secret() && !self.is_from_store() && matches!(self.argument(), Some(Ok(_)))
-    }
-
-    /// Whether it may have values that the template does not name.
-    pub(super) fn is_open(self) -> bool {
-        self.allowed().is_none() && !self.is_settled()
-    }
-
-    /// `AllowedValues`, with their places.
-    pub(super) fn allowed(self) -> Option<Vec<(String, Span)>> {
-        if self.is_list() || self.is_from_store() {
-            return None;
-        }
-        let items = self.entry.value.get("AllowedValues")?.items()?;
-        let mut all: Vec<(String, Span)> = Vec::new();
-        for item in items {
-            let text = scalar(item)?;
-            if !all.iter().any(|(known, _)| *known == text) {
-                all.push((text, item.span));
-            }
-        }
-        (!all.is_empty()).then_some(all)
-    }
-
-    /// `Default`, with its place.
-    pub(super) fn default(self) -> Option<(String, Span)> {
-        let entry = self.entry.value.entry("Default")?;
-        Some((scalar(&entry.value)?, entry.span()))
-    }
 }
 
 /// A scalar as CloudFormation writes it out.

@@ -1,7 +1,8 @@
 //! Functions that choose: by condition, and by the keys of a mapping.
 
 use super::{refused, within};
-use crate::frontend::cloudformation::template::{Parameter, Template, scalar};
+use crate::frontend::cloudformation::parameters::Parameter;
+use crate::frontend::cloudformation::template::{Template, scalar};
 use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, too_many};
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Origin};

@@ -1,6 +1,7 @@
 //! `Ref` of a parameter or pseudo parameter.
 
-use crate::frontend::cloudformation::template::{Parameter, Template};
+use crate::frontend::cloudformation::parameters::Parameter;
+use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
 use crate::graph::{Condition, Origin};
 use crate::source::Span;

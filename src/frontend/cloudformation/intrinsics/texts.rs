@@ -1,20 +1,20 @@
 //! Functions that put texts together and take them apart.
 
-use super::{refused, within};
+use super::refused;
 use crate::frontend::cloudformation::serverless;
 use crate::frontend::cloudformation::template::{Dialect, Template};
 use crate::frontend::cloudformation::value::{
-    Combination, Evaluated, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
+    Evaluated, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
 };
-use crate::frontend::tree::{Node, Value};
+use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Condition;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
 /// The longest text that is put together: what CloudFormation takes as a whole template.
-const MAX_TEXT: usize = 1 << 20;
+pub(super) const MAX_TEXT: usize = 1 << 20;
 /// Copying this much counts as a step of evaluation.
-const BYTES_A_STEP: usize = 32;
+pub(super) const BYTES_A_STEP: usize = 32;
 
 impl<'t> Template<'t> {
     pub(super) fn substitute(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
@@ -55,22 +55,12 @@ impl<'t> Template<'t> {
             if name.is_empty() || !name.chars().all(is_part_of_name) {
                 return refused(at, &format!("`Fn::Sub` does not take the name `{name}`"));
             }
-            let found = match met.get(name) {
-                Some(found) => found.clone(),
-                None => {
-                    let own = given.iter().find(|entry| &*entry.key == name);
-                    let found = match (own, name.split_once('.')) {
-                        (Some(entry), _) => self.argument(&entry.value, at, world),
-                        (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
-                            vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
-                        }
-                        (None, _) => self.name(name, at, world),
-                    };
-                    let found: Outcomes<'t> = found.into_iter().map(never_absent).collect();
-                    met.insert(name, found.clone());
-                    found
-                }
-            };
+            if let Some(found) = met.get(name) {
+                pieces.push(found.clone());
+                continue;
+            }
+            let found = self.named(name, given, at, world);
+            met.insert(name, found.clone());
             pieces.push(found);
         }
         pieces.push(known(rest));
@@ -81,6 +71,19 @@ impl<'t> Template<'t> {
     fn framework_variable(&self, name: &str) -> Option<Evaluated<'t>> {
         let is_one = self.dialect == Dialect::Serverless && name.contains([':', '(']) && !name.contains("::");
         is_one.then(|| Evaluated::Text(serverless::parts(&format!("${{{name}}}"))))
+    }
+
+    /// What `name` in a text stands for.
+    fn named(&self, name: &str, given: &'t [Entry], at: Span, world: &Condition) -> Outcomes<'t> {
+        let own = given.iter().find(|entry| &*entry.key == name);
+        let found = match (own, name.split_once('.')) {
+            (Some(entry), _) => self.argument(&entry.value, at, world),
+            (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
+                vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
+            }
+            (None, _) => self.name(name, at, world),
+        };
+        found.into_iter().map(never_absent).collect()
     }
 
     /// The texts that `pieces` make one behind the other.
@@ -105,7 +108,7 @@ impl<'t> Template<'t> {
         all.collect()
     }
 
-    fn too_long(&self, at: Span) -> Outcomes<'t> {
+    pub(super) fn too_long(&self, at: Span) -> Outcomes<'t> {
         self.note_limit(at, "a text is longer than a whole template may be".to_owned());
         refused(at, "the text is too long")
     }
@@ -248,79 +251,6 @@ impl<'t> Template<'t> {
         });
         imports.collect()
     }
-
-    /// `node` as JSON.
-    pub(super) fn json_text(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let mut all = Vec::new();
-        for outcome in self.argument(node, at, world) {
-            let here = world.and(&outcome.when);
-            let found = match &outcome.value {
-                Evaluated::Tree(tree) => self.json_of_tree(tree, at, &here),
-                Evaluated::Text(parts) => vec![Outcome::always(Evaluated::Text(json_scalar(node, parts)), at)],
-                Evaluated::Items(items) => {
-                    let mut pieces = vec![Part::Text("[".to_owned())];
-                    for (index, item) in items.iter().enumerate() {
-                        pieces.extend((index > 0).then(|| Part::Text(",".to_owned())));
-                        pieces.extend(json_string(item));
-                    }
-                    pieces.push(Part::Text("]".to_owned()));
-                    vec![Outcome::always(Evaluated::Text(joined(pieces.into_iter())), at)]
-                }
-                Evaluated::Absent if matches!(node.value, Value::Null) => {
-                    vec![Outcome::always(Evaluated::literal("null"), at)]
-                }
-                other => vec![Outcome::always(other.clone(), at)],
-            };
-            all.extend(within(found, &outcome.when));
-        }
-        all
-    }
-
-    fn json_of_tree(&self, tree: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let (open, close) = if tree.entries().is_some() {
-            ("{", "}")
-        } else {
-            ("[", "]")
-        };
-        let mut keys: Vec<String> = Vec::new();
-        let mut values = Vec::new();
-        for entry in tree.entries().unwrap_or_default() {
-            keys.push(format!("{}:", quoted(&entry.key)));
-            values.push(self.json_text(&entry.value, at, world));
-        }
-        for item in tree.items().unwrap_or_default() {
-            keys.push(String::new());
-            values.push(self.json_text(item, at, world));
-        }
-        let Some(combinations) = combine(values, world) else {
-            return too_many(at);
-        };
-        let mut all = Vec::new();
-        for Combination { when, values, origins } in combinations {
-            let length = values.iter().map(Evaluated::len).sum::<usize>();
-            if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
-                return self.too_long(at);
-            }
-            let written = keys
-                .iter()
-                .zip(values)
-                .filter(|(_, value)| !matches!(value, Evaluated::Absent));
-            let mut parts = vec![Part::Text(open.to_owned())];
-            for (index, (key, value)) in written.enumerate() {
-                let comma = if index > 0 { "," } else { "" };
-                parts.push(Part::Text(format!("{comma}{key}")));
-                parts.extend(value.into_parts());
-            }
-            parts.push(Part::Text(close.to_owned()));
-            all.push(Outcome {
-                when,
-                value: Evaluated::Text(joined(parts.into_iter())),
-                span: at,
-                origins,
-            });
-        }
-        all
-    }
 }
 
 /// A name in a text has to stand for something.
@@ -332,30 +262,6 @@ fn never_absent(outcome: Outcome<'_>) -> Outcome<'_> {
         },
         _ => outcome,
     }
-}
-
-/// Numbers and booleans as written in the template are those of JSON; what a function gives is a text.
-fn json_scalar(node: &Node, parts: &[Part]) -> Vec<Part> {
-    if matches!(node.value, Value::Bool(_) | Value::Integer(_) | Value::Float(_)) {
-        return parts.to_vec();
-    }
-    json_string(parts)
-}
-
-fn json_string(parts: &[Part]) -> Vec<Part> {
-    let mark = || Part::Text("\"".to_owned());
-    let inner = parts.iter().map(|part| match part {
-        Part::Text(text) => {
-            let text = quoted(text);
-            Part::Text(text.get(1..text.len().saturating_sub(1)).unwrap_or("").to_owned())
-        }
-        other => other.clone(),
-    });
-    joined(std::iter::once(mark()).chain(inner).chain([mark()]))
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 fn encoded(bytes: &[u8]) -> String {
@@ -374,7 +280,7 @@ fn encoded(bytes: &[u8]) -> String {
 }
 
 /// `parts` with neighbouring texts as one.
-fn joined(parts: impl Iterator<Item = Part>) -> Vec<Part> {
+pub(super) fn joined(parts: impl Iterator<Item = Part>) -> Vec<Part> {
     let mut all: Vec<Part> = Vec::new();
     for part in parts {
         match (all.last_mut(), part) {

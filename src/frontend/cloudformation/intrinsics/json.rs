@@ -1,0 +1,108 @@
+//! `Fn::ToJsonString` where a text is wanted. What is not known stays a placeholder in it.
+
+use super::texts::{BYTES_A_STEP, MAX_TEXT, joined};
+use super::within;
+use crate::frontend::cloudformation::template::Template;
+use crate::frontend::cloudformation::value::{Combination, Evaluated, Outcome, Outcomes, Part, combine, too_many};
+use crate::frontend::tree::{Node, Value};
+use crate::graph::Condition;
+use crate::source::Span;
+
+impl<'t> Template<'t> {
+    /// `node` as JSON.
+    pub(super) fn json_text(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let mut all = Vec::new();
+        for outcome in self.argument(node, at, world) {
+            let here = world.and(&outcome.when);
+            let found = match &outcome.value {
+                Evaluated::Tree(tree) => self.json_of_tree(tree, at, &here),
+                Evaluated::Text(parts) => vec![Outcome::always(Evaluated::Text(json_scalar(node, parts)), at)],
+                Evaluated::Items(items) => {
+                    let mut pieces = vec![Part::Text("[".to_owned())];
+                    for (index, item) in items.iter().enumerate() {
+                        pieces.extend((index > 0).then(|| Part::Text(",".to_owned())));
+                        pieces.extend(json_string(item));
+                    }
+                    pieces.push(Part::Text("]".to_owned()));
+                    vec![Outcome::always(Evaluated::Text(joined(pieces.into_iter())), at)]
+                }
+                Evaluated::Absent if matches!(node.value, Value::Null) => {
+                    vec![Outcome::always(Evaluated::literal("null"), at)]
+                }
+                other => vec![Outcome::always(other.clone(), at)],
+            };
+            all.extend(within(found, &outcome.when));
+        }
+        all
+    }
+
+    fn json_of_tree(&self, tree: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let (open, close) = if tree.entries().is_some() {
+            ("{", "}")
+        } else {
+            ("[", "]")
+        };
+        let mut keys: Vec<String> = Vec::new();
+        let mut values = Vec::new();
+        for entry in tree.entries().unwrap_or_default() {
+            keys.push(format!("{}:", quoted(&entry.key)));
+            values.push(self.json_text(&entry.value, at, world));
+        }
+        for item in tree.items().unwrap_or_default() {
+            keys.push(String::new());
+            values.push(self.json_text(item, at, world));
+        }
+        let Some(combinations) = combine(values, world) else {
+            return too_many(at);
+        };
+        let mut all = Vec::new();
+        for Combination { when, values, origins } in combinations {
+            let length = values.iter().map(Evaluated::len).sum::<usize>();
+            if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+                return self.too_long(at);
+            }
+            let written = keys
+                .iter()
+                .zip(values)
+                .filter(|(_, value)| !matches!(value, Evaluated::Absent));
+            let mut parts = vec![Part::Text(open.to_owned())];
+            for (index, (key, value)) in written.enumerate() {
+                let comma = if index > 0 { "," } else { "" };
+                parts.push(Part::Text(format!("{comma}{key}")));
+                parts.extend(value.into_parts());
+            }
+            parts.push(Part::Text(close.to_owned()));
+            all.push(Outcome {
+                when,
+                value: Evaluated::Text(joined(parts.into_iter())),
+                span: at,
+                origins,
+            });
+        }
+        all
+    }
+}
+
+/// Numbers and booleans as written in the template are those of JSON; what a function gives is a text.
+fn json_scalar(node: &Node, parts: &[Part]) -> Vec<Part> {
+    if matches!(node.value, Value::Bool(_) | Value::Integer(_) | Value::Float(_)) {
+        return parts.to_vec();
+    }
+    json_string(parts)
+}
+
+fn json_string(parts: &[Part]) -> Vec<Part> {
+    let mark = || Part::Text("\"".to_owned());
+    let inner = parts.iter().map(|part| match part {
+        Part::Text(text) => {
+            let text = quoted(text);
+            Part::Text(text.get(1..text.len().saturating_sub(1)).unwrap_or("").to_owned())
+        }
+        other => other.clone(),
+    });
+    joined(std::iter::once(mark()).chain(inner).chain([mark()]))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
