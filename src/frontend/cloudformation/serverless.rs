@@ -20,7 +20,7 @@ use super::parameters::Values;
 use super::template::{Dialect, Template};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::graph::{Attribute, EventSourceMapping, Form, Function, Link, Origin, Seconds, Target, UnitGraph};
+use crate::graph::{Attribute, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph};
 use crate::source::{Sources, Span};
 use resolve::{Resolver, open_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -120,6 +120,14 @@ pub(super) fn fill(
             form: Form::Arn,
         });
         graph.handed_out.extend(all);
+    }
+    if let Some(note) = graph.unit.notes.first() {
+        // Nor is it known what invokes the functions.
+        graph.invocations.push(Invocation {
+            by: "resources".into(),
+            span: document.span,
+            function: Attribute::unresolved("function", note.as_str(), document.span),
+        });
     }
     resolver.diagnostics.into_iter().chain(limits).collect()
 }
