@@ -20,7 +20,7 @@ use super::parameters::Values;
 use super::template::{Dialect, Template};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::graph::{Attribute, EventSourceMapping, Function, Origin, Seconds, UnitGraph};
+use crate::graph::{Attribute, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph};
 use crate::source::{Sources, Span};
 use resolve::{Resolver, open_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -102,6 +102,7 @@ pub(super) fn fill(
             .notes
             .extend(reason.map(|reason| format!("part of its `resources` is not read: {reason}")));
     }
+    let is_whole = compiled.notes.is_empty() && !plugins(&mut resolver).iter().any(|name| may_watch(name));
     let generated = compiled.places;
     let written = written_ids(&parts);
     let root = merged(compiled.resources, parts, document.span);
@@ -112,7 +113,40 @@ pub(super) fn fill(
     // What `resources` say of a generated resource is spelled as CloudFormation spells it.
     let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);
     respell(graph, &compiled.functions, is_ours);
+    if !is_whole {
+        // What is not read may watch or read any queue.
+        let all = graph.queues.iter().map(|queue| Link {
+            target: Target::Resource(queue.resource.address.clone()),
+            form: Form::Arn,
+        });
+        graph.handed_out.extend(all);
+    }
+    if let Some(note) = graph.unit.notes.first() {
+        // Nor is it known what invokes the functions.
+        graph.invocations.push(Invocation {
+            by: "resources".into(),
+            span: document.span,
+            function: Attribute::unresolved("function", note.as_str(), document.span),
+        });
+    }
     resolver.diagnostics.into_iter().chain(limits).collect()
+}
+
+/// The plugins of the service, by name.
+fn plugins(resolver: &mut Resolver<'_>) -> Vec<String> {
+    let plugins = resolver.section(&["plugins"]);
+    let all = plugins
+        .as_ref()
+        .map(|plugins| plugins.get("modules").unwrap_or(plugins));
+    let names = all.and_then(Node::items).unwrap_or_default().iter();
+    names.filter_map(Node::as_str).map(str::to_owned).collect()
+}
+
+/// Whether a plugin adds alarms, going by its name.
+fn may_watch(plugin: &str) -> bool {
+    ["alarm", "alert", "watch", "monitor"]
+        .iter()
+        .any(|word| plugin.contains(word))
 }
 
 /// The logical ids that `resources` write or extend themselves.

@@ -4,7 +4,7 @@
 
 use super::functions::{Service, arn_of};
 use super::resolve::Resolver;
-use super::{Compiled, child, list, mapping, merge, renamed, resource, set, text};
+use super::{Compiled, child, list, mapping, merge, plugins, renamed, resource, set, text};
 use crate::frontend::md5;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Origin;
@@ -22,11 +22,8 @@ const DLQ_RETENTION: i64 = 1_209_600;
 
 /// The queues among the constructs of a service that uses Lift.
 pub(super) fn constructs(resolver: &mut Resolver<'_>, document: &Node) -> Vec<Entry> {
-    let uses_lift = document.get("constructs").is_some()
-        && resolver.section(&["plugins"]).is_some_and(|plugins| {
-            let all = plugins.get("modules").unwrap_or(&plugins).items().unwrap_or_default();
-            all.iter().any(|plugin| plugin.as_str() == Some("serverless-lift"))
-        });
+    let uses_lift =
+        document.get("constructs").is_some() && plugins(resolver).iter().any(|name| name == "serverless-lift");
     let constructs = resolver.section(&["constructs"]).filter(|_| uses_lift);
     let Some(Value::Mapping(mut queues)) = constructs.map(|all| all.value) else {
         return Vec::new();

@@ -360,3 +360,18 @@ fn hostile_services_are_bounded() {
         assert!(loaded.graph.queues[0].delay.known().is_none(), "{value:.40}");
     }
 }
+
+#[test]
+fn what_is_not_read_may_watch_queues() {
+    for (rest, open) in [
+        ("", 0),
+        ("plugins: [serverless-offline]\n", 0),
+        ("plugins: [serverless-slic-watch-plugin]\n", 1),
+        ("plugins: {modules: [serverless-plugin-aws-alerts]}\n", 1),
+        ("functions: ${file(functions.js)}\n", 1),
+    ] {
+        let text =
+            format!("service: s\nprovider: aws\n{rest}resources: {{Resources: {{Q: {{Type: AWS::SQS::Queue}}}}}}\n");
+        assert_eq!(load(&text).handed_out.len(), open, "{rest}");
+    }
+}
