@@ -455,3 +455,151 @@ fn modules_nested_without_end_are_a_limit() {
         assert_eq!(rules, ["limit-reached"]);
     });
 }
+
+/// Configurations that would grow without end, each with what it asks for.
+fn growing() -> Vec<(&'static str, String)> {
+    let chain = |count: usize, step: &dyn Fn(usize) -> String| (1..count).map(step).collect::<String>();
+    let locals = |first: &str, steps: String, last: &str| {
+        format!(
+            "locals {{\n  x0 = {first}\n{steps}}}\nresource \"aws_sqs_queue\" \"q\" {{\n  name = jsonencode({last})\n}}\n"
+        )
+    };
+    let ranges = "range(1024)";
+    vec![
+        (
+            "texts that double",
+            locals(
+                "\"xxxxxxxx\"",
+                chain(60, &|at| {
+                    format!("  x{at} = \"${{local.x{p}}}${{local.x{p}}}\"\n", p = at - 1)
+                }),
+                "local.x59",
+            ),
+        ),
+        (
+            "lists that double",
+            locals(
+                "[1]",
+                chain(60, &|at| format!("  x{at} = [local.x{p}, local.x{p}]\n", p = at - 1)),
+                "local.x59",
+            ),
+        ),
+        (
+            "lists joined to themselves",
+            locals(
+                "[1]",
+                chain(60, &|at| {
+                    format!("  x{at} = concat(local.x{p}, local.x{p})\n", p = at - 1)
+                }),
+                "local.x59",
+            ),
+        ),
+        (
+            "encodings of encodings",
+            locals(
+                "\"<>\"",
+                chain(60, &|at| format!("  x{at} = upper(jsonencode(local.x{}))\n", at - 1)),
+                "local.x59",
+            ),
+        ),
+        (
+            "replacements",
+            locals(
+                "\"aaaa\"",
+                chain(40, &|at| {
+                    format!("  x{at} = replace(local.x{}, \"a\", \"aaaa\")\n", at - 1)
+                }),
+                "local.x39",
+            ),
+        ),
+        (
+            "a deep list",
+            locals(
+                "[]",
+                chain(2000, &|at| format!("  x{at} = [local.x{}]\n", at - 1))
+                    + &chain(2000, &|at| format!("  y{at} = length(local.x{at})\n")),
+                "[local.x250, local.x500, local.x1999]",
+            ),
+        ),
+        (
+            "loops in loops",
+            locals(
+                &format!("[for a in {ranges} : [for b in {ranges} : [for c in {ranges} : a]]]"),
+                String::new(),
+                "local.x0",
+            ),
+        ),
+        (
+            "a product",
+            locals(
+                &format!("setproduct({ranges}, {ranges}, {ranges})"),
+                String::new(),
+                "local.x0",
+            ),
+        ),
+        (
+            "loops in templates",
+            locals(
+                &format!(
+                    "\"%{{ for a in {ranges} }}%{{ for b in {ranges} }}%{{ for c in {ranges} }}x%{{ endfor }}%{{ endfor }}%{{ endfor }}\""
+                ),
+                String::new(),
+                "local.x0",
+            ),
+        ),
+        (
+            "a cycle",
+            locals("local.x1", "  x1 = local.x0\n".to_owned(), "local.x0"),
+        ),
+        (
+            "a chain",
+            locals(
+                "1",
+                chain(3000, &|at| format!("  x{at} = local.x{} + 1\n", at - 1)),
+                "local.x2999",
+            ),
+        ),
+        (
+            "long numbers",
+            locals(
+                &format!("[for a in {ranges} : [for b in {ranges} : \"${{1e-500 * 3}}\"]]"),
+                String::new(),
+                "local.x0",
+            ),
+        ),
+        (
+            "patterns",
+            locals(
+                &format!(
+                    "[for a in {ranges} : [for b in {ranges} : regexall(\"(a*)*b\", \"{}\")]]",
+                    "a".repeat(2000)
+                ),
+                String::new(),
+                "local.x0",
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn what_grows_without_end_is_bounded_and_told() {
+    on_large_stack(|| {
+        for (what, text) in growing() {
+            let directory = TemporaryDirectory::with_files([("main.tf", text.as_str())]);
+            let directory = directory.path().canonicalize().expect("it exists");
+            let sources = Sources::new(None, directory.clone());
+            let begun = std::time::Instant::now();
+            let input = [Input::TerraformModule(directory.clone())];
+            let parts = frontend::load(&input, &sqslint::given::Given::default(), &sources);
+            let took = begun.elapsed();
+            let told = parts
+                .iter()
+                .flat_map(|part| &part.diagnostics)
+                .any(|diagnostic| diagnostic.rule == "limit-reached");
+            assert!(told, "{what}: nothing is said");
+            // A debug build on a busy machine; without a bound it would be hours.
+            assert!(took.as_secs() < 60, "{what} took {took:?}");
+            eprintln!("{what}: {took:?}");
+        }
+    });
+}

@@ -4,13 +4,16 @@
 //! no resource type beyond which attributes are links and what the provider's defaults are (`provider.rs`).
 //! Work is bounded in steps and depth.
 
+mod blocks;
 mod expansion;
 mod instances;
 mod names;
 mod operators;
+mod policy_document;
 mod providers;
 mod traversal;
 
+pub(super) use blocks::Nested;
 pub(super) use expansion::{Expansion, Member};
 pub(super) use instances::Instance;
 
@@ -448,9 +451,12 @@ impl Evaluator<'_> {
 
     /// Keys and values of a collection, as `for` sees them.
     pub(super) fn pairs(&mut self, collection: &Value) -> Result<Vec<(Value, Value)>, Value> {
-        if let Some(items) = collection.items()
-            && let Some(refused) = items.iter().find(|item| item.is_refused())
-        {
+        let refused = match &collection.kind {
+            Kind::List(items) | Kind::Set(items) => items.iter().find(|item| item.is_refused()),
+            Kind::Map(entries) => entries.iter().map(|(_, value)| value).find(|value| value.is_refused()),
+            _ => None,
+        };
+        if let Some(refused) = refused {
             return Err(refused.clone());
         }
         let pairs = match &collection.kind {

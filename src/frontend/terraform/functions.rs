@@ -98,13 +98,17 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
         .into_iter()
         .map(|value| json::settled(eval.plain(value)))
         .collect();
+    // A text that became too long.
+    if let Some(unknown) = values.iter().find(|value| value.as_unknown().is_some()) {
+        return unknown.clone().of_type(None);
+    }
     let has = |names: &[&str]| names.contains(&name);
     let answer = match () {
         () if has(collections::NAMES) => collections::apply(eval, name, &values),
         () if has(sets::NAMES) => sets::apply(eval, name, &values),
         () if has(texts::NAMES) => texts::apply(name, &values),
-        () if has(patterns::NAMES) => patterns::apply(name, &values),
-        () if has(format::NAMES) => format::apply(name, &values),
+        () if has(patterns::NAMES) => patterns::apply(eval, name, &values),
+        () if has(format::NAMES) => format::apply(eval, name, &values),
         () if has(numbers::NAMES) => numbers::apply(name, &values),
         () if has(encoding::NAMES) => encoding::apply(eval, name, &values),
         () if has(files::NAMES) => files::apply(eval, name, &values, scope),
@@ -143,7 +147,9 @@ fn as_list(value: &Value, element: &Type) -> Option<Value> {
 fn refuse(name: &str, values: &[Value]) -> Value {
     let filled = values.iter().find_map(|value| match &value.kind {
         Kind::Reference(id, attribute) => Some(format!("`{}.{attribute}` is known only after apply", id.address)),
-        Kind::Template(_) | Kind::Encoded(_) => Some(format!("an argument of `{name}` is known only after apply")),
+        Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) => {
+            Some(format!("an argument of `{name}` is known only after apply"))
+        }
         Kind::List(items) | Kind::Set(items) if !items.iter().all(Value::is_plain) => {
             Some(format!("an argument of `{name}` is not known"))
         }
@@ -193,36 +199,41 @@ fn tolerant(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
             Some(json::decode(text.as_ref().unwrap_or(value)).unwrap_or_else(Value::error))
         }
         ("sensitive" | "nonsensitive" | "ephemeralasnull", [value]) => Some(value.clone()),
-        ("startswith", [text, prefix]) => part_of(text, prefix, |parts| parts.first(), |a, b| a.starts_with(b)),
-        ("endswith", [text, suffix]) => part_of(text, suffix, |parts| parts.last(), |a, b| a.ends_with(b)),
-        ("coalesce", _) => coalesce(eval, values),
+        ("startswith", [text, prefix]) => part_of(text, prefix, <[Value]>::first, |a, b| a.starts_with(b)),
+        ("endswith", [text, suffix]) => part_of(text, suffix, <[Value]>::last, |a, b| a.ends_with(b)),
+        ("coalesce", _) => Some(coalesce(eval, values)),
         _ => None,
     }
 }
 
 /// `startswith` or `endswith` of a text whose first or last part is known.
-fn part_of(text: &Value, wanted: &Value, part: fn(&[Value]) -> Option<&Value>, test: fn(&str, &str) -> bool) -> Answer {
+fn part_of(
+    text: &Value,
+    wanted: &Value,
+    side: fn(&[Value]) -> Option<&Value>,
+    holds: fn(&str, &str) -> bool,
+) -> Answer {
     let Kind::Template(parts) = &text.kind else {
         return None;
     };
-    let (known, wanted) = (part(parts)?.to_text()?, wanted.to_text()?);
-    let decided = known.len() >= wanted.len() || !test(&wanted, &known);
-    decided.then(|| Value::bool(test(&known, &wanted)))
+    let (known, wanted) = (side(parts)?.to_text()?, wanted.to_text()?);
+    let decided = known.len() >= wanted.len() || !holds(&wanted, &known);
+    decided.then(|| Value::bool(holds(&known, &wanted)))
 }
 
 /// The first value that is neither null nor an empty text, as the type that all become.
-fn coalesce(eval: &mut Evaluator, values: &[Value]) -> Answer {
+fn coalesce(eval: &mut Evaluator, values: &[Value]) -> Value {
     let kinds: Vec<Type> = values.iter().map(types::of).collect();
     let Some(one) = types::unify(&kinds) else {
-        return Some(Value::error("the arguments of `coalesce` have no type in common"));
+        return Value::error("the arguments of `coalesce` have no type in common");
     };
     for value in values {
         let plain = eval.plain(value.clone());
         match &plain.kind {
             Kind::Null => {}
             Kind::Text(text) if text.is_empty() => {}
-            _ => return Some(types::convert(value, &one)),
+            _ => return types::convert(value, &one),
         }
     }
-    Some(Value::error("`coalesce` finds nothing"))
+    Value::error("`coalesce` finds nothing")
 }

@@ -11,7 +11,7 @@ const CLOSE: char = '\u{f0002}';
 /// Reads a text (or a template, or what `jsonencode` gave) as JSON.
 pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
     let decoded = match &value.kind {
-        Kind::Encoded(inner) => {
+        Kind::Encoded(inner) | Kind::Rendered(inner) => {
             let mut inner = (**inner).clone();
             inner.span = inner.span.or(value.span);
             inner

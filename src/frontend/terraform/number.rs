@@ -16,7 +16,7 @@ const COUNTED: u64 = 64;
 /// Precision of what a mathematical function gives.
 const COMPUTED: u64 = 53;
 /// Exponents beyond this are not computed with: a sum would need as many bits.
-const MAX_BITS: i64 = 20_000;
+const MAX_BITS: i64 = 2048;
 
 /// A number and the bits it is kept with.
 #[derive(Debug, Clone)]
@@ -143,7 +143,8 @@ impl Number {
         if exponent.abs() > MAX_BITS {
             return None;
         }
-        let small = (exponent >= 0 && exponent < 64)
+        let small = (0..64)
+            .contains(&exponent)
             .then(|| i64::try_from(&mantissa << exponent).ok())
             .flatten();
         Some(Number {

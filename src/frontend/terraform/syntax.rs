@@ -160,25 +160,21 @@ pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
 /// Reads a template that fills `file`.
 pub(super) fn template(file: FileId, text: &str) -> Result<Expression, Problem> {
     let range = 0..text.len();
-    match scan::limit_of_template(text) {
-        Some(limit) => Err(Problem::limit(Span::new(file, range), limit)),
-        None => {
-            let steps = Vec::new();
-            convert::template(file, text, convert::Drift { range, steps })
-        }
+    if let Some(limit) = scan::limit_of_template(text) {
+        return Err(Problem::limit(Span::new(file, range), limit));
     }
+    let steps = Vec::new();
+    convert::template(file, text, convert::Drift { range, steps })
 }
 
 /// Reads one expression, at `range` of `text`.
 pub(super) fn expression(file: FileId, text: &str, range: std::ops::Range<usize>) -> Result<Expression, Problem> {
     let part = text.get(range.clone()).unwrap_or("");
-    match scan::limit_of_expression(part) {
-        Some(limit) => Err(Problem::limit(Span::new(file, range), limit)),
-        None => {
-            let steps = Vec::new();
-            convert::expression(file, part, convert::Drift { range, steps })
-        }
+    if let Some(limit) = scan::limit_of_expression(part) {
+        return Err(Problem::limit(Span::new(file, range), limit));
     }
+    let steps = Vec::new();
+    convert::expression(file, part, convert::Drift { range, steps })
 }
 
 impl Problem {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod differential;
+mod evaluation;
 
 use super::*;
 use crate::graph::{Attribute, Link, State, Target};
@@ -44,29 +45,31 @@ fn evaluate(prelude: &str, expressions: Vec<String>) -> Vec<Value> {
 
 /// Evaluates each expression in a module of `files`, on a thread with the stack of a run.
 fn evaluate_in(files: &[(&str, &str)], expressions: Vec<String>) -> Vec<Value> {
-    let files: Vec<(String, String)> = files.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    let work = move || {
-        let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        let scratch = Scratch::new(&files);
-        let sources = Sources::new(None, scratch.0.clone());
-        let modules = module::read_all(std::slice::from_ref(&scratch.0), &sources);
-        let root = modules[&scratch.0].clone();
-        let mut evaluator = Evaluator::new(&sources, &modules, root, "u");
-        let scope = evaluator.scope(0);
-        let mut values = Vec::new();
-        for (at, expression) in expressions.iter().enumerate() {
-            let text = format!("x = {expression}\n");
-            let file = sources.add(Path::new(&format!("{at}.tf")), text.as_str());
-            let (body, _) = syntax::parse(file, &text);
-            values.push(match body.attribute("x") {
-                Some(attribute) => evaluator.eval(&attribute.value, &scope),
-                None => Value::error("it is no HCL"),
-            });
-        }
-        values
-    };
+    let scratch = Scratch::new(files);
+    let root = scratch.0.clone();
+    let work = move || evaluate_at(&root, expressions);
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(work).unwrap();
     thread.join().unwrap()
+}
+
+/// Evaluates each expression in the module at `root`.
+fn evaluate_at(root: &Path, expressions: Vec<String>) -> Vec<Value> {
+    let sources = Sources::new(None, root.to_owned());
+    let modules = module::read_all(&[root.to_owned()], &sources);
+    let module = modules[root].clone();
+    let mut evaluator = Evaluator::new(&sources, &modules, module, "u");
+    let scope = evaluator.scope(0);
+    let mut values = Vec::new();
+    for (at, expression) in expressions.iter().enumerate() {
+        let text = format!("x = {expression}\n");
+        let file = sources.add(Path::new(&format!("{at}.tf")), text.as_str());
+        let (body, _) = syntax::parse(file, &text);
+        values.push(match body.attribute("x") {
+            Some(attribute) => evaluator.eval(&attribute.value, &scope),
+            None => Value::error("it is no HCL"),
+        });
+    }
+    values
 }
 
 fn shown(value: &Value) -> String {
@@ -164,10 +167,10 @@ fn no_expression_has_a_value_that_terraform_does_not_give() {
         ("data/greet.tftpl", &*greet),
     ];
     let values = evaluate_in(&files, expressions);
-    let (mut wrong, mut open, mut valued) = (String::new(), String::new(), 0);
+    let (mut wrong, mut open, mut with_value) = (String::new(), String::new(), 0);
     for (line, value) in lines.iter().zip(&values) {
         let theirs = line.get("value");
-        valued += usize::from(theirs.is_some());
+        with_value += usize::from(theirs.is_some());
         let mine = encoded(value);
         match (theirs, mine) {
             (Some(theirs), Some(mine)) if same(theirs, &serde_json::from_str(&mine).unwrap()) => {}
@@ -182,11 +185,11 @@ fn no_expression_has_a_value_that_terraform_does_not_give() {
         }
     }
     eprintln!(
-        "{} of {valued} with a value are not known:\n{open}",
+        "{} of {with_value} with a value are not known:\n{open}",
         open.lines().count()
     );
     assert_eq!(wrong, "");
-    assert!(open.lines().count() * 100 <= valued * 3, "{open}");
+    assert!(open.lines().count() * 100 <= with_value * 3, "{open}");
 }
 
 /// What any apply must give, though Terraform 1.11 does not know it before.

@@ -56,7 +56,9 @@ pub(super) fn of(value: &Value) -> Type {
     match (&value.kind, declared) {
         (Kind::Bool(_), _) => Type::Bool,
         (Kind::Number(_), _) => Type::Number,
-        (Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Reference(..), _) => Type::Text,
+        (Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Reference(..), _) => {
+            Type::Text
+        }
         (Kind::List(items), Some(Type::List(element))) if **element == Type::Any => Type::List(Arc::new(of_all(items))),
         (Kind::List(_), Some(list @ Type::List(_))) => list.clone(),
         (Kind::List(items), _) => Type::Tuple(items.iter().map(of).collect()),
@@ -283,7 +285,9 @@ pub(super) fn convert(value: &Value, to: &Type) -> Value {
     let converted = match to {
         Type::Any => return value.clone(),
         Type::Text => match &value.kind {
-            Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Reference(..) => return value.clone(),
+            Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Reference(..) => {
+                return value.clone();
+            }
             _ => value.to_text().map(Value::text),
         },
         Type::Number => value.to_exact().map(Value::exact),

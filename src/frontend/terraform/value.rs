@@ -55,6 +55,8 @@ pub(super) enum Kind {
     Template(Arc<[Value]>),
     /// A text: this value as JSON. Kept as the value, so that keys survive beside what is not known.
     Encoded(Arc<Value>),
+    /// A text: this value as JSON, in a layout and an order that are not known.
+    Rendered(Arc<Value>),
     /// Lists and tuples.
     List(Arc<[Value]>),
     /// Sorted, without repetitions.
@@ -195,6 +197,7 @@ impl From<Kind> for Value {
         let bound = match () {
             () if weight > MAX_WEIGHT => Some(TOO_MANY_PARTS),
             () if depth > MAX_DEPTH => Some(TOO_DEEP),
+            () if matches!(&kind, Kind::Text(text) if text.len() > MAX_TEXT) => Some(TOO_LONG),
             () => None,
         };
         if let Some(bound) = bound {
@@ -229,7 +232,7 @@ impl Kind {
             Kind::Template(items) | Kind::List(items) | Kind::Set(items) => all(&mut items.iter()),
             Kind::Map(entries) => all(&mut entries.iter().map(|(_, value)| value)),
             Kind::Cases(cases) => all(&mut cases.iter().map(|(_, value)| value)),
-            Kind::Encoded(inner) => all(&mut std::iter::once(&**inner)),
+            Kind::Encoded(inner) | Kind::Rendered(inner) => all(&mut std::iter::once(&**inner)),
             _ => (1, 0),
         }
     }
@@ -531,11 +534,14 @@ impl Value {
             (Kind::Reference(..), Kind::Text(text)) | (Kind::Text(text), Kind::Reference(..)) if text.is_empty() => {
                 Some(false)
             }
-            (Kind::Encoded(_), Kind::Text(text)) | (Kind::Text(text), Kind::Encoded(_)) if text.is_empty() => {
+            (Kind::Encoded(_) | Kind::Rendered(_), Kind::Text(text))
+            | (Kind::Text(text), Kind::Encoded(_) | Kind::Rendered(_))
+                if text.is_empty() =>
+            {
                 Some(false)
             }
-            (Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_), _)
-            | (_, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_)) => None,
+            (Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_), _)
+            | (_, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_)) => None,
             (Kind::List(_) | Kind::Set(_), Kind::List(_) | Kind::Set(_)) | (Kind::Map(_), Kind::Map(_))
                 if !self.is_like(other) =>
             {
@@ -624,7 +630,14 @@ impl Value {
 /// Joins parts into a text; into a template where some are not plain.
 pub(super) fn joined(parts: Vec<Value>) -> Value {
     let mut all: Vec<Value> = Vec::new();
+    // A text that is still growing, and the first part of it.
+    let mut open: Option<(String, Value)> = None;
     let mut length = 0;
+    let close = |open: &mut Option<(String, Value)>, all: &mut Vec<Value>| {
+        if let Some((text, first)) = open.take() {
+            all.push(first.with(Value::text(text)));
+        }
+    };
     for part in parts {
         let flat = match &part.kind {
             Kind::Template(inner) => inner.to_vec(),
@@ -632,6 +645,13 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
         };
         for part in flat {
             let Some(text) = part.to_text() else {
+                if part
+                    .as_unknown()
+                    .is_some_and(|unknown| BOUNDS.contains(&&*unknown.reason))
+                {
+                    return part;
+                }
+                close(&mut open, &mut all);
                 all.push(part);
                 continue;
             };
@@ -639,18 +659,13 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
             if length > MAX_TEXT {
                 return Value::unknown(TOO_LONG);
             }
-            match all.last_mut() {
-                Some(Value {
-                    kind: Kind::Text(before),
-                    ..
-                }) => *before = format!("{before}{text}").into(),
-                _ => all.push(Value {
-                    kind: Kind::Text(text),
-                    ..part
-                }),
+            match &mut open {
+                Some((before, _)) => before.push_str(&text),
+                None => open = Some((text.to_string(), part)),
             }
         }
     }
+    close(&mut open, &mut all);
     match all.len() {
         0 => Value::text(""),
         MAX_PARTS.. => Value::unknown(TOO_MIXED),

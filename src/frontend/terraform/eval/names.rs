@@ -160,7 +160,7 @@ impl Evaluator<'_> {
             ("string", _) => match value.to_text() {
                 Some(text) => with(Kind::Text(text)),
                 None => match value.kind {
-                    Kind::Template(_) | Kind::Encoded(_) | Kind::Reference(..) => value,
+                    Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Reference(..) => value,
                     _ => refused(),
                 },
             },

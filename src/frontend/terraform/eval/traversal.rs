@@ -211,6 +211,11 @@ impl Evaluator<'_> {
             return unknown();
         };
         let scope = member.scope.clone();
+        if id.data && &*id.kind == "aws_iam_policy_document" && matches!(&**name, "json" | "minified_json") {
+            let mut document = self.policy_document(&block.body, &scope).at(block.header);
+            document.origins = document.origins.before(block.header, format!("`{}`", id.address));
+            return document;
+        }
         let default = |this: &mut Self| match provider::default(&id.kind, name) {
             Some(default) if !id.data => Value {
                 span: Some(block.header),

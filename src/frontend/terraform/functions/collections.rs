@@ -231,7 +231,11 @@ fn element(list: &Value, index: &Value) -> Answer {
     let count = i64::try_from(items.len()).ok().filter(|count| *count > 0)?;
     let at = index.to_whole()? % count;
     // A tuple has no elements before its first.
-    let at = if at < 0 && list.declared.is_some() { at + count } else { at };
+    let at = if at < 0 && list.declared.is_some() {
+        at + count
+    } else {
+        at
+    };
     items.get(usize::try_from(at).ok()?).cloned()
 }
 

@@ -1,6 +1,8 @@
 //! Digests: MD5, SHA-1 and SHA-2, because names are made with them. None of them protects anything here, so
 //! they are written for brevity: their constants are computed as their definitions say.
 
+#![allow(clippy::many_single_char_names, reason = "the names of the definitions")]
+
 use super::super::eval::{Evaluator, Scope};
 use super::super::value::Value;
 use super::Answer;

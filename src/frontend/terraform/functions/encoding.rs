@@ -75,7 +75,7 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 
 fn unbase64(text: &str) -> Option<Vec<u8>> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    if text.len() % 4 != 0 {
+    if !text.len().is_multiple_of(4) {
         return None;
     }
     let mut decoded = Vec::with_capacity(text.len() / 4 * 3);
@@ -114,7 +114,9 @@ fn decode_as(bytes: &[u8], encoding: &str) -> Answer {
             .chunks_exact(2)
             .filter_map(|pair| pair.try_into().ok().map(read))
             .collect();
-        String::from_utf16(&units).ok().filter(|_| bytes.len() % 2 == 0)
+        String::from_utf16(&units)
+            .ok()
+            .filter(|_| bytes.len().is_multiple_of(2))
     };
     let text = match encoding.to_ascii_uppercase().as_str() {
         "UTF-8" => String::from_utf8(bytes.to_vec()).ok(),
@@ -175,16 +177,12 @@ fn csv_rows(text: &str) -> Option<Vec<Vec<String>>> {
             loop {
                 let (before, after) = quoted.split_once('"')?;
                 cell.push_str(before);
-                match after.strip_prefix('"') {
-                    Some(more) => {
-                        cell.push('"');
-                        quoted = more;
-                    }
-                    None => {
-                        rest = after;
-                        break cell;
-                    }
-                }
+                let Some(more) = after.strip_prefix('"') else {
+                    rest = after;
+                    break cell;
+                };
+                cell.push('"');
+                quoted = more;
             }
         } else {
             let (cell, after) = rest.split_at(rest.find([',', '\n']).unwrap_or(rest.len()));

@@ -55,7 +55,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value], scope: &
             Ok(bytes) => Value::text(base64(&bytes)),
             Err(refused) => refused,
         }),
-        ("fileset", [pattern]) => eval.file_set(&path, &pattern.to_text()?, scope.module),
+        ("fileset", [pattern]) => Some(eval.file_set(&path, &pattern.to_text()?, scope.module)),
         ("templatefile", [given]) => eval.template_file(&path, given, scope),
         _ => None,
     }
@@ -174,14 +174,14 @@ impl Evaluator<'_> {
         })
     }
 
-    fn file_set(&mut self, path: &str, pattern: &str, module: usize) -> Answer {
+    fn file_set(&mut self, path: &str, pattern: &str, module: usize) -> Value {
         let root = match self.locate(path, module) {
             Ok(root) => root,
-            Err(Absent::Missing) => return Some(Value::set_of(Vec::new(), &Type::Text)),
-            Err(Absent::Outside(reason)) => return Some(Value::unknown(reason)),
+            Err(Absent::Missing) => return Value::set_of(Vec::new(), &Type::Text),
+            Err(Absent::Outside(reason)) => return Value::unknown(reason),
         };
         let Some(pattern) = glob(pattern) else {
-            return Some(Value::unknown("a pattern of `fileset` is not understood"));
+            return Value::unknown("a pattern of `fileset` is not understood");
         };
         let mut names = Vec::new();
         let mut next = vec![(root, String::new(), 0)];
@@ -193,7 +193,7 @@ impl Evaluator<'_> {
             for entry in entries.flatten() {
                 seen += 1;
                 if seen > MAX_ENTRIES || level > MAX_LEVELS || !self.spend(1) {
-                    return Some(self.reached("`fileset` looks at more than 20000 files"));
+                    return self.reached("`fileset` looks at more than 20000 files");
                 }
                 let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
                 match entry.file_type() {
@@ -201,14 +201,14 @@ impl Evaluator<'_> {
                     Ok(kind) if kind.is_file() && pattern.is_match(&name) => names.push(name),
                     // A link may lead anywhere.
                     Ok(kind) if kind.is_symlink() && pattern.is_match(&name) => {
-                        return Some(Value::unknown("`fileset` meets a symbolic link"));
+                        return Value::unknown("`fileset` meets a symbolic link");
                     }
                     _ => {}
                 }
             }
         }
         names.sort();
-        Some(Value::set_of(names.into_iter().map(Value::text).collect(), &Type::Text))
+        Value::set_of(names.into_iter().map(Value::text).collect(), &Type::Text)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `format` and `formatlist`.
 
+use super::super::eval::{Evaluator, TOO_MANY_STEPS};
 use super::super::json;
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Value, joined};
@@ -12,10 +13,16 @@ pub(super) const NAMES: &[&str] = &["format", "formatlist"];
 /// Widths and precisions above this are not computed.
 const MAX_WIDTH: usize = 1000;
 
-pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
+pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
     let (pattern, arguments) = values.split_first()?;
     if name == "format" {
         return format(&pattern.to_text()?, arguments);
+    }
+    // The pattern is a text, or a list of texts.
+    let text = types::convert(pattern, &Type::Text);
+    let texts = types::convert(pattern, &Type::List(std::sync::Arc::new(Type::Text)));
+    if text.is_refused() && texts.is_refused() {
+        return None;
     }
     let mut count = None;
     for argument in values {
@@ -28,7 +35,11 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
         }
     }
     let mut all = Vec::new();
+    let length: usize = values.iter().filter_map(Value::to_text).map(|text| text.len()).sum();
     for at in 0..count.unwrap_or(1) {
+        if !eval.spend(length / 64 + 1) {
+            return Some(Value::unknown(TOO_MANY_STEPS));
+        }
         let row: Vec<Value> = values
             .iter()
             .map(|argument| match argument.items() {
@@ -44,6 +55,7 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
 
 /// One `%…`.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "one a flag, as they are written")]
 struct Verb {
     plus: bool,
     space: bool,
@@ -158,20 +170,20 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
         }
         't' => argument.to_bool()?.to_string(),
         'd' | 'b' | 'o' | 'x' | 'X' => {
-            return whole(verb, &argument.to_exact()?.to_whole()?);
+            return Some(whole(verb, &argument.to_exact()?.to_whole()?));
         }
         'e' | 'E' | 'f' | 'F' | 'g' | 'G' => return fraction(verb, argument),
         _ => return None,
     };
-    cut(verb, text)
+    Some(cut(verb, text))
 }
 
 /// Texts are cut to the precision and padded to the width.
-fn cut(verb: &Verb, mut text: String) -> Answer {
+fn cut(verb: &Verb, mut text: String) -> Value {
     if verb.precision.is_some() || verb.width.is_some() {
         let all = match characters(&text) {
             Ok(all) => all,
-            Err(refused) => return Some(refused),
+            Err(refused) => return refused,
         };
         let kept = verb
             .precision
@@ -183,7 +195,7 @@ fn cut(verb: &Verb, mut text: String) -> Answer {
         let kept = kept.concat();
         text = if verb.minus { kept + &padding } else { padding + &kept };
     }
-    Some(Value::text(text))
+    Value::text(text)
 }
 
 /// A number with its sign, zeros between both.
@@ -204,7 +216,7 @@ fn signed(verb: &Verb, negative: bool, digits: &str) -> Value {
     })
 }
 
-fn whole(verb: &Verb, number: &BigInt) -> Answer {
+fn whole(verb: &Verb, number: &BigInt) -> Value {
     let magnitude = number.magnitude();
     let digits = match verb.letter {
         'b' => magnitude.to_str_radix(2),
@@ -214,9 +226,9 @@ fn whole(verb: &Verb, number: &BigInt) -> Answer {
         _ => magnitude.to_string(),
     };
     if verb.sharp || verb.precision.is_some() {
-        return Some(Value::unknown("a verb of `format` is not understood"));
+        return Value::unknown("a verb of `format` is not understood");
     }
-    Some(signed(verb, number.sign() == num_bigint::Sign::Minus, &digits))
+    signed(verb, number.sign() == num_bigint::Sign::Minus, &digits)
 }
 
 fn fraction(verb: &Verb, argument: &Value) -> Answer {

@@ -50,7 +50,10 @@ fn power(base: &Number, exponent: &Number) -> Value {
     let (Some(exponent), Some(base)) = (exponent.to_i64(), base.to_whole()) else {
         return open();
     };
-    let Some(times) = u32::try_from(exponent.unsigned_abs()).ok().filter(|times| *times <= 1024) else {
+    let Some(times) = u32::try_from(exponent.unsigned_abs())
+        .ok()
+        .filter(|times| *times <= 1024)
+    else {
         return open();
     };
     if base.bits().saturating_mul(u64::from(times)) > 1100 {
@@ -63,12 +66,20 @@ fn power(base: &Number, exponent: &Number) -> Value {
     let Some(whole) = Number::whole(whole) else {
         return open();
     };
-    let computed = if exponent < 0 { 1.0 / whole.to_f64() } else { whole.to_f64() };
+    let computed = if exponent < 0 {
+        1.0 / whole.to_f64()
+    } else {
+        whole.to_f64()
+    };
     Number::computed(computed).map_or_else(open, Value::exact)
 }
 
 /// The natural logarithm, digit for digit as Go computes it (by FreeBSD's method), which the system's may not.
-#[allow(clippy::excessive_precision, clippy::unreadable_literal, reason = "constants of the method")]
+#[allow(
+    clippy::excessive_precision,
+    clippy::unreadable_literal,
+    reason = "constants of the method"
+)]
 fn logarithm(x: f64) -> f64 {
     const LN2_HIGH: f64 = 6.93147180369123816490e-01;
     const LN2_LOW: f64 = 1.90821492927058770002e-10;

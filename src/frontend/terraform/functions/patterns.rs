@@ -1,8 +1,10 @@
 //! Regular expressions: Go's syntax made that of the `regex` crate, which differs in what `\d` and `[` mean.
 
+use super::super::eval::{Evaluator, TOO_MANY_STEPS};
 use super::super::types::Type;
 use super::super::value::{MAX_TEXT, Value};
 use super::Answer;
+use super::texts::MAX_PIECES;
 use regex::{Captures, Regex, RegexBuilder};
 use std::sync::Arc;
 
@@ -11,8 +13,13 @@ pub(super) const NAMES: &[&str] = &["regex", "regexall", "replace"];
 /// A compiled pattern may be so large.
 const MAX_COMPILED: usize = 1 << 20;
 
-pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
+pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
     let text = |at: usize| values.get(at).and_then(Value::to_text);
+    // A pattern is compiled each time, and then reads the text once.
+    let length: usize = (0..values.len()).filter_map(text).map(|text| text.len()).sum();
+    if !eval.spend(256 + length / 4) {
+        return Some(Value::unknown(TOO_MANY_STEPS));
+    }
     match (name, values.len()) {
         ("regex", 2) => {
             let (pattern, text) = (text(0)?, text(1)?);
@@ -31,32 +38,36 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
             };
             let all: Option<Vec<Value>> = regex
                 .captures_iter(&text)
+                .take(MAX_PIECES + 1)
                 .map(|found| captured(&regex, &found))
                 .collect();
-            Some(Value::list_of(all?, &Type::Any))
+            Some(match all? {
+                all if all.len() > MAX_PIECES => Value::unknown("`regexall` finds more than 100000 texts"),
+                all => Value::list_of(all, &Type::Any),
+            })
         }
-        ("replace", 3) => replace(&text(0)?, &text(1)?, &text(2)?),
+        ("replace", 3) => Some(replace(&text(0)?, &text(1)?, &text(2)?)),
         _ => None,
     }
 }
 
-fn replace(text: &str, from: &str, to: &str) -> Answer {
+fn replace(text: &str, from: &str, to: &str) -> Value {
     let inner = from.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     let copies = text.len().saturating_add(1).saturating_mul(to.len().saturating_add(1));
     if copies > 64 * MAX_TEXT {
-        return Some(Value::unknown("it is a text of more than a megabyte"));
+        return Value::unknown("it is a text of more than a megabyte");
     }
     let replaced = match inner {
         Some(pattern) => match compile(pattern) {
             Ok(regex) => regex.replace_all(text, to).into_owned(),
-            Err(refused) => return Some(refused),
+            Err(refused) => return refused,
         },
         None => text.replace(from, to),
     };
     if replaced.len() > MAX_TEXT {
-        return Some(Value::unknown("it is a text of more than a megabyte"));
+        return Value::unknown("it is a text of more than a megabyte");
     }
-    Some(Value::text(replaced))
+    Value::text(replaced)
 }
 
 /// What a match gives: itself, its groups in order, or its groups by name.
@@ -70,13 +81,10 @@ fn captured(regex: &Regex, found: &Captures<'_>) -> Answer {
     if names.is_empty() {
         return Some(group(0));
     }
-    let named: Option<Vec<&str>> = names.iter().copied().collect();
-    match named {
-        Some(named) => {
-            let entries = named
-                .iter()
-                .enumerate()
-                .map(|(at, name)| (Arc::from(*name), group(at + 1)));
+    let all_named: Option<Vec<&str>> = names.iter().copied().collect();
+    match all_named {
+        Some(all) => {
+            let entries = all.iter().zip(1..).map(|(name, at)| (Arc::from(*name), group(at)));
             Some(Value::map(entries.collect()))
         }
         // Terraform refuses groups with names beside groups without.

@@ -93,7 +93,7 @@ impl Lowering<'_, '_> {
                 Kind::Null => State::Default(None),
                 Kind::Text(text) if text.trim().is_empty() => State::Set(None),
                 Kind::Unknown(unknown) => State::Unresolved(unknown.reason.clone()),
-                Kind::Text(_) | Kind::Encoded(_) => {
+                Kind::Text(_) | Kind::Encoded(_) | Kind::Rendered(_) => {
                     let decoded = json::decode(&value);
                     let inner = decoded.as_ref().ok().map(|value| value.kind.clone());
                     match inner {

@@ -1,23 +1,15 @@
 //! Reads arguments and nested blocks of a resource as attributes of the graph: case by case, with place and origin.
 
+pub(super) use super::super::eval::Nested;
 use super::super::eval::{Evaluator, Scope};
 use super::super::json;
-use super::super::syntax::{Block, Body};
+use super::super::syntax::Body;
 use super::super::value::{Kind, Value};
 pub(super) use super::link::link;
 use super::{Lowering, Node};
 use crate::graph::{Attribute, Case, Condition, Link, Seconds, State};
 use crate::source::Span;
 use std::sync::Arc;
-
-/// A nested block, or one that a dynamic block makes.
-#[derive(Clone)]
-pub(super) struct Nested {
-    pub(super) block: Arc<Block>,
-    pub(super) scope: Scope,
-    pub(super) when: Condition,
-    pub(super) span: Span,
-}
 
 /// A body to read, and where to point at what it does not say.
 pub(super) struct Place<'n> {
@@ -128,58 +120,7 @@ impl Lowering<'_, '_> {
 
     /// The nested blocks `name`, dynamic ones expanded; or why they are not known.
     pub(super) fn blocks(&mut self, body: &Body, scope: &Scope, name: &str) -> Result<Vec<Nested>, Refusal> {
-        let mut all = Vec::new();
-        for block in &body.blocks {
-            if &*block.kind == name {
-                all.push(Nested {
-                    block: block.clone(),
-                    scope: scope.clone(),
-                    when: Condition::always(),
-                    span: block.span,
-                });
-            } else if &*block.kind == "dynamic" && block.labels.first().is_some_and(|label| &**label == name) {
-                self.dynamic(block, scope, &mut all)?;
-            }
-        }
-        Ok(all)
-    }
-
-    fn dynamic(&mut self, block: &Arc<Block>, scope: &Scope, all: &mut Vec<Nested>) -> Result<(), Refusal> {
-        let unknown = |reason: &str| -> Refusal { reason.into() };
-        let label = block.labels.first().cloned().unwrap_or_default();
-        let content = block.body.blocks.iter().find(|block| &*block.kind == "content");
-        let (Some(content), Some((collection, _))) = (content, self.argument(&block.body, scope, "for_each")) else {
-            return Err(unknown("a dynamic block is not complete"));
-        };
-        let iterator = match block.body.attribute("iterator").map(|attribute| &attribute.value.kind) {
-            Some(super::super::syntax::Kind::Variable(name)) => name.clone(),
-            _ => label,
-        };
-        for (when, collection) in collection.each_case() {
-            let pairs = match self.eval.pairs(&collection) {
-                Ok(pairs) => pairs,
-                Err(refused) if collection.is_null() => {
-                    let _ = refused;
-                    continue;
-                }
-                Err(refused) => {
-                    return Err(refused.as_unknown().map_or_else(
-                        || unknown("the `for_each` of a dynamic block is not known"),
-                        |unknown| unknown.reason.clone(),
-                    ));
-                }
-            };
-            for (key, value) in pairs {
-                let item = Value::map(vec![("key".into(), key), ("value".into(), value)]);
-                all.push(Nested {
-                    block: content.clone(),
-                    scope: scope.with(&iterator, item),
-                    when: when.clone(),
-                    span: block.span,
-                });
-            }
-        }
-        Ok(())
+        self.eval.blocks(body, scope, name)
     }
 
     /// The blocks at the end of `path`, which leads through blocks in blocks.
@@ -310,7 +251,7 @@ pub(super) fn boolean(_: &mut Evaluator, value: &Value) -> Result<bool, Refusal>
 /// A text.
 pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Refusal> {
     let plain = match &value.kind {
-        Kind::Encoded(inner) => json::encode(inner),
+        Kind::Encoded(inner) | Kind::Rendered(inner) => json::encode(inner),
         _ => eval.plain(value.clone()),
     };
     plain

@@ -241,7 +241,7 @@ fn collect(value: &Value, when: &Condition, found: &mut Vec<(Condition, Value)>,
                 collect(value, when, found, depth + 1);
             }
         }
-        Kind::Encoded(inner) => collect(inner, when, found, depth + 1),
+        Kind::Encoded(inner) | Kind::Rendered(inner) => collect(inner, when, found, depth + 1),
         Kind::Cases(cases) => {
             for (case, value) in cases.iter() {
                 let both = when.and(case);

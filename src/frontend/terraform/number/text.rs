@@ -42,12 +42,11 @@ impl Decimal {
             while self.digits.last() == Some(&b'9') {
                 self.digits.pop();
             }
-            match self.digits.last_mut() {
-                Some(last) => *last += 1,
-                None => {
-                    self.digits.push(b'1');
-                    self.point += 1;
-                }
+            if let Some(last) = self.digits.last_mut() {
+                *last += 1;
+            } else {
+                self.digits.push(b'1');
+                self.point += 1;
             }
         }
         while self.digits.last() == Some(&b'0') {

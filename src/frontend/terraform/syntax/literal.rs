@@ -78,12 +78,12 @@ fn collect(element: &Element, style: Style, source: &str, pieces: &mut Vec<Piece
         Element::Directive(directive) => match &**directive {
             Directive::If(block) => {
                 pieces.push(mark(block.if_expr.strip));
-                for element in block.if_expr.template.iter() {
+                for element in &block.if_expr.template {
                     collect(element, style, source, pieces);
                 }
                 if let Some(otherwise) = &block.else_expr {
                     pieces.push(mark(otherwise.strip));
-                    for element in otherwise.template.iter() {
+                    for element in &otherwise.template {
                         collect(element, style, source, pieces);
                     }
                 }
@@ -91,7 +91,7 @@ fn collect(element: &Element, style: Style, source: &str, pieces: &mut Vec<Piece
             }
             Directive::For(block) => {
                 pieces.push(mark(block.for_expr.strip));
-                for element in block.for_expr.template.iter() {
+                for element in &block.for_expr.template {
                     collect(element, style, source, pieces);
                 }
                 pieces.push(mark(block.endfor_expr.strip));

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// How many are asked without being told.
-const USUAL: usize = 1500;
+const USUAL: usize = 1000;
 /// How many a process is asked.
 const BATCH: usize = 500;
 /// Stands for what Terraform refuses.
@@ -38,7 +38,17 @@ fn leaf() -> BoxedStrategy<String> {
     let number = prop_oneof![
         (-20_i64..20).prop_map(|n| n.to_string()),
         (0_i64..100_000, 0_usize..4).prop_map(|(n, places)| format!("{}.{:0places$}", n / 7, n % 10)),
-        pick(&["0", "1", "2", "0.1", "0.2", "1e3", "2.5e-3", "123456789012345678901234567890", "9007199254740993"]),
+        pick(&[
+            "0",
+            "1",
+            "2",
+            "0.1",
+            "0.2",
+            "1e3",
+            "2.5e-3",
+            "123456789012345678901234567890",
+            "9007199254740993"
+        ]),
     ];
     let text = prop_oneof![
         "[a-z]{0,4}".prop_map(|text| format!("\"{text}\"")),
@@ -79,23 +89,120 @@ fn leaf() -> BoxedStrategy<String> {
 
 /// Functions with as many arguments as they commonly have.
 const ONE: &[&str] = &[
-    "abs", "ceil", "floor", "signum", "lower", "upper", "title", "trimspace", "chomp", "strrev", "length", "flatten",
-    "distinct", "compact", "keys", "values", "reverse", "sort", "sum", "one", "alltrue", "anytrue", "tostring",
-    "tonumber", "tobool", "tolist", "toset", "tomap", "jsonencode", "jsondecode", "base64encode", "urlencode", "md5",
-    "sha1", "sha256", "sha512", "base64sha256", "transpose", "coalescelist", "merge", "concat", "max", "min", "range",
-    "nonsensitive", "yamlencode", "yamldecode", "csvdecode", "cidrnetmask", "basename", "dirname", "can", "try",
-    "setunion", "base64decode",
+    "abs",
+    "ceil",
+    "floor",
+    "signum",
+    "lower",
+    "upper",
+    "title",
+    "trimspace",
+    "chomp",
+    "strrev",
+    "length",
+    "flatten",
+    "distinct",
+    "compact",
+    "keys",
+    "values",
+    "reverse",
+    "sort",
+    "sum",
+    "one",
+    "alltrue",
+    "anytrue",
+    "tostring",
+    "tonumber",
+    "tobool",
+    "tolist",
+    "toset",
+    "tomap",
+    "jsonencode",
+    "jsondecode",
+    "base64encode",
+    "urlencode",
+    "md5",
+    "sha1",
+    "sha256",
+    "sha512",
+    "base64sha256",
+    "transpose",
+    "coalescelist",
+    "merge",
+    "concat",
+    "max",
+    "min",
+    "range",
+    "nonsensitive",
+    "yamlencode",
+    "yamldecode",
+    "csvdecode",
+    "cidrnetmask",
+    "basename",
+    "dirname",
+    "can",
+    "try",
+    "setunion",
+    "base64decode",
 ];
 const TWO: &[&str] = &[
-    "max", "min", "pow", "log", "parseint", "trim", "trimprefix", "trimsuffix", "startswith", "endswith",
-    "strcontains", "split", "join", "indent", "regex", "regexall", "format", "formatlist", "concat", "contains",
-    "element", "index", "chunklist", "lookup", "merge", "zipmap", "setunion", "setintersection", "setsubtract",
-    "setproduct", "coalesce", "coalescelist", "range", "try", "timeadd", "timecmp", "cidrhost", "uuidv5",
+    "max",
+    "min",
+    "pow",
+    "log",
+    "parseint",
+    "trim",
+    "trimprefix",
+    "trimsuffix",
+    "startswith",
+    "endswith",
+    "strcontains",
+    "split",
+    "join",
+    "indent",
+    "regex",
+    "regexall",
+    "format",
+    "formatlist",
+    "concat",
+    "contains",
+    "element",
+    "index",
+    "chunklist",
+    "lookup",
+    "merge",
+    "zipmap",
+    "setunion",
+    "setintersection",
+    "setsubtract",
+    "setproduct",
+    "coalesce",
+    "coalescelist",
+    "range",
+    "try",
+    "timeadd",
+    "timecmp",
+    "cidrhost",
+    "uuidv5",
     "textencodebase64",
 ];
 const THREE: &[&str] = &[
-    "replace", "substr", "slice", "lookup", "range", "merge", "coalesce", "setproduct", "matchkeys", "join", "format",
-    "cidrsubnet", "max", "concat", "try", "formatlist",
+    "replace",
+    "substr",
+    "slice",
+    "lookup",
+    "range",
+    "merge",
+    "coalesce",
+    "setproduct",
+    "matchkeys",
+    "join",
+    "format",
+    "cidrsubnet",
+    "max",
+    "concat",
+    "try",
+    "formatlist",
 ];
 
 fn call(inner: &BoxedStrategy<String>) -> BoxedStrategy<String> {
@@ -131,7 +238,13 @@ fn fitting(inner: &BoxedStrategy<String>) -> BoxedStrategy<String> {
         ".*",
     ]);
     let whole = (-3_i64..9).prop_map(|n| n.to_string());
-    let dates = pick(&["YYYY-MM-DD'T'hh:mm:ssZ", "DD MMM YY, EEEE h:mm aa", "EEE HH AA ZZZ", "M/D/YY", "'it''s' ZZZZZ"]);
+    let dates = pick(&[
+        "YYYY-MM-DD'T'hh:mm:ssZ",
+        "DD MMM YY, EEEE h:mm aa",
+        "EEE HH AA ZZZ",
+        "M/D/YY",
+        "'it''s' ZZZZZ",
+    ]);
     prop_oneof![
         (verbs, any.clone()).prop_map(|(verb, a)| format!("format(\"<{verb}>\", {a})")),
         (patterns.clone(), any.clone()).prop_map(|(p, a)| format!("regexall(\"{p}\", {a})")),
@@ -158,7 +271,14 @@ fn compound(inner: BoxedStrategy<String>) -> BoxedStrategy<String> {
     let key = pick(&["a", "b", "\"c d\"", "(local.name)", "1"]);
     let collection = prop_oneof![
         any.clone(),
-        pick(&["local.users", "local.ports", "local.conf", "local.texts", "local.sizes", "[1, \"a\"]"]),
+        pick(&[
+            "local.users",
+            "local.ports",
+            "local.conf",
+            "local.texts",
+            "local.sizes",
+            "[1, \"a\"]"
+        ]),
     ];
     prop_oneof![
         4 => (any.clone(), operators, any.clone()).prop_map(|(a, operator, b)| format!("({a} {operator} {b})")),
@@ -192,7 +312,12 @@ fn expressions(count: usize, seed: u64) -> Vec<String> {
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), random);
     (0..count)
-        .map(|_| strategy.new_tree(&mut runner).expect("every strategy gives a value").current())
+        .map(|_| {
+            strategy
+                .new_tree(&mut runner)
+                .expect("every strategy gives a value")
+                .current()
+        })
         .collect()
 }
 
@@ -205,7 +330,11 @@ fn terraform(folder: &Path, arguments: &[&str]) -> serde_json::Value {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_str(&text).unwrap_or_default()
 }
 
@@ -217,7 +346,17 @@ fn answers(folder: &Path, expressions: &[String]) -> Vec<Option<String>> {
         writeln!(questions, "output \"e{at}\" {{\n  value = {asked}\n}}").unwrap();
     }
     std::fs::write(folder.join("questions.tf"), questions).unwrap();
-    terraform(folder, &["plan", "-input=false", "-lock=false", "-refresh=false", "-no-color", "-out=plan"]);
+    terraform(
+        folder,
+        &[
+            "plan",
+            "-input=false",
+            "-lock=false",
+            "-refresh=false",
+            "-no-color",
+            "-out=plan",
+        ],
+    );
     let plan = terraform(folder, &["show", "-json", "plan"]);
     (0..expressions.len())
         .map(|at| {

@@ -1,0 +1,292 @@
+//! What surprises in Terraform's evaluation, a row each, with the answers that Terraform 1.11 gave; files and policy
+//! documents.
+
+use super::*;
+use crate::frontend::terraform::types::{self, Type};
+
+fn table(prelude: &str, rows: &[(&str, &str)]) {
+    let values = evaluate(prelude, rows.iter().map(|(text, _)| (*text).to_owned()).collect());
+    let mut wrong = String::new();
+    for ((text, expected), value) in rows.iter().zip(&values) {
+        let shown = encoded(value).unwrap_or_else(|| shown(value));
+        if shown != *expected {
+            writeln!(wrong, "{text}\n  is       {shown}\n  is not   {expected}").unwrap();
+        }
+    }
+    assert_eq!(wrong, "");
+}
+
+#[test]
+fn surprises_are_terraforms() {
+    let prelude = r#"
+variable "nothing" { default = null }
+variable "sized" {
+  type    = object({ size = optional(number, 10) })
+  default = { size = null, extra = 1 }
+}
+variable "open" {}
+resource "aws_sqs_queue" "q" { name = "orders" }
+"#;
+    let rows = [
+        // Unlike Terraform, which knows nothing of it.
+        (
+            "jsondecode(jsonencode({ a = aws_sqs_queue.q.arn, maxReceiveCount = 5 })).maxReceiveCount",
+            "5",
+        ),
+        ("var.nothing", "null"),
+        ("var.sized", "{\"size\":10}"),
+        ("\"5\" == 5", "false"),
+        ("tolist([1]) == [1]", "false"),
+        ("contains([\"1\"], 1)", "false"),
+        ("\"10\" > \"9\"", "true"),
+        ("true ? [1] : [\"a\"]", "[\"1\"]"),
+        ("true ? { a = 1 } : { b = \"x\" }", "{\"a\":\"1\"}"),
+        ("true ? 5 : tonumber(\"x\")", "5"),
+        ("false ? frobnicate() : 5", "5"),
+        ("var.open || true", "true"),
+        ("false && var.open", "false"),
+        ("var.open ? 5 : 5", "5"),
+        ("length(var.open ? [1, 2] : [3, 4])", "2"),
+        ("timestamp() == null", "false"),
+        ("try(var.open, 1)", "? `var.open` has no value"),
+        ("can(var.open)", "? `var.open` has no value"),
+        ("try(local.undeclared, 1)", "? `local.undeclared` is not declared"),
+        ("try(null, 5)", "null"),
+        ("1 / 0 > 1", "true"),
+        ("5 % 0", "5"),
+        ("{ a = 1, a = 2 }", "{\"a\":2}"),
+        ("\"${5}\" == 5", "true"),
+        ("range(3, 0)", "[3,2,1]"),
+        ("format(\"%s\", null)", "\"? `format` does not know how to show null\""),
+        ("toset([\"10\", \"2\", \"9\"])", "[\"10\",\"2\",\"9\"]"),
+        ("[for v in toset([10, 2, 9]) : v]", "[2,9,10]"),
+        ("length(range(1e9))", "? `range` refuses its arguments"),
+        ("1.1 * 1.1", &format!("1.21{}1", "0".repeat(151))),
+        ("jsonencode(9007199254740993)", "\"9007199254740993\""),
+        ("{ a = var.open, b = 2 }.b", "2"),
+        ("length([var.open, 2])", "2"),
+        ("self.arn", "? `self.arn` is not known here"),
+        (
+            "provider::aws::arn_parse(\"x\")",
+            "? the function `provider::aws::arn_parse` is not understood yet",
+        ),
+    ];
+    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, expected)| (*text, &**expected)).collect();
+    table(prelude, &rows);
+}
+
+#[test]
+fn heredocs_are_terraforms() {
+    let rows = [
+        ("<<EOT\n%{ if true ~}\n   foo\n%{ endif ~}\nEOT\n", r#""   foo\n""#),
+        (
+            "<<-EOT\n    x\n      %{ for v in [\"p\",\"q\"] ~}\n      - ${v}\n      %{ endfor ~}\n    y  ${~ \"z\" ~}   \n       w\n  EOT\n",
+            r#""x\n        - p\n        - q\n      yz       w\n""#,
+        ),
+        (
+            "<<-EOT\n    ${\"a\"}\n      b\n\ttab\n  EOT\n",
+            r#""   a\n     b\ntab\n""#,
+        ),
+        ("<<-EOT\n  a\n\n      b\n   EOT\n", r#""a\n\n    b\n""#),
+        (
+            "<<-EOT\n    $${x} %%{y} \\n \"q\"\n    ${jsonencode({\n      a = 1\n    })}\n  EOT\n",
+            r#""${x} %{y} \\n \"q\"\n{\"a\":1}\n""#,
+        ),
+        ("<<EOT\nEOT\n", r#""""#),
+        ("<<-EOT\n    a\n   ${\"b\"}\n      c\n  EOT\n", r#"" a\nb\n   c\n""#),
+        ("\"a \\n  ${~ \"x\" ~} \\n b\"", r#""axb""#),
+        ("\"%{ if false }x%{ else ~} y %{~ endif } z\"", r#""y z""#),
+        ("\"%{~ for x in [1,2] ~} ${x} %{~ endfor ~}  t\"", r#""12t""#),
+    ];
+    table("", &rows);
+}
+
+#[test]
+fn types_unify_as_in_terraform() {
+    let tuple = |items: &[Type]| Type::Tuple(items.to_vec().into());
+    let list = |element: Type| Type::List(element.into());
+    let cases = [
+        (vec![Type::Number, Type::Text], Some(Type::Text)),
+        (vec![Type::Number, Type::Bool], None),
+        (vec![Type::Number, Type::Bool, Type::Text], Some(Type::Text)),
+        (
+            vec![tuple(&[Type::Number]), tuple(&[Type::Text, Type::Bool])],
+            Some(list(Type::Text)),
+        ),
+        (vec![tuple(&[]), tuple(&[Type::Number])], Some(list(Type::Number))),
+        (
+            vec![list(Type::Number), Type::Set(Type::Number.into())],
+            Some(list(Type::Number)),
+        ),
+    ];
+    for (kinds, expected) in cases {
+        assert_eq!(types::unify(&kinds), expected, "{kinds:?}");
+    }
+}
+
+#[test]
+fn files_are_read_inside_the_project_only() {
+    let outside = Scratch::new(&[("secret.txt", "hush")]);
+    let files = [
+        ("repo/main.tf", "module \"m\" {\n  source = \"./m\"\n}\n"),
+        (
+            "repo/m/main.tf",
+            "output \"own\" {\n  value = file(\"${path.module}/own.txt\")\n}\n",
+        ),
+        ("repo/m/own.txt", "own"),
+        ("repo/a.txt", "abc"),
+        ("repo/sub/b.json", "{\"n\": 3}"),
+        (
+            "repo/t.tftpl",
+            "%{ for n in names ~}\n- ${n}\n%{ endfor ~}\n${local.none}",
+        ),
+        ("repo/u.tftpl", "%{ for n in names ~}\n- ${n}\n%{ endfor ~}\n"),
+        ("beside.txt", "beside"),
+    ];
+    let scratch = Scratch::new(&files);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.0.join("secret.txt"), scratch.0.join("repo/link.txt")).unwrap();
+    let expressions = [
+        ("file(\"a.txt\")", "\"abc\""),
+        ("jsondecode(file(\"${path.root}/sub/b.json\")).n", "3"),
+        ("module.m.own", "\"own\""),
+        (
+            "fileset(path.module, \"**/*.{txt,json}\")",
+            "? `fileset` meets a symbolic link",
+        ),
+        ("fileset(\"sub\", \"*.json\")", "[\"b.json\"]"),
+        ("filemd5(\"a.txt\")", "\"900150983cd24fb0d6963f7d28e17f72\""),
+        (
+            "templatefile(\"u.tftpl\", { names = [\"x\", \"y\"] })",
+            "\"- x\\n- y\\n\"",
+        ),
+        (
+            "templatefile(\"t.tftpl\", { names = [] })",
+            "? the template is given no `local`",
+        ),
+        ("fileexists(\"nope\")", "false"),
+        ("file(\"nope\")", "? there is no file `nope`"),
+        (
+            "file(\"../beside.txt\")",
+            "? `../beside.txt` lies outside of the project",
+        ),
+        ("file(\"/etc/passwd\")", "? `/etc/passwd` lies outside of the project"),
+        (
+            "fileexists(\"/etc/passwd\")",
+            "? `/etc/passwd` lies outside of the project",
+        ),
+        ("file(\"link.txt\")", "? `link.txt` lies outside of the project"),
+    ];
+    let expressions: Vec<(&str, &str)> = expressions.to_vec();
+    let root = scratch.0.join("repo");
+    let work = {
+        let expressions: Vec<String> = expressions.iter().map(|(text, _)| (*text).to_owned()).collect();
+        move || evaluate_at(&root, expressions)
+    };
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(work).unwrap();
+    let values = thread.join().unwrap();
+    for ((text, expected), value) in expressions.iter().zip(&values) {
+        if cfg!(unix) || !text.contains("link") {
+            assert_eq!(encoded(value).unwrap_or_else(|| shown(value)), *expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn policy_documents_are_put_together_as_the_provider_does() {
+    let prelude = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" { name = "orders" }
+data "aws_iam_policy_document" "base" {
+  statement {
+    sid       = "one"
+    actions   = ["sqs:SendMessage"]
+    resources = ["*"]
+  }
+  statement { actions = ["a:b", "c:d", "a:b"] }
+}
+data "aws_iam_policy_document" "full" {
+  source_policy_documents   = [data.aws_iam_policy_document.base.json]
+  override_policy_documents = [jsonencode({ Version = "2012-10-17", Statement = [{ Sid = "two", Effect = "Deny" }] })]
+  policy_id                 = "id"
+  statement {
+    sid       = "one"
+    effect    = "Deny"
+    not_actions = ["x:y"]
+    resources = [aws_sqs_queue.q.arn]
+    principals {
+      type        = "Service"
+      identifiers = ["a.amazonaws.com", "b.amazonaws.com"]
+    }
+    principals {
+      type        = "AWS"
+      identifiers = ["*"]
+    }
+    condition {
+      test     = "ArnEquals"
+      variable = "aws:SourceArn"
+      values   = ["&{aws:x}"]
+    }
+  }
+  statement { sid = "two" }
+  dynamic "statement" {
+    for_each = ["p", "q"]
+    content {
+      actions = ["sqs:${statement.value}"]
+      principals {
+        type        = "*"
+        identifiers = ["*"]
+      }
+    }
+  }
+}
+data "aws_iam_policy_document" "part" {
+  source_policy_documents = [var.open]
+  statement { actions = ["a:b"] }
+}
+"#;
+    let rows = [
+        (
+            "jsondecode(data.aws_iam_policy_document.base.json).Statement",
+            r#"[{"Action":"sqs:SendMessage","Effect":"Allow","Resource":"*","Sid":"one"},{"Action":["c:d","a:b"],"Effect":"Allow"}]"#,
+        ),
+        ("jsondecode(data.aws_iam_policy_document.full.json).Id", "\"id\""),
+        (
+            "jsondecode(data.aws_iam_policy_document.full.json).Version",
+            "\"2012-10-17\"",
+        ),
+        (
+            "[for s in jsondecode(data.aws_iam_policy_document.full.json).Statement : try(s.Sid, s.Action, 0)]",
+            r#"["one",["c:d","a:b"],"two","sqs:p","sqs:q"]"#,
+        ),
+        (
+            "{ for k, v in jsondecode(data.aws_iam_policy_document.full.json).Statement[0] : k => v if k != \"Resource\" }",
+            r#"{"Condition":{"ArnEquals":{"aws:SourceArn":"${aws:x}"}},"Effect":"Deny","NotAction":"x:y","Principal":{"AWS":"*","Service":["b.amazonaws.com","a.amazonaws.com"]},"Sid":"one"}"#,
+        ),
+        (
+            "jsondecode(data.aws_iam_policy_document.full.minified_json).Statement[0].Resource",
+            "<aws_sqs_queue.q.arn>",
+        ),
+        (
+            "jsondecode(data.aws_iam_policy_document.full.json).Statement[2]",
+            r#"{"Effect":"Deny","Sid":"two"}"#,
+        ),
+        (
+            "jsondecode(data.aws_iam_policy_document.full.json).Statement[3].Principal",
+            "\"*\"",
+        ),
+        (
+            "jsondecode(data.aws_iam_policy_document.part.json).Statement[1].Action",
+            "\"a:b\"",
+        ),
+        (
+            "jsondecode(data.aws_iam_policy_document.part.json).Statement[0]",
+            "? `var.open` has no value",
+        ),
+        (
+            "length(data.aws_iam_policy_document.base.json)",
+            "? an argument of `length` is known only after apply",
+        ),
+    ];
+    table(prelude, &rows);
+}
