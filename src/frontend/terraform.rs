@@ -9,6 +9,7 @@ mod json;
 mod lower;
 mod module;
 mod provider;
+mod registry;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
 use eval::Evaluator;
-use module::{Module, Modules, Source};
+use module::{Module, Modules};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -28,14 +29,7 @@ use std::sync::Arc;
 /// Reads every module of `directories` that no other module calls, and those they call.
 pub(super) fn load(directories: &[PathBuf], _given: &Given, sources: &Sources) -> Vec<Loaded> {
     let modules = module::read_all(directories, sources);
-    let called: BTreeSet<&PathBuf> = modules
-        .values()
-        .flat_map(|module| module.calls.values())
-        .filter_map(|call| match &call.source {
-            Source::Here(path) => Some(path),
-            Source::Away(_) => None,
-        })
-        .collect();
+    let called: BTreeSet<&PathBuf> = modules.values().flat_map(|module| module.called()).collect();
     let mut roots: Vec<&Arc<Module>> = modules
         .values()
         .filter(|module| !called.contains(&module.directory))

@@ -89,7 +89,7 @@ impl Evaluator<'_> {
         self.depth += 1;
         let value = self.eval_kind(expression, scope);
         self.depth -= 1;
-        value.at(expression.span)
+        self.placed(value, expression.span, scope)
     }
 
     /// Counts work that is not an expression of its own; whether there is some left.
@@ -136,7 +136,8 @@ impl Evaluator<'_> {
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
             let key = self.eval(&item.key, scope);
-            let value = self.eval(&item.value, scope).at(item.span);
+            let value = self.eval(&item.value, scope);
+            let value = self.placed(value, item.span, scope);
             match (self.plain(key).to_text(), item) {
                 (Some(key), _) => entries.push((key, value)),
                 (None, item) => {
@@ -196,7 +197,12 @@ impl Evaluator<'_> {
     /// What names the condition that an expression is true.
     fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
         // The whole text: two long questions may begin alike.
-        let text = self.sources.text(expression.span);
+        let text = if self.is_described(scope.module) {
+            // Many questions of a description stand at one place.
+            format!("{:?}", expression.kind)
+        } else {
+            self.sources.text(expression.span)
+        };
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = text.replace("||", "or").replace('|', "/");
         let mut key = self.instances[scope.module].scope.to_string();
@@ -207,6 +213,10 @@ impl Evaluator<'_> {
         for (name, value) in scope.names.iter().filter(|(name, _)| text.contains(&**name)) {
             let value = value.to_text().unwrap_or_else(|| format!("{:?}", value.kind).into());
             key.push_str(&format!("{name}={value};"));
+        }
+        if self.is_described(scope.module) {
+            let shown = self.shown(expression.span).replace('|', "/");
+            return format!("{key}{text}|{shown}");
         }
         format!("{key}|{text}")
     }

@@ -12,14 +12,14 @@ use std::sync::Arc;
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
 
 /// An expression and its place.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Expression {
     pub(super) kind: Kind,
     pub(super) span: Span,
 }
 
 /// What an expression is; parentheses are gone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Kind {
     Null,
     Bool(bool),
@@ -44,7 +44,7 @@ pub(super) enum Kind {
 }
 
 /// A piece of a template.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Part {
     Literal(Arc<str>),
     Value(Expression),
@@ -58,7 +58,7 @@ pub(super) enum Part {
 }
 
 /// One `key = value` of an object.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) key: Expression,
     pub(super) value: Expression,
@@ -67,7 +67,7 @@ pub(super) struct Item {
 }
 
 /// One step of a traversal.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Step {
     Attribute(Arc<str>),
     Index(Expression),
@@ -78,7 +78,7 @@ pub(super) enum Step {
 }
 
 /// A `for` expression.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct For {
     pub(super) key_name: Option<Arc<str>>,
     pub(super) value_name: Arc<str>,
