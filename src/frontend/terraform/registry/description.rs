@@ -18,6 +18,11 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 /// The texts. Their order does not matter.
 const TEXTS: &[&str] = &[
+    include_str!("terraform-aws-modules/lambda-2.33.tf"),
+    include_str!("terraform-aws-modules/lambda-4.13.tf"),
+    include_str!("terraform-aws-modules/lambda-4.2.tf"),
+    include_str!("terraform-aws-modules/lambda-alias-2.tf"),
+    include_str!("terraform-aws-modules/lambda-alias-5.1.tf"),
     include_str!("terraform-aws-modules/sqs-1.0.tf"),
     include_str!("terraform-aws-modules/sqs-1.2.tf"),
     include_str!("terraform-aws-modules/sqs-2.tf"),
@@ -149,7 +154,12 @@ mod tests {
         let newest = "# versions: >= 4.0.1, < 6.0.0";
         assert_eq!(told(sqs, None), newest);
         assert_eq!(told(sqs, Some("~> 5.0")), newest);
-        assert_eq!(told(sqs, Some("< 2.0")), "# versions: >= 1.2.0, < 2.0.0");
+        assert_eq!(told(sqs, Some("1.1.0")), "# versions: >= 1.0.0, < 1.2.0");
+        // 1.2.1 compares a boolean with a number, which only Terraform 0.11 calls equal.
+        assert_eq!(
+            told(sqs, Some("~> 1.0")),
+            "version `~> 1.0` of `terraform-aws-modules/sqs/aws` is not one that is described"
+        );
         assert_eq!(
             told(sqs, Some("6.0.0")),
             "version `6.0.0` of `terraform-aws-modules/sqs/aws` is not one that is described"

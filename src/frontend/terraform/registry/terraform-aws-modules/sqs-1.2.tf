@@ -1,5 +1,5 @@
 # module: terraform-aws-modules/sqs/aws
-# versions: >= 1.2.0, < 2.0.0
+# versions: >= 1.2.0, < 1.2.1
 
 variable "create" {
   default = true
