@@ -18,11 +18,15 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 /// The texts. Their order does not matter.
 const TEXTS: &[&str] = &[
+    include_str!("terraform-aws-modules/eventbridge-1.tf"),
+    include_str!("terraform-aws-modules/eventbridge-3.tf"),
     include_str!("terraform-aws-modules/lambda-2.33.tf"),
     include_str!("terraform-aws-modules/lambda-4.13.tf"),
     include_str!("terraform-aws-modules/lambda-4.2.tf"),
     include_str!("terraform-aws-modules/lambda-alias-2.tf"),
     include_str!("terraform-aws-modules/lambda-alias-5.1.tf"),
+    include_str!("terraform-aws-modules/sns-3.tf"),
+    include_str!("terraform-aws-modules/sns-5.tf"),
     include_str!("terraform-aws-modules/sqs-1.0.tf"),
     include_str!("terraform-aws-modules/sqs-1.2.tf"),
     include_str!("terraform-aws-modules/sqs-2.tf"),

@@ -53,7 +53,7 @@ impl<'a> Placing<'a> {
                 }
             }
         }
-        self.place(&mut placed, &context);
+        self.place(&mut placed, &context, self.call.header);
         Arc::new(placed)
     }
 
@@ -62,13 +62,14 @@ impl<'a> Placing<'a> {
         self.spelling
     }
 
-    fn place(&self, block: &mut Block, context: &Context) {
-        block.header = self.call.header;
-        block.span = self.call.header;
-        self.body(&mut block.body, context);
+    fn place(&self, block: &mut Block, context: &Context, span: Span) {
+        block.header = span;
+        block.span = span;
+        self.body(&mut block.body, context, span);
     }
 
-    fn body(&self, body: &mut Body, context: &Context) {
+    /// `span` is the place of the block around it.
+    fn body(&self, body: &mut Body, context: &Context, span: Span) {
         for attribute in &mut body.attributes {
             let (span, _) = self.argument(attribute, context);
             attribute.span = span;
@@ -76,15 +77,22 @@ impl<'a> Placing<'a> {
         }
         for block in &mut body.blocks {
             let mut inner = context.clone();
+            let mut place = span;
             if let ("dynamic", Some(label), Some(each)) =
                 (&*block.kind, block.labels.first(), block.body.attribute("for_each"))
             {
                 let mut mentions = Mentions::new();
                 self.mentions(&each.value, context, &mut mentions, 0);
+                place = self.given(&mentions).map_or(span, |given| given.span);
                 inner.push((label.clone(), mentions));
             }
-            self.place(Arc::make_mut(block), &inner);
+            self.place(Arc::make_mut(block), &inner, place);
         }
+    }
+
+    /// The first of `variables` that the call gives.
+    fn given(&self, variables: &Mentions) -> Option<&Attribute> {
+        variables.iter().find_map(|name| self.call.body.attribute(name))
     }
 
     /// Where an attribute of the description comes from, and which argument of the call spells it.
@@ -98,7 +106,7 @@ impl<'a> Placing<'a> {
         let same: Mentions = mentions.iter().filter(|variable| spells(variable)).cloned().collect();
         let is_spelled = !same.is_empty();
         let candidates = if is_spelled { same } else { mentions };
-        let given = candidates.iter().find_map(|name| self.call.body.attribute(name));
+        let given = self.given(&candidates);
         let spelled = given.map(|given| &given.name).or(candidates.first()).cloned();
         (
             given.map_or(self.call.header, |given| given.span),
