@@ -4,9 +4,12 @@
 
 mod check;
 mod graph;
+mod inputs;
 mod rules;
+mod variables;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -29,23 +32,28 @@ enum Command {
         rule: String,
     },
     /// Print queues, functions and event source mappings as they were understood
-    Graph {
-        /// Files and directories
-        #[arg(default_value = ".")]
-        paths: Vec<PathBuf>,
-        /// How to print them
-        #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
-        format: GraphFormat,
-        /// Nothing to print is no failure
-        #[arg(long)]
-        allow_empty: bool,
-    },
+    Graph(GraphArgs),
     /// List the rules
     Rules {
         /// How to list them
         #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
         format: RulesFormat,
     },
+}
+
+#[derive(Debug, Args)]
+struct GraphArgs {
+    /// Files and directories
+    #[arg(default_value = ".")]
+    paths: Vec<PathBuf>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+    format: GraphFormat,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// Nothing to print is no failure
+    #[arg(long)]
+    allow_empty: bool,
 }
 
 // Flags that may be combined at will are no state machine.
@@ -59,6 +67,8 @@ struct CheckArgs {
     /// Files and directories
     #[arg(default_value = ".")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// How to print findings
     #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
     format: Format,
@@ -195,11 +205,7 @@ impl Cli {
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),
-            Command::Graph {
-                paths,
-                format,
-                allow_empty,
-            } => graph::run(paths, format, allow_empty, streams),
+            Command::Graph(arguments) => graph::run(&arguments, streams),
             Command::Explain { rule } => rules::explain(&rule, streams),
             Command::Rules { format } => rules::list(format, streams),
         }

@@ -18,6 +18,8 @@ pub enum Input {
     Template(PathBuf),
     /// A `serverless.yml`.
     ServerlessService(PathBuf),
+    /// A directory that a CDK app was synthesised to, told by its `manifest.json`.
+    CdkApp(PathBuf),
 }
 
 /// What lies under the given paths.
@@ -40,6 +42,8 @@ const PASSED_OVER: [&str; 6] = [
     "node_modules",
     "cdk.out",
 ];
+/// What tells where a CDK app was synthesised to.
+const MANIFEST: &str = "manifest.json";
 /// CloudFormation takes 1 MB; what is far larger is read only when it is named.
 const LARGEST_TEMPLATE: u64 = 16 << 20;
 
@@ -54,7 +58,11 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
                 continue;
             }
         };
-        if absolute.is_dir() {
+        if is_assembly(&absolute) {
+            with(&found, |found| {
+                found.inputs.insert(Input::CdkApp(absolute));
+            });
+        } else if absolute.is_dir() {
             walk(&absolute, path, &found);
         } else {
             let named = named_file(&absolute, path);
@@ -115,6 +123,16 @@ fn unreadable(path: &Path, error: &std::io::Error) -> String {
     }
 }
 
+/// Whether a CDK app was synthesised to `directory`. A manifest in a `cdk.out` is one whatever it holds, so that
+/// what is wrong with it is told.
+fn is_assembly(directory: &Path) -> bool {
+    let manifest = directory.join(MANIFEST);
+    let readable = std::fs::metadata(&manifest).is_ok_and(|file| file.is_file() && file.len() <= LARGEST_TEMPLATE);
+    readable
+        && (name_of(directory) == "cdk.out"
+            || std::fs::read(&manifest).is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly)))
+}
+
 /// The unit of a file that was named.
 fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
     let name = name_of(file);
@@ -142,6 +160,7 @@ fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
     match content::kind(name_of(file), bytes)? {
         Kind::Template => Some(Input::Template(file.to_owned())),
         Kind::Serverless => Some(Input::ServerlessService(file.to_owned())),
+        Kind::CloudAssembly => file.parent().map(|directory| Input::CdkApp(directory.to_owned())),
     }
 }
 
@@ -197,7 +216,7 @@ fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
         .filter_entry(move |entry| {
             let pass = entry.depth() > 0
                 && entry.file_type().is_some_and(|kind| kind.is_dir())
-                && PASSED_OVER.contains(&name_of(entry.path()));
+                && (PASSED_OVER.contains(&name_of(entry.path())) || is_assembly(entry.path()));
             if pass && name_of(entry.path()) != ".git" {
                 let path = entry.path().strip_prefix(&root_of_filter).unwrap_or(entry.path());
                 let path = shown_of_filter.join(path).display().to_string();
@@ -281,6 +300,7 @@ mod tests {
                     Input::TerraformModule(path) => ("module", path),
                     Input::Template(path) => ("template", path),
                     Input::ServerlessService(path) => ("service", path),
+                    Input::CdkApp(path) => ("app", path),
                 };
                 format!("{kind} {}", path.strip_prefix(&self.0).unwrap().display())
             });
@@ -333,6 +353,33 @@ mod tests {
         assert_eq!(
             tree.inputs(&["ignored", "a/t.yaml", "a"]),
             ["template a/t.yaml", "template ignored/t.yaml"]
+        );
+    }
+
+    #[test]
+    fn an_app_is_read_where_it_is_named() {
+        const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
+        let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
+        let tree = Tree::new(
+            "app",
+            &[
+                ("cdk.out/manifest.json", "{"),
+                ("cdk.out/A.template.json", json),
+                ("build/out/manifest.json", ASSEMBLY),
+                ("build/out/B.template.json", json),
+                ("extension/manifest.json", r#"{"manifest_version": 3}"#),
+                ("extension/t.json", json),
+            ],
+        );
+        assert_eq!(tree.inputs(&[""]), ["template extension/t.json"]);
+        assert_eq!(discover(std::slice::from_ref(&tree.0)).skipped.len(), 2);
+        assert_eq!(
+            tree.inputs(&["cdk.out", "build/out/manifest.json"]),
+            ["app build/out", "app cdk.out"]
+        );
+        assert_eq!(
+            tree.inputs(&["cdk.out/A.template.json"]),
+            ["template cdk.out/A.template.json"]
         );
     }
 

@@ -6,6 +6,7 @@
 mod cloudformation;
 mod json;
 mod terraform;
+mod toml;
 mod tree;
 mod yaml;
 
@@ -14,7 +15,9 @@ use crate::discover::Input;
 use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
+use cloudformation::Environment;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// One unit as read.
@@ -32,28 +35,54 @@ pub struct Loaded {
 /// Recursion is bounded, but deep: run it on threads with 8 MiB of stack.
 pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
-    let mut files: Vec<&Input> = Vec::new();
+    let mut files: BTreeMap<PathBuf, Document> = BTreeMap::new();
+    let mut broken = Vec::new();
     for input in inputs {
         match input {
             Input::TerraformModule(directory) => modules.push(directory.clone()),
-            Input::Template(_) | Input::ServerlessService(_) => files.push(input),
+            Input::Template(path) => {
+                files.entry(path.clone()).or_insert(Document::Template);
+            }
+            Input::ServerlessService(path) => {
+                files.insert(path.clone(), Document::Service);
+            }
+            Input::CdkApp(directory) => {
+                let app = cloudformation::read_app(directory, sources);
+                broken.extend(app.broken);
+                let stacks = app.stacks.into_iter();
+                files.extend(stacks.map(|(path, environment)| (path, Document::Stack(environment))));
+            }
         }
     }
+    let settings = cloudformation::Settings::new(given, sources);
     let (mut all, templates) = rayon::join(
         || terraform::load(&modules, given, sources),
         || {
-            let read = files.par_iter().map(|input| match input {
-                Input::ServerlessService(path) => cloudformation::load_serverless(path, given, sources),
-                Input::Template(path) | Input::TerraformModule(path) => {
-                    cloudformation::load_template(path, given, sources)
-                }
+            let read = files.par_iter().map(|(path, document)| match document {
+                Document::Service => cloudformation::load_serverless(path, &settings, sources),
+                Document::Template => cloudformation::load_template(path, &settings, sources),
+                Document::Stack(environment) => cloudformation::load_stack(path, environment, &settings, sources),
             });
             read.collect::<Vec<_>>()
         },
     );
     all.extend(templates);
+    all.extend(broken);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
+    if let Some(first) = all.first_mut() {
+        first.errors.extend(settings.into_errors());
+    }
     all
+}
+
+/// What a file is read as. A template that is also a stack of an app is that stack.
+enum Document {
+    /// A template by itself.
+    Template,
+    /// A template as a CDK app deploys it.
+    Stack(Environment),
+    /// A `serverless.yml`.
+    Service,
 }
 
 /// Why a file gave no text.

@@ -23,6 +23,19 @@ pub enum Parameters {
     File(PathBuf),
 }
 
+impl From<&str> for Parameters {
+    /// As typed: a file unless it begins with a parameter's name and `=`; `file://` may stand before a file.
+    fn from(text: &str) -> Self {
+        let name = text.split_once('=').map(|(name, _)| name);
+        let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if name.is_some_and(is_name) {
+            Parameters::Assignment(text.to_owned())
+        } else {
+            Parameters::File(text.strip_prefix("file://").unwrap_or(text).into())
+        }
+    }
+}
+
 /// What a run is given beside files and directories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Given {

@@ -3,20 +3,24 @@
 //! It knows values, conditions and places, and nothing of syntax, rules or reports. Frontends fill one
 //! [`UnitGraph`] a unit; [`Graph::assemble`] joins them and answers the questions that rules ask.
 
+pub mod access;
 mod alarms;
 mod arn;
 pub mod attribute;
 pub mod condition;
+pub mod delivery;
 pub mod json;
 pub mod limits;
 mod lookup;
 mod polling;
 pub mod text;
 
+pub use access::Access;
 pub use alarms::Watch;
 pub use arn::FIFO_SUFFIX;
 pub use attribute::{Attribute, Case, Origin, State};
 pub use condition::{Condition, Variable};
+pub use delivery::Deliveries;
 pub use lookup::{Consumption, Graph};
 
 use crate::source::Span;
@@ -44,6 +48,8 @@ pub enum UnitKind {
     TerraformModule,
     /// One CloudFormation or SAM file.
     Template,
+    /// A stack of a CDK app, nested or not, as it was synthesised.
+    CdkStack,
     /// A `serverless.yml`.
     ServerlessService,
 }
@@ -66,6 +72,8 @@ pub struct Resource {
     pub unit: UnitId,
     /// Terraform address or CloudFormation logical id.
     pub address: Arc<str>,
+    /// The construct that it was synthesised from, where a CDK app says so: `App/Orders/Queue`.
+    pub construct: Option<Arc<str>>,
     /// The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.
     pub kind: Arc<str>,
     /// The line to point at for something absent: the block header, the logical id.
@@ -79,9 +87,12 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The name to use in a sentence: the address.
+    /// The name to use in a sentence: the address, behind the construct that its author knows it by.
     pub fn shown(&self) -> String {
-        format!("`{}`", self.address)
+        match &self.construct {
+            Some(construct) => format!("`{construct}` (`{}`)", self.address),
+            None => format!("`{}`", self.address),
+        }
     }
 }
 
@@ -193,8 +204,18 @@ pub struct Queue {
     pub receive_wait_time: Attribute<Seconds>,
     /// Largest message, in bytes.
     pub maximum_message_size: Attribute<i64>,
+    /// The KMS key that encrypts it, by ARN, id or alias; `None` where none is set.
+    pub key: Attribute<Option<Link>>,
     /// How long a data key is reused.
     pub key_reuse_period: Attribute<Seconds>,
+    /// Whether SQS's own keys encrypt it (SSE-SQS); `None` where nothing is written.
+    pub managed_encryption: Attribute<Option<bool>>,
+    /// Whether SQS tells duplicates by their content.
+    pub content_based_deduplication: Attribute<bool>,
+    /// `queue` or `messageGroup`; `None` where nothing is written.
+    pub deduplication_scope: Attribute<Option<String>>,
+    /// `perQueue` or `perMessageGroupId`; `None` where nothing is written.
+    pub throughput_limit: Attribute<Option<String>>,
     /// Redrive policy, `None` where there is none (absent, empty, null).
     pub redrive: Attribute<Option<RedrivePolicy>>,
     /// Redrive allow policy.
@@ -231,6 +252,30 @@ pub struct Function {
     pub durable_execution_timeout: Attribute<Option<Seconds>>,
     /// Dead-letter config and failure destinations.
     pub failure_targets: Vec<FailureTarget>,
+    /// The execution role; `None` where the tool makes one.
+    pub role: Attribute<Option<Link>>,
+    /// What Lambda does about loops through a queue: `Allow` or `Terminate`.
+    pub recursive_loop: Attribute<String>,
+}
+
+/// Pollers that an event source mapping holds ready.
+#[derive(Debug, Clone)]
+pub struct ProvisionedPollers {
+    /// At least so many.
+    pub minimum: Attribute<Option<i64>>,
+    /// At most so many.
+    pub maximum: Attribute<Option<i64>>,
+}
+
+/// A setting that only streams take.
+#[derive(Debug, Clone)]
+pub struct StreamSetting {
+    /// As the user spells it.
+    pub name: Arc<str>,
+    /// Its place.
+    pub span: Span,
+    /// Where it is set, to a value that is known not to be the default.
+    pub when: Condition,
 }
 
 /// An event source mapping whose source is, or may be, a queue.
@@ -252,6 +297,16 @@ pub struct EventSourceMapping {
     pub maximum_concurrency: Attribute<Option<i64>>,
     /// Whether it polls.
     pub enabled: Attribute<bool>,
+    /// Patterns of its filters; empty where it has none.
+    pub filters: Attribute<Vec<Attribute<String>>>,
+    /// Provisioned pollers; `None` where it has none.
+    pub provisioned_pollers: Attribute<Option<ProvisionedPollers>>,
+    /// Where failed batches go, which queues do not support; `None` where nothing is written.
+    pub failure_destination: Attribute<Option<Link>>,
+    /// Settings that only streams take.
+    pub stream_settings: Vec<StreamSetting>,
+    /// The alias or version of the function that it invokes; `None` for the function itself.
+    pub qualifier: Attribute<Option<String>>,
 }
 
 /// One metric that an alarm looks at.
@@ -314,6 +369,10 @@ pub struct UnitGraph {
     pub mappings: Vec<EventSourceMapping>,
     /// Its alarms, whatever they look at.
     pub alarms: Vec<Alarm>,
+    /// What delivers to queues, or reads them besides mappings.
+    pub deliveries: Deliveries,
+    /// Policies, roles and keys.
+    pub access: Access,
     /// References from failure arguments.
     pub dead_letter_uses: Vec<DeadLetterUse>,
     /// What else invokes functions.
@@ -332,6 +391,8 @@ impl UnitGraph {
             functions: Vec::new(),
             mappings: Vec::new(),
             alarms: Vec::new(),
+            deliveries: Deliveries::default(),
+            access: Access::default(),
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),
             handed_out: Vec::new(),

@@ -35,6 +35,8 @@ pub struct Units {
     pub modules: usize,
     /// Templates, whichever tool deploys them.
     pub templates: usize,
+    /// Stacks of CDK apps.
+    pub stacks: usize,
     /// Serverless Framework services.
     pub services: usize,
     /// By unit: what in it is not read.

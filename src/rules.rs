@@ -320,9 +320,15 @@ impl<'g> Findings<'g> {
 
     /// Says `diagnostic`, which holds in `world`. For a subject and attribute that has one already the worse
     /// decides (the first said among equals), the labels of both are shown, and what holds elsewhere is said at
-    /// its own place. In worlds that are not possible, or not exactly known, nothing is said.
+    /// its own place. In worlds that are not possible nothing is said, and of those that are too many to tell apart
+    /// only that.
     pub fn report(&mut self, world: &Condition, resource: &Resource, diagnostic: Diagnostic) {
-        if !world.is_possible() || world.is_too_complex() {
+        if !world.is_possible() {
+            return;
+        }
+        if world.is_too_complex() {
+            let reason = "its conditions are too many to tell apart".to_owned();
+            self.not_evaluated(resource, reason, diagnostic.primary().span);
             return;
         }
         let diagnostic = diagnostic.when(when(world, resource));

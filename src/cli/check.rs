@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let outcome = sqslint::check(&Options {
         paths: arguments.paths.clone(),
         selection,
-        ..Options::default()
+        given: arguments.inputs.given(),
     });
     let units = units(&outcome);
     let shown: Vec<Diagnostic> = outcome
@@ -102,6 +102,7 @@ fn units(outcome: &Outcome) -> Units {
         match unit.kind {
             UnitKind::TerraformModule => units.modules += 1,
             UnitKind::Template => units.templates += 1,
+            UnitKind::CdkStack => units.stacks += 1,
             UnitKind::ServerlessService => units.services += 1,
         }
         for note in &unit.notes {

@@ -1,27 +1,22 @@
 //! `sqslint graph`: what was understood, without judging it.
 
 use super::check::nothing_to_check;
-use super::{Exit, GraphFormat, Streams};
+use super::{Exit, GraphArgs, GraphFormat, Streams};
 use sqslint::Options;
 use sqslint::graph::{json, text};
 use sqslint::report::printable;
 use sqslint::selection::Selection;
 use std::io;
-use std::path::PathBuf;
 
-pub(super) fn run(
-    paths: Vec<PathBuf>,
-    format: GraphFormat,
-    allow_empty: bool,
-    streams: &mut Streams<'_>,
-) -> io::Result<Exit> {
+pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let options = Options {
-        paths,
+        paths: arguments.paths.clone(),
         selection: Selection::default(),
-        ..Options::default()
+        given: arguments.inputs.given(),
     };
+    let format = arguments.format;
     let outcome = sqslint::check(&options);
-    let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !allow_empty;
+    let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !arguments.allow_empty;
     let text = match format {
         GraphFormat::Json => json::render(&outcome.graph, &outcome.sources),
         GraphFormat::Text => text::render(&outcome.graph, &outcome.sources),

@@ -10,16 +10,30 @@ pub(super) enum Kind {
     Template,
     /// Serverless Framework.
     Serverless,
+    /// The manifest of what a CDK app was synthesised to.
+    CloudAssembly,
 }
 
 /// What the file `name` with these bytes is.
 pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
     let text = decode(bytes);
-    if matches!(name, "serverless.yml" | "serverless.yaml") {
-        let service = top_lines(&text).any(|line| matches!(key_of(line), "service" | "provider" | "functions"));
-        if service {
-            return Some(Kind::Serverless);
+    let is_service_key = |key: &str| matches!(key, "service" | "provider" | "functions");
+    let special = match name {
+        "serverless.yml" | "serverless.yaml" => top_lines(&text)
+            .any(|line| is_service_key(key_of(line)))
+            .then_some(Kind::Serverless),
+        "serverless.json" => top_keys(&text)
+            .into_iter()
+            .any(is_service_key)
+            .then_some(Kind::Serverless),
+        "manifest.json" => {
+            let keys = top_keys(&text);
+            (keys.contains(&"version") && keys.contains(&"artifacts")).then_some(Kind::CloudAssembly)
         }
+        _ => None,
+    };
+    if special.is_some() {
+        return special;
     }
     let template = if text.trim_start().starts_with('{') {
         is_json_template(&text)
@@ -186,6 +200,8 @@ mod tests {
             Some(Kind::Serverless)
         );
         assert_eq!(kind("other.yml", b"service: x\n"), None);
+        assert_eq!(kind("serverless.json", br#"{"service": "x"}"#), Some(Kind::Serverless));
+        assert_eq!(kind("serverless.json", br#"{"custom": {"service": "x"}}"#), None);
     }
 
     #[test]

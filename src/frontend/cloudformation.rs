@@ -3,10 +3,12 @@
 //! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
+mod cdk;
 mod conditions;
 mod eval;
 mod intrinsics;
 mod links;
+mod parameters;
 mod resources;
 mod template;
 #[cfg(test)]
@@ -16,28 +18,41 @@ mod value;
 use super::tree::{Entry, Node, Parsed, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
-use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources};
+pub(super) use cdk::{Environment, read_app};
+pub(super) use parameters::Settings;
+use parameters::Values;
 use resources::Lowering;
 use std::path::Path;
 use std::sync::Arc;
 use template::{Dialect, Template};
 
 /// Reads one template.
-pub(super) fn load_template(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::Template)
+pub(super) fn load_template(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, None, settings, sources, UnitKind::Template)
+}
+
+/// Reads one stack of a CDK app, which knows where it deploys to.
+pub(super) fn load_stack(path: &Path, environment: &Environment, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, Some(environment), settings, sources, UnitKind::CdkStack)
 }
 
 /// Reads the `resources` of one `serverless.yml`.
-pub(super) fn load_serverless(path: &Path, _given: &Given, sources: &Sources) -> Loaded {
-    load(path, sources, UnitKind::ServerlessService)
+pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    load(path, None, settings, sources, UnitKind::ServerlessService)
 }
 
-fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
+fn load(
+    path: &Path,
+    environment: Option<&Environment>,
+    settings: &Settings,
+    sources: &Sources,
+    kind: UnitKind,
+) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::TerraformModule => Vec::new(),
+        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -63,27 +78,27 @@ fn load(path: &Path, sources: &Sources, kind: UnitKind) -> Loaded {
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
-    for document in &parsed.documents {
-        match kind {
-            UnitKind::ServerlessService => {
-                let parts = service_resources(document);
-                fill(
-                    &mut loaded.graph,
-                    Dialect::Serverless,
-                    &parts.iter().collect::<Vec<_>>(),
-                );
-            }
-            UnitKind::Template | UnitKind::TerraformModule => {
-                fill(&mut loaded.graph, Dialect::Template, &[document]);
-            }
+    for document in parsed.documents {
+        let (dialect, parts) = match kind {
+            UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
+            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
+        };
+        let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
+        let names = parameters.flatten().map(|entry| &*entry.key);
+        let (mut values, faults) = settings.values(path, names, sources, &name);
+        if let Some(environment) = environment {
+            environment.settle(&mut values);
         }
+        loaded.diagnostics.extend(faults);
+        let parts: Vec<&Node> = parts.iter().collect();
+        fill(&mut loaded.graph, dialect, &parts, values);
     }
     loaded
 }
 
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node]) {
+fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) {
     let empty = UnitGraph::new(graph.unit.clone());
-    let template = Template::new(&graph.unit.name, dialect, roots);
+    let template = Template::new(&graph.unit.name, dialect, roots, values);
     let lowering = Lowering {
         template: &template,
         graph: std::mem::replace(graph, empty),

@@ -10,16 +10,26 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads a whole file. A byte order mark is skipped.
+/// Reads a whole file; of repeated keys the last counts. A byte order mark is skipped.
 pub(super) fn parse(text: &str, file: FileId) -> Parsed {
+    let mut duplicates = Vec::new();
+    let parsed = parse_file(text, file, Some(&mut duplicates));
+    Parsed { duplicates, ..parsed }
+}
+
+/// Reads a whole file and keeps every one of repeated keys: in Terraform's JSON each may be a block of its own.
+pub(super) fn parse_repeating(text: &str, file: FileId) -> Parsed {
+    parse_file(text, file, None)
+}
+
+fn parse_file(text: &str, file: FileId, duplicates: Option<&mut Vec<Span>>) -> Parsed {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let base = text.len() - body.len();
     let place = Place::File(file, base);
     let mut parsed = Parsed::default();
     match read(body) {
         Ok(Some(value)) => {
-            let node = convert(value, &place, &mut parsed.duplicates);
-            parsed.documents.push(node);
+            parsed.documents.push(convert(value, &place, duplicates));
         }
         Ok(None) => parsed.errors.push(SyntaxError {
             span: place.span(0..0),
@@ -44,7 +54,7 @@ pub(super) fn parse(text: &str, file: FileId) -> Parsed {
 /// Reads the text of a string value; every node has the place of the string, `span`.
 pub(super) fn parse_value(text: &str, span: Span) -> Result<Node, SyntaxError> {
     match read(text) {
-        Ok(Some(value)) => Ok(convert(value, &Place::Whole(span), &mut Vec::new())),
+        Ok(Some(value)) => Ok(convert(value, &Place::Whole(span), Some(&mut Vec::new()))),
         Ok(None) => Err(SyntaxError {
             span,
             message: "it is empty".to_owned(),
@@ -109,8 +119,8 @@ impl Place {
     }
 }
 
-/// The parser bounds the depth, so this recursion is bounded too.
-fn convert(value: ast::Value<'_>, place: &Place, duplicates: &mut Vec<Span>) -> Node {
+/// The parser bounds the depth, so this recursion is bounded too. Without `duplicates`, repeated keys are kept.
+fn convert(value: ast::Value<'_>, place: &Place, mut duplicates: Option<&mut Vec<Span>>) -> Node {
     let span = place.of(&value);
     let value = match value {
         ast::Value::StringLit(text) => Value::String(Arc::from(text.value.as_ref())),
@@ -119,7 +129,11 @@ fn convert(value: ast::Value<'_>, place: &Place, duplicates: &mut Vec<Span>) -> 
         ast::Value::NullKeyword(_) => Value::Null,
         ast::Value::Array(array) => {
             let items = array.elements.into_iter();
-            Value::Sequence(items.map(|item| convert(item, place, duplicates)).collect())
+            Value::Sequence(
+                items
+                    .map(|item| convert(item, place, duplicates.as_deref_mut()))
+                    .collect(),
+            )
         }
         ast::Value::Object(object) => {
             let mut entries = Vec::with_capacity(object.properties.len());
@@ -127,10 +141,13 @@ fn convert(value: ast::Value<'_>, place: &Place, duplicates: &mut Vec<Span>) -> 
                 entries.push(Entry {
                     key: Arc::from(property.name.as_str()),
                     key_span: place.of(&property.name),
-                    value: convert(property.value, place, duplicates),
+                    value: convert(property.value, place, duplicates.as_deref_mut()),
                 });
             }
-            Value::Mapping(keep_last(entries, duplicates))
+            Value::Mapping(match duplicates {
+                Some(duplicates) => keep_last(entries, duplicates),
+                None => entries,
+            })
         }
     };
     Node { span, value }

@@ -128,16 +128,28 @@ impl Graph {
 
     fn find_consumed_queues(&self, watch: &mut Watch) {
         for mapping in self.mappings() {
-            let Resource { unit, when, .. } = &mapping.resource;
-            let polls = when.and(&worlds_where(&mapping.enabled, |enabled| *enabled));
-            for case in &mapping.queue.cases {
-                let world = polls.and(&case.when);
-                match case.value() {
-                    None => watch.open(*unit, &world),
-                    Some(link) => {
-                        if let Some(queue) = self.queue(*unit, link) {
-                            Watch::add(&mut watch.watched, queue, &world);
-                        }
+            self.find_consumed_queue(watch, &mapping.resource, &mapping.enabled, &mapping.queue);
+        }
+        for pipe in &self.deliveries().pipes {
+            self.find_consumed_queue(watch, &pipe.resource, &pipe.running, &pipe.source);
+        }
+    }
+
+    fn find_consumed_queue(
+        &self,
+        watch: &mut Watch,
+        reader: &Resource,
+        active: &Attribute<bool>,
+        source: &Attribute<Link>,
+    ) {
+        let polls = reader.when.and(&worlds_where(active, |active| *active));
+        for case in &source.cases {
+            let world = polls.and(&case.when);
+            match case.value() {
+                None => watch.open(reader.unit, &world),
+                Some(link) => {
+                    if let Some(queue) = self.queue(reader.unit, link) {
+                        Watch::add(&mut watch.watched, queue, &world);
                     }
                 }
             }

@@ -1,20 +1,25 @@
 //! Conditions, and which of them can hold together.
 //!
-//! A [`Condition`] is a set of *worlds*: a disjunction of conjunctions over named variables (a
-//! parameter, a Terraform variable, an opaque expression). Variables are compared with texts, so two
-//! conditions over one parameter are correlated: `Env == prod` and `Env == dev` never hold together.
-//! It knows no dialect: frontends name the variables.
+//! A [`Condition`] is a set of *worlds*: of answers to what the files leave open (a parameter, a Terraform
+//! variable, an opaque expression). Variables are compared with texts, so two conditions over one parameter are
+//! correlated: `Env == prod` and `Env == dev` never hold together. It carries the names that users gave to it.
+//! It knows no dialect: frontends name the variables. How worlds are computed is told in `diagram.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod diagram;
+mod words;
+
+use diagram::{Diagram, TooComplex};
 use std::sync::Arc;
+use words::Name;
 
-/// More alternatives than this are not worth telling apart: the condition then says so
-/// ([`Condition::is_too_complex`]) and is satisfiable.
-const MAX_ALTERNATIVES: usize = 128;
+/// Values of two variables that are compared one by one, at most.
+const MAX_COMPARED: usize = 256;
 
 /// Something a condition depends on.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Variable {
+    /// Variables that are asked about together have neighbouring numbers, which keeps conditions small.
+    pub order: u32,
     /// Identity: equal keys are the same variable. Frontends add their scope to it.
     pub key: Arc<str>,
     /// Every value it can have, where that is known (`AllowedValues`; `true`, `false`).
@@ -23,55 +28,76 @@ pub struct Variable {
     pub default: Option<Arc<str>>,
 }
 
-/// What one alternative says of one variable.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Choice {
-    Is(Arc<str>),
-    Not(BTreeSet<Arc<str>>),
-}
-
-impl Choice {
-    /// Both at once, or `None` where they exclude each other.
-    fn and(&self, other: &Choice, domain: Option<&[Arc<str>]>) -> Option<Choice> {
-        match (self, other) {
-            (Choice::Is(a), Choice::Is(b)) => (a == b).then(|| self.clone()),
-            (Choice::Is(a), Choice::Not(not)) | (Choice::Not(not), Choice::Is(a)) => {
-                (!not.contains(a)).then(|| Choice::Is(a.clone()))
-            }
-            (Choice::Not(a), Choice::Not(b)) => {
-                let not: BTreeSet<_> = a.union(b).cloned().collect();
-                Choice::Not(not).within(domain)
-            }
-        }
-    }
-
-    /// Narrowed to a known domain, `None` where nothing of it is left.
-    fn within(self, domain: Option<&[Arc<str>]>) -> Option<Choice> {
-        let Some(domain) = domain else {
-            return Some(self);
-        };
-        match self {
-            Choice::Is(value) => domain.contains(&value).then_some(Choice::Is(value)),
-            Choice::Not(not) => {
-                let mut left = domain.iter().filter(|value| !not.contains(*value));
-                match (left.next(), left.next()) {
-                    (None, _) => None,
-                    (Some(only), None) => Some(Choice::Is(only.clone())),
-                    _ => Some(Choice::Not(not)),
-                }
-            }
-        }
-    }
-}
-
-type Conjunction = BTreeMap<Variable, Choice>;
-
 /// The worlds in which something holds, with the words that name them to a user.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub struct Condition {
-    alternatives: BTreeSet<Conjunction>,
-    labels: BTreeSet<Arc<str>>,
-    too_complex: bool,
+    worlds: Worlds,
+    /// Each holds wherever the condition does; sorted.
+    names: Vec<Name>,
+}
+
+/// Some of the possible worlds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Worlds {
+    Always,
+    Never,
+    Some(Arc<Diagram>),
+    /// There are too many to tell them apart: perhaps none, perhaps all.
+    Unknown,
+}
+
+impl From<Result<Diagram, TooComplex>> for Worlds {
+    fn from(diagram: Result<Diagram, TooComplex>) -> Self {
+        match diagram {
+            Ok(diagram) if diagram.is_always() => Worlds::Always,
+            Ok(diagram) if diagram.is_never() => Worlds::Never,
+            Ok(diagram) => Worlds::Some(Arc::new(diagram)),
+            Err(TooComplex) => Worlds::Unknown,
+        }
+    }
+}
+
+impl Worlds {
+    fn and(&self, other: &Worlds) -> Worlds {
+        match (self, other) {
+            (Worlds::Never, _) | (_, Worlds::Never) => Worlds::Never,
+            (Worlds::Always, one) | (one, Worlds::Always) => one.clone(),
+            (Worlds::Unknown, _) | (_, Worlds::Unknown) => Worlds::Unknown,
+            (Worlds::Some(a), Worlds::Some(b)) if a == b => self.clone(),
+            (Worlds::Some(a), Worlds::Some(b)) => a.and(b).into(),
+        }
+    }
+
+    fn or(&self, other: &Worlds) -> Worlds {
+        match (self, other) {
+            (Worlds::Always, _) | (_, Worlds::Always) => Worlds::Always,
+            (Worlds::Never, one) | (one, Worlds::Never) => one.clone(),
+            (Worlds::Unknown, _) | (_, Worlds::Unknown) => Worlds::Unknown,
+            (Worlds::Some(a), Worlds::Some(b)) if a == b => self.clone(),
+            (Worlds::Some(a), Worlds::Some(b)) => a.or(b).into(),
+        }
+    }
+
+    fn without(&self, other: &Worlds) -> Worlds {
+        match (self, other) {
+            (Worlds::Never, _) | (_, Worlds::Always) => Worlds::Never,
+            (one, Worlds::Never) => one.clone(),
+            (Worlds::Unknown, _) | (_, Worlds::Unknown) => Worlds::Unknown,
+            (Worlds::Always, Worlds::Some(b)) => Diagram::always().without(b).into(),
+            (Worlds::Some(a), Worlds::Some(b)) => a.without(b).into(),
+        }
+    }
+
+    fn implies(&self, other: &Worlds) -> bool {
+        self.without(other) == Worlds::Never
+    }
+}
+
+/// The same worlds, whatever they are called. What is too complex is equal to nothing else.
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.worlds == other.worlds
+    }
 }
 
 impl Default for Condition {
@@ -81,38 +107,49 @@ impl Default for Condition {
 }
 
 impl Condition {
-    /// Holds in every world.
-    pub fn always() -> Self {
+    const fn unnamed(worlds: Worlds) -> Self {
         Condition {
-            alternatives: BTreeSet::from([Conjunction::new()]),
-            labels: BTreeSet::new(),
-            too_complex: false,
+            worlds,
+            names: Vec::new(),
         }
     }
 
+    /// Holds in every world.
+    pub const fn always() -> Self {
+        Condition::unnamed(Worlds::Always)
+    }
+
     /// Holds in no world.
-    pub fn never() -> Self {
-        Condition {
-            alternatives: BTreeSet::new(),
-            labels: BTreeSet::new(),
-            too_complex: false,
-        }
+    pub const fn never() -> Self {
+        Condition::unnamed(Worlds::Never)
     }
 
     /// Holds where `variable` has the value `value`.
     pub fn is(variable: Variable, value: impl Into<Arc<str>>) -> Self {
-        let choice = Choice::Is(value.into()).within(variable.domain.as_deref());
-        choice.map_or_else(Condition::never, |choice| Condition {
-            alternatives: BTreeSet::from([Conjunction::from([(variable, choice)])]),
-            labels: BTreeSet::new(),
-            too_complex: false,
-        })
+        Condition::unnamed(Diagram::is(variable, value.into()).into())
+    }
+
+    /// Holds where `a` and `b` have the same value. `compared` are the texts that either is compared with anywhere,
+    /// and as many values beside them as variables without a domain are compared with each other.
+    pub fn equal(a: &Variable, b: &Variable, compared: &[Arc<str>]) -> Self {
+        if a.key == b.key {
+            return Condition::always();
+        }
+        let values = a.domain.as_deref().or(b.domain.as_deref()).unwrap_or(compared);
+        if values.len() > MAX_COMPARED {
+            return Condition::unnamed(Worlds::Unknown);
+        }
+        let both =
+            |value: &Arc<str>| Condition::is(a.clone(), value.clone()).and(&Condition::is(b.clone(), value.clone()));
+        let each = values.iter().map(both);
+        each.fold(Condition::never(), |either, next| either.or(&next))
     }
 
     /// Holds where the yes-or-no question `key` is answered with yes. Its value by default is unknown.
     pub fn flag(key: impl Into<Arc<str>>) -> Self {
         let domain: Arc<[Arc<str>]> = Arc::from(["true".into(), "false".into()]);
         let variable = Variable {
+            order: 0,
             key: key.into(),
             domain: Some(domain),
             default: None,
@@ -120,11 +157,11 @@ impl Condition {
         Condition::is(variable, "true")
     }
 
-    /// The same worlds, called `label` in messages ("`IsProd`") in place of any earlier name.
+    /// The same worlds, called `name` in messages ("`IsProd`") in place of any earlier name.
     #[must_use]
-    pub fn named(mut self, label: impl Into<Arc<str>>) -> Self {
-        if !self.is_always() {
-            self.labels = BTreeSet::from([label.into()]);
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        if matches!(self.worlds, Worlds::Some(_)) {
+            self.names = vec![Name::new(name, &self.worlds)];
         }
         self
     }
@@ -132,222 +169,78 @@ impl Condition {
     /// Where both hold.
     #[must_use]
     pub fn and(&self, other: &Condition) -> Condition {
-        if self.is_always() {
+        if self.is_always() || (self.names.is_empty() && self == other) {
             return other.clone();
         }
         if other.is_always() || self == other {
             return self.clone();
         }
-        let mut all = BTreeSet::new();
-        let mut too_complex = self.too_complex || other.too_complex;
-        'outer: for a in &self.alternatives {
-            for b in &other.alternatives {
-                if let Some(both) = merge(a, b) {
-                    all.insert(both);
-                    if all.len() > MAX_ALTERNATIVES {
-                        // Forget `other` rather than grow: a superset of the worlds, marked as such.
-                        too_complex = true;
-                        all.clone_from(&self.alternatives);
-                        break 'outer;
-                    }
-                }
-            }
-        }
-        Condition {
-            alternatives: all,
-            labels: self.labels.union(&other.labels).cloned().collect(),
-            too_complex,
-        }
+        let worlds = self.worlds.and(&other.worlds);
+        let names = words::of_both(&worlds, &self.names, &other.names);
+        Condition { worlds, names }
     }
 
     /// Where either holds.
     #[must_use]
     pub fn or(&self, other: &Condition) -> Condition {
-        if !self.is_possible() {
+        if !self.is_possible() || (self.names.is_empty() && self == other) {
             return other.clone();
         }
         if !other.is_possible() || self == other {
             return self.clone();
         }
-        let mut alternatives: BTreeSet<_> = self.alternatives.union(&other.alternatives).cloned().collect();
-        let mut too_complex = self.too_complex || other.too_complex;
-        if alternatives.len() > MAX_ALTERNATIVES {
-            too_complex = true;
-            alternatives = BTreeSet::from([Conjunction::new()]);
-        }
-        let mut either = Condition {
-            alternatives,
-            labels: BTreeSet::new(),
-            too_complex,
-        };
-        if either.negation_is_impossible() {
-            either = Condition::always();
-            either.too_complex = too_complex;
-        }
-        if !(either.is_always() || self.labels.is_empty() || other.labels.is_empty()) {
-            let side = |labels: &BTreeSet<Arc<str>>| {
-                let joined = labels.iter().map(|l| &**l).collect::<Vec<_>>().join(" and ");
-                if labels.len() > 1 {
-                    format!("({joined})")
-                } else {
-                    joined
-                }
-            };
-            let text = format!("{} or {}", side(&self.labels), side(&other.labels));
-            either.labels = BTreeSet::from([text.into()]);
-        }
-        either
+        let worlds = self.worlds.or(&other.worlds);
+        let names = words::of_either(&worlds, self, other);
+        Condition { worlds, names }
     }
 
     /// Where it does not hold.
     #[must_use]
     pub fn not(&self) -> Condition {
-        let mut negated = self.negate();
-        negated.labels = match self.labels.len() {
-            0 => BTreeSet::new(),
-            1 => self
-                .labels
-                .iter()
-                .map(|label| match label.strip_prefix("not ") {
-                    Some(rest) if !rest.contains(' ') => rest.into(),
-                    _ if label.contains(' ') => format!("not ({label})").into(),
-                    _ => format!("not {label}").into(),
-                })
-                .collect(),
-            _ => {
-                let joined = self.labels.iter().map(|l| &**l).collect::<Vec<_>>().join(" and ");
-                BTreeSet::from([format!("not ({joined})").into()])
-            }
-        };
-        negated
+        let worlds = Worlds::Always.without(&self.worlds);
+        let names = words::of_negation(&worlds, self);
+        Condition { worlds, names }
     }
 
-    fn negate(&self) -> Condition {
-        let mut result = Condition::always();
-        for conjunction in &self.alternatives {
-            let mut either = Condition::never();
-            for (variable, choice) in conjunction {
-                let flipped = match choice {
-                    Choice::Is(value) => BTreeSet::from([Choice::Not(BTreeSet::from([value.clone()]))]),
-                    Choice::Not(values) => values.iter().cloned().map(Choice::Is).collect(),
-                };
-                for choice in flipped {
-                    if let Some(choice) = choice.within(variable.domain.as_deref()) {
-                        either
-                            .alternatives
-                            .insert(Conjunction::from([(variable.clone(), choice)]));
-                    }
-                }
-            }
-            result = result.and(&either);
-        }
-        result.too_complex |= self.too_complex;
-        result
-    }
-
-    fn negation_is_impossible(&self) -> bool {
-        !self.too_complex && !self.negate().is_possible()
-    }
-
-    /// Whether some world has it.
+    /// Whether some world may have it.
     pub fn is_possible(&self) -> bool {
-        !self.alternatives.is_empty()
+        self.worlds != Worlds::Never
     }
 
     /// Whether every world has it.
     pub fn is_always(&self) -> bool {
-        !self.too_complex && self.alternatives.iter().any(BTreeMap::is_empty)
+        self.worlds == Worlds::Always
     }
 
-    /// Whether some world has both.
+    /// Whether some world may have both.
     pub fn is_possible_with(&self, other: &Condition) -> bool {
-        self.and(other).is_possible()
+        self.worlds.and(&other.worlds) != Worlds::Never
     }
 
     /// Whether every world that has `self` has `other`.
     pub fn implies(&self, other: &Condition) -> bool {
-        other.is_always() || (!other.too_complex && !self.is_possible_with(&other.negate()))
+        self.worlds.implies(&other.worlds)
     }
 
-    /// Whether it was widened because it had too many alternatives: then it may hold in fewer worlds
-    /// than it says, and nothing may be reported for it.
+    /// Whether its worlds were too many to tell apart: it may hold in none, and nothing may be reported for it.
     pub fn is_too_complex(&self) -> bool {
-        self.too_complex
+        self.worlds == Worlds::Unknown
     }
 
     /// Whether it holds when every variable has its default; `None` where a default is not known.
     pub fn holds_by_default(&self) -> Option<bool> {
-        let mut open = false;
-        for conjunction in &self.alternatives {
-            let mut all = Some(true);
-            for (variable, choice) in conjunction {
-                match (&variable.default, choice) {
-                    (None, _) => all = all.filter(|known| !known),
-                    (Some(default), Choice::Is(value)) if default != value => all = Some(false),
-                    (Some(default), Choice::Not(values)) if values.contains(default) => all = Some(false),
-                    _ => {}
-                }
-            }
-            match all {
-                Some(true) => return Some(true),
-                None => open = true,
-                Some(false) => {}
-            }
+        match &self.worlds {
+            Worlds::Always => Some(true),
+            Worlds::Never => Some(false),
+            Worlds::Some(diagram) => diagram.holds_by_default(),
+            Worlds::Unknown => None,
         }
-        (!open).then_some(false)
     }
 
     /// What to call it in a message ("`IsProd`", "`IsProd` and not `HasDlq`"); `None` where it always holds.
     pub fn describe(&self) -> Option<String> {
-        if self.is_always() {
-            return None;
-        }
-        if !self.labels.is_empty() {
-            return Some(self.labels.iter().map(|l| &**l).collect::<Vec<_>>().join(" and "));
-        }
-        let alternatives: Vec<String> = self.alternatives.iter().take(4).map(describe_conjunction).collect();
-        Some(alternatives.join(" or "))
+        words::describe(self)
     }
-}
-
-fn merge(a: &Conjunction, b: &Conjunction) -> Option<Conjunction> {
-    let mut both = a.clone();
-    for (variable, choice) in b {
-        let choice = match both.get(variable) {
-            Some(mine) => mine.and(choice, variable.domain.as_deref())?,
-            None => choice.clone(),
-        };
-        both.insert(variable.clone(), choice);
-    }
-    Some(both)
-}
-
-/// `name` cut to what a message can hold.
-fn shortened(name: &str) -> String {
-    match name.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", name.get(..at).unwrap_or("")),
-        None => name.to_owned(),
-    }
-}
-
-fn describe_conjunction(conjunction: &Conjunction) -> String {
-    let parts: Vec<String> = conjunction
-        .iter()
-        .map(|(variable, choice)| {
-            // The scope before the last `|` is identity, not something a user wrote.
-            let name = shortened(variable.key.rsplit('|').next().unwrap_or(&variable.key));
-            match choice {
-                Choice::Is(value) if &**value == "true" => name,
-                Choice::Is(value) if &**value == "false" => format!("not {name}"),
-                Choice::Is(value) => format!("{name} = {value}"),
-                Choice::Not(values) => {
-                    let values: Vec<&str> = values.iter().map(|v| &**v).collect();
-                    format!("{name} != {}", values.join(", "))
-                }
-            }
-        })
-        .collect();
-    parts.join(" and ")
 }
 
 #[cfg(test)]
@@ -356,6 +249,7 @@ mod tests {
 
     fn env(value: &str) -> Condition {
         let variable = Variable {
+            order: 0,
             key: "t|Env".into(),
             domain: None,
             default: Some("dev".into()),
@@ -365,6 +259,7 @@ mod tests {
 
     fn size(value: &str) -> Condition {
         let variable = Variable {
+            order: 0,
             key: "Size".into(),
             domain: Some(Arc::from(["s".into(), "m".into(), "l".into()])),
             default: Some("s".into()),
@@ -418,11 +313,76 @@ mod tests {
     }
 
     #[test]
-    fn many_independent_conditions_stay_bounded() {
-        let all = (0..30).fold(Condition::always(), |all, n| {
-            all.and(&Condition::flag(format!("a{n}")).or(&Condition::flag(format!("b{n}"))))
-        });
-        assert!(all.is_possible());
-        assert!(all.is_too_complex());
+    fn many_independent_conditions_are_told_apart() {
+        let pair = |n: u32, order: u32| {
+            let flag = |key: String| {
+                let variable = Variable {
+                    order,
+                    key: key.into(),
+                    domain: Some(Arc::from(["true".into(), "false".into()])),
+                    default: None,
+                };
+                Condition::is(variable, "true")
+            };
+            flag(format!("a{n}")).or(&flag(format!("b{n}")))
+        };
+        let all = (0..30).fold(Condition::always(), |all, n| all.and(&pair(n, n)));
+        assert!(all.is_possible() && !all.is_too_complex());
+        assert!(all.implies(&pair(29, 29)));
+        assert!(!all.is_possible_with(&pair(7, 7).not()));
+    }
+
+    #[test]
+    fn what_is_too_complex_says_nothing() {
+        // In this order of variables every pair has to be remembered.
+        let pair = |n: u32| Condition::flag(format!("a{n:02}")).and(&Condition::flag(format!("b{n:02}")));
+        let all = (0..30).fold(Condition::never(), |all, n| all.or(&pair(n)));
+        assert!(all.is_too_complex() && all.not().is_too_complex());
+        assert!(all.is_possible() && all.not().is_possible() && !all.implies(&pair(0)));
+        assert!(!all.and(&Condition::never()).is_possible());
+        assert!(all.or(&Condition::always()).is_always());
+    }
+
+    #[test]
+    fn names_are_as_few_as_will_do() {
+        let (prod, dev) = (env("prod").named("IsProd"), env("dev").named("IsDev"));
+        assert_eq!(prod.and(&dev.not()).describe().as_deref(), Some("IsProd"));
+        let large = size("l").named("Large");
+        let either = prod.or(&large).named("Either");
+        assert_eq!(prod.and(&either).describe().as_deref(), Some("IsProd"));
+        assert_eq!(
+            prod.and(&large).or(&prod.and(&large.not())).describe().as_deref(),
+            Some("IsProd")
+        );
+        // What has no name is said by its values.
+        assert_eq!(prod.and(&size("m")).describe().as_deref(), Some("IsProd and Size = m"));
+        assert_eq!(size("m").not().describe().as_deref(), Some("Size != m"));
+        assert_eq!(
+            prod.and(&size("s")).or(&dev.and(&size("m"))).describe().as_deref(),
+            Some("Env = dev and Size = m or Env = prod and Size = s")
+        );
+    }
+
+    #[test]
+    fn two_variables_may_be_equal() {
+        let open = |key: &str| Variable {
+            order: 0,
+            key: key.into(),
+            domain: None,
+            default: None,
+        };
+        let (a, b, c) = (open("A"), open("B"), open("C"));
+        let compared: Vec<Arc<str>> = ["prod", "\0a", "\0b"].map(Arc::from).to_vec();
+        let equal = |left: &Variable, right: &Variable| Condition::equal(left, right, &compared);
+        let both = equal(&a, &b).and(&equal(&b, &c));
+        assert!(both.implies(&equal(&a, &c)));
+        assert!(
+            equal(&a, &b)
+                .and(&Condition::is(a.clone(), "prod"))
+                .implies(&Condition::is(b.clone(), "prod"))
+        );
+        assert!(!equal(&a, &b).implies(&equal(&a, &c)));
+        assert!(equal(&a, &b).is_possible_with(&Condition::is(a.clone(), "prod").not()));
+        assert_eq!(equal(&a, &a), Condition::always());
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! It knows the fields of the document and their order, and nothing of rules or of how the graph was made.
 
+use super::delivery::{EventTarget, Pipe, Sender, Subscription};
 use super::{
     Alarm, Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Target,
     UnitId,
@@ -130,7 +131,7 @@ struct Writer<'g> {
 impl<'g> Writer<'g> {
     fn document(&self) -> String {
         let graph = self.graph;
-        let empty = || Json::List(Vec::new());
+        let deliveries = graph.deliveries();
         let document = Json::Object(vec![
             ("version", Json::Number(1)),
             ("queues", self.nodes(graph.queues(), |n| &n.resource, Self::queue)),
@@ -143,10 +144,16 @@ impl<'g> Writer<'g> {
                 self.nodes(graph.mappings(), |n| &n.resource, Self::mapping),
             ),
             ("alarms", self.nodes(graph.alarms(), |n| &n.resource, Self::alarm)),
-            ("pipes", empty()),
-            ("subscriptions", empty()),
-            ("targets", empty()),
-            ("consumers", empty()),
+            ("pipes", self.nodes(&deliveries.pipes, |n| &n.resource, Self::pipe)),
+            (
+                "subscriptions",
+                self.nodes(&deliveries.subscriptions, |n| &n.resource, Self::subscription),
+            ),
+            (
+                "targets",
+                self.nodes(&deliveries.targets, |n| &n.resource, Self::target),
+            ),
+            ("consumers", Json::List(Vec::new())),
         ]);
         let mut rendered = serde_json::to_string_pretty(&document).expect("keys are text, so this is JSON");
         rendered.push('\n');
@@ -307,6 +314,66 @@ impl<'g> Writer<'g> {
         }
     }
 
+    fn pipe(&self, pipe: &'g Pipe) -> Json {
+        let unit = pipe.resource.unit;
+        let mut node = self.node(&pipe.resource);
+        node.field("source", &pipe.source, |link, _| self.any_link(unit, link));
+        node.field("enrichment", &pipe.enrichment, |link, _| self.optional_link(unit, link));
+        node.field("target", &pipe.target, |link, _| self.any_link(unit, link));
+        node.field("batch_size", &pipe.batch_size, |n, _| Json::Number(*n));
+        node.field("window", &pipe.window, |s, _| Json::Number(s.0));
+        node.field("running", &pipe.running, |on, _| Json::Bool(*on));
+        node.finish()
+    }
+
+    fn subscription(&self, subscription: &'g Subscription) -> Json {
+        let unit = subscription.resource.unit;
+        let mut node = self.node(&subscription.resource);
+        node.field("topic", &subscription.topic, |link, _| self.any_link(unit, link));
+        node.field("protocol", &subscription.protocol, |protocol, _| text(protocol));
+        node.field("endpoint", &subscription.endpoint, |link, _| self.any_link(unit, link));
+        let raw = &subscription.raw_message_delivery;
+        node.field("raw_message_delivery", raw, |on, _| Json::Bool(*on));
+        node.field("dead_letter", &subscription.redrive, |policy, world| {
+            let target = policy.as_ref().map(|policy| &policy.target);
+            target.map_or(Json::Null, |target| {
+                self.attribute(target, world, |link, _| self.any_link(unit, link))
+            })
+        });
+        node.finish()
+    }
+
+    fn target(&self, target: &'g EventTarget) -> Json {
+        let unit = target.resource.unit;
+        let mut node = self.node(&target.resource);
+        let sender = match target.sender {
+            Sender::Rule => "rule",
+            Sender::Schedule => "schedule",
+            Sender::Bucket => "bucket",
+        };
+        node.fields.push(("sender", text(sender)));
+        node.field("source", &target.source, |link, _| self.any_link(unit, link));
+        node.field("target", &target.target, |link, _| self.any_link(unit, link));
+        node.field("dead_letter", &target.dead_letter, |link, _| {
+            self.optional_link(unit, link)
+        });
+        node.field("message_group_id", &target.message_group_id, name);
+        node.field("enabled", &target.enabled, |on, _| Json::Bool(*on));
+        node.finish()
+    }
+
+    /// A link to a queue, a function or anything else.
+    fn any_link(&self, unit: UnitId, link: &'g Link) -> Json {
+        let queue = self.graph.queue(unit, link).map(|queue| &queue.resource);
+        let function = || self.graph.function(unit, link).map(|function| &function.resource);
+        self.link(unit, link, queue.or_else(function))
+    }
+
+    #[expect(clippy::ref_option, reason = "shown through a reference like every value")]
+    fn optional_link(&self, unit: UnitId, link: &'g Option<Link>) -> Json {
+        link.as_ref().map_or(Json::Null, |link| self.any_link(unit, link))
+    }
+
     fn queue_link(&self, unit: UnitId, link: &'g Link) -> Json {
         let found = self.graph.queue(unit, link).map(|queue| &queue.resource);
         self.link(unit, link, found)
@@ -343,6 +410,7 @@ pub(super) mod tests {
         let file = sources.add(Path::new("/infra/main.tf"), "queue\ndlq\n");
         let env = Condition::is(
             Variable {
+                order: 0,
                 key: "Env".into(),
                 domain: None,
                 default: Some("dev".into()),
@@ -353,6 +421,7 @@ pub(super) mod tests {
             resource: Resource {
                 unit: UnitId(0),
                 address: address.into(),
+                construct: None,
                 kind: "aws_sqs_queue".into(),
                 header,
                 when: Condition::always(),
@@ -367,6 +436,11 @@ pub(super) mod tests {
             delay: Attribute::unresolved("delay_seconds", "`var.delay` has no value", header),
             receive_wait_time: Attribute::absent("receive_wait_time_seconds", Seconds(0), header),
             maximum_message_size: Attribute::absent("max_message_size", 262_144, header),
+            key: Attribute::absent("kms_master_key_id", None, header),
+            managed_encryption: Attribute::absent("sqs_managed_sse_enabled", None, header),
+            content_based_deduplication: Attribute::absent("content_based_deduplication", false, header),
+            deduplication_scope: Attribute::absent("deduplication_scope", None, header),
+            throughput_limit: Attribute::absent("fifo_throughput_limit", None, header),
             key_reuse_period: Attribute::absent("kms_data_key_reuse_period_seconds", Seconds(300), header),
             redrive: Attribute::absent("redrive_policy", None, header),
             redrive_allow: Attribute::absent("redrive_allow_policy", None, header),

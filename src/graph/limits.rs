@@ -51,3 +51,6 @@ pub const WINDOW: RangeInclusive<i64> = 0..=300;
 /// Characters in a queue's name, `.fifo` included.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
 pub const QUEUE_NAME_LENGTH: usize = 80;
+/// How long `EventBridge` tries to deliver an event where nothing is set.
+/// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-retry-policy.html>
+pub const EVENT_AGE_DEFAULT: Seconds = Seconds(86_400);

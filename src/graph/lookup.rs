@@ -1,9 +1,10 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
 use super::arn::physical_name;
+use super::delivery::Pipe;
 use super::{
-    Alarm, Attribute, Case, Condition, DeadLetterUse, EventSourceMapping, Function, Invocation, Link, Queue, Resource,
-    Target, Unit, UnitGraph, UnitId,
+    Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Function, Invocation,
+    Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub struct Graph {
     functions: Vec<Function>,
     mappings: Vec<EventSourceMapping>,
     alarms: Vec<Alarm>,
+    deliveries: Deliveries,
+    access: Access,
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
     handed_out: Vec<(UnitId, Link)>,
@@ -23,6 +26,8 @@ pub struct Graph {
     function_index: Index,
     /// By queue: mappings that may read it.
     readers: FxHashMap<usize, Vec<usize>>,
+    /// By queue: pipes that may read it.
+    pipes: FxHashMap<usize, Vec<usize>>,
     /// By queue: queues whose redrive policy names it.
     sources: FxHashMap<usize, Vec<usize>>,
 }
@@ -65,6 +70,12 @@ impl Index {
 }
 
 impl Index {
+    /// The nodes that `attribute`, written in `unit`, points to in some world.
+    fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
+        let links = attribute.cases.iter().filter_map(Case::value);
+        links.filter_map(move |link| self.find(unit, link))
+    }
+
     /// Every node of `unit` that `link` may point to: several where they share a physical name.
     fn candidates(&self, unit: UnitId, link: &Link) -> Vec<usize> {
         let Target::External(written) = &link.target else {
@@ -85,6 +96,26 @@ impl Index {
     }
 }
 
+/// Adds the nodes of `unit` to those of the units before it, sorted by address.
+pub(super) fn take<T>(all: &mut Vec<T>, nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+    let with_address = |mut node| {
+        let place = resource(&mut node);
+        place.unit = unit;
+        (place.address.clone(), node)
+    };
+    let mut nodes: Vec<(Arc<str>, T)> = nodes.into_iter().map(with_address).collect();
+    nodes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    all.extend(nodes.into_iter().map(|(_, node)| node));
+}
+
+/// Adds `to` to what is noted under `from`, once.
+fn note(map: &mut FxHashMap<usize, Vec<usize>>, from: usize, to: usize) {
+    let noted = map.entry(from).or_default();
+    if !noted.contains(&to) {
+        noted.push(to);
+    }
+}
+
 /// A mapping that reads a queue, in the worlds where it does.
 #[derive(Debug)]
 pub struct Consumption<'g> {
@@ -102,24 +133,13 @@ impl Graph {
         let mut graph = Graph::default();
         for (at, part) in parts.into_iter().enumerate() {
             let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
-            let own = |resource: &mut Resource| resource.unit = unit;
             graph.units.push(part.unit);
-            graph.queues.extend(part.queues.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
-            graph.functions.extend(part.functions.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
-            graph.mappings.extend(part.mappings.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
-            graph.alarms.extend(part.alarms.into_iter().map(|mut node| {
-                own(&mut node.resource);
-                node
-            }));
+            take(&mut graph.queues, part.queues, unit, |node| &mut node.resource);
+            take(&mut graph.functions, part.functions, unit, |node| &mut node.resource);
+            take(&mut graph.mappings, part.mappings, unit, |node| &mut node.resource);
+            take(&mut graph.alarms, part.alarms, unit, |node| &mut node.resource);
+            graph.deliveries.absorb(part.deliveries, unit);
+            graph.access.absorb(part.access, unit);
             graph
                 .dead_letter_uses
                 .extend(part.dead_letter_uses.into_iter().map(|node| (unit, node)));
@@ -130,39 +150,25 @@ impl Graph {
                 .handed_out
                 .extend(part.handed_out.into_iter().map(|link| (unit, link)));
         }
-        graph.sort();
         graph.index();
         graph
-    }
-
-    fn sort(&mut self) {
-        let order = |resource: &Resource| (resource.unit, resource.address.clone());
-        self.queues.sort_by_key(|node| order(&node.resource));
-        self.functions.sort_by_key(|node| order(&node.resource));
-        self.mappings.sort_by_key(|node| order(&node.resource));
-        self.alarms.sort_by_key(|node| order(&node.resource));
     }
 
     fn index(&mut self) {
         self.queue_index = Index::build(self.queues.iter().map(|node| (&node.resource, &node.name)));
         self.function_index = Index::build(self.functions.iter().map(|node| (&node.resource, &node.name)));
         for (at, mapping) in self.mappings.iter().enumerate() {
-            for link in mapping.queue.cases.iter().filter_map(Case::value) {
-                if let Some(queue) = self.queue_index.find(mapping.resource.unit, link) {
-                    let readers = self.readers.entry(queue).or_default();
-                    if !readers.contains(&at) {
-                        readers.push(at);
-                    }
-                }
-            }
+            let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
+            queues.for_each(|queue| note(&mut self.readers, queue, at));
+        }
+        for (at, pipe) in self.deliveries.pipes.iter().enumerate() {
+            let queues = self.queue_index.all(pipe.resource.unit, &pipe.source);
+            queues.for_each(|queue| note(&mut self.pipes, queue, at));
         }
         for (at, queue) in self.queues.iter().enumerate() {
             for (_, link) in queue.redrive_targets(&Condition::always()) {
                 if let Some(target) = self.queue_index.find(queue.resource.unit, link) {
-                    let sources = self.sources.entry(target).or_default();
-                    if !sources.contains(&at) {
-                        sources.push(at);
-                    }
+                    note(&mut self.sources, target, at);
                 }
             }
         }
@@ -199,6 +205,16 @@ impl Graph {
     /// Every alarm, by unit and address.
     pub fn alarms(&self) -> &[Alarm] {
         &self.alarms
+    }
+
+    /// What delivers to queues, or reads them besides mappings; each list by unit and address.
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    /// Policies, roles and keys; each list by unit and address.
+    pub fn access(&self) -> &Access {
+        &self.access
     }
 
     /// The queue that `link`, written in `unit`, points to, where it is declared in the project.
@@ -244,6 +260,12 @@ impl Graph {
             }
         }
         all
+    }
+
+    /// The pipes that may read `queue`.
+    pub(super) fn pipes_naming<'g>(&'g self, queue: &Queue) -> impl Iterator<Item = &'g Pipe> {
+        let pipes = self.place(queue).and_then(|at| self.pipes.get(&at));
+        pipes.into_iter().flatten().map(|&at| &self.deliveries.pipes[at])
     }
 
     /// The functions that `mapping` may invoke, each in the worlds of `world` where it does.

@@ -21,6 +21,7 @@ pub fn render(graph: &Graph, sources: &Sources) -> String {
         let kind = match unit.kind {
             UnitKind::TerraformModule => "Terraform module",
             UnitKind::Template => "template",
+            UnitKind::CdkStack => "CDK stack",
             UnitKind::ServerlessService => "Serverless Framework service",
         };
         writer.line(0, &format!("{kind} {}", unit.name));

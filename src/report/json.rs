@@ -30,6 +30,7 @@ struct Summary {
     infos: usize,
     modules: usize,
     templates: usize,
+    stacks: usize,
     services: usize,
     not_fully_judged: usize,
 }
@@ -107,6 +108,7 @@ pub fn render(report: &Report<'_>) -> String {
             infos: count(Severity::Info),
             modules: report.units.modules,
             templates: report.units.templates,
+            stacks: report.units.stacks,
             services: report.units.services,
             not_fully_judged: super::summary::open_resources(report.not_evaluated),
         },

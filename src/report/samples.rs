@@ -158,6 +158,7 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
     let units = Units {
         modules: 4,
         templates: 2,
+        stacks: 0,
         services: 0,
         notes: vec!["api/serverless.yml: functions are not read".to_owned()],
     };

@@ -86,6 +86,7 @@ fn units(units: &Units) -> Option<String> {
     let kinds = [
         (units.modules, "module"),
         (units.templates, "template"),
+        (units.stacks, "stack"),
         (units.services, "service"),
     ];
     let parts: Vec<String> = kinds

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        let read = !graph.consumptions(queue).is_empty();
+        let read = graph.is_read(queue);
         if !read && graph.is_dead_letter_queue(queue) {
             continue; // Nobody works on its messages.
         }

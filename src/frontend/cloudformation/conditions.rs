@@ -1,7 +1,7 @@
 //! The `Conditions` section as formulas over parameters, so that conditions on one parameter are correlated.
 //! What is not understood is a yes-or-no question of its own, equal where its text is equal.
 
-use super::template::{Template, scalar};
+use super::template::{Parameter, Template, scalar};
 use super::value::Evaluated;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{Condition, Variable};
@@ -116,8 +116,10 @@ impl<'t> Template<'t> {
     pub(super) fn variable_name(&self, node: &'t Node) -> Option<&'t str> {
         let [entry] = node.entries()? else { return None };
         let name = entry.value.as_str().filter(|_| &*entry.key == "Ref")?;
-        let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue";
-        let is_parameter = self.parameter(name).is_some_and(|parameter| !parameter.is_list());
+        let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue" && self.pseudo_parameter(name).is_none();
+        let is_parameter = self
+            .parameter(name)
+            .is_some_and(|parameter| !parameter.is_list() && !parameter.is_settled());
         (is_pseudo || is_parameter).then_some(name)
     }
 
@@ -125,7 +127,7 @@ impl<'t> Template<'t> {
     fn mentions_open_parameter(&self, node: &'t Node, depth: usize) -> bool {
         let is_open = |name: &str| {
             let parameter = self.parameter(name);
-            parameter.is_some_and(|parameter| parameter.allowed().is_none())
+            parameter.is_some_and(Parameter::is_open)
         };
         if depth > MAX_DEPTH {
             return true;

@@ -1,7 +1,7 @@
 //! The intrinsic functions, one by one. What only a deployment knows stays a placeholder in its text, so that the
 //! last part of an ARN with `${AWS::Region}` in it is still known.
 
-use super::template::Template;
+use super::template::{Parameter, Template};
 use super::value::{
     Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
 };
@@ -55,6 +55,9 @@ impl<'t> Template<'t> {
         if name == "AWS::NoValue" {
             return vec![Outcome::always(Evaluated::Absent, at)];
         }
+        if let Some(known) = self.pseudo_parameter(name) {
+            return vec![Outcome::always(Evaluated::literal(&*known), at)];
+        }
         if name.starts_with("AWS::") {
             let part = Part::Open {
                 text: format!("${{{name}}}"),
@@ -83,6 +86,21 @@ impl<'t> Template<'t> {
         }
         if parameter.is_secret() {
             return open(format!("parameter `{name}` is secret"));
+        }
+        match parameter.argument() {
+            None => {}
+            Some(Err(reason)) => return open(reason.to_string()),
+            Some(Ok(argument)) => {
+                return vec![Outcome {
+                    when: Condition::always(),
+                    value: self.parameter_text(parameter, &argument.value),
+                    span: at,
+                    origins: vec![Origin {
+                        span: argument.span,
+                        what: format!("parameter `{name}`, given by {}", argument.by).into(),
+                    }],
+                }];
+            }
         }
         let default = parameter.default();
         if let Some(allowed) = parameter.allowed() {
@@ -122,21 +140,25 @@ impl<'t> Template<'t> {
         let Some((text, span)) = default else {
             return open(format!("parameter `{name}` has no default"));
         };
-        let value = if parameter.is_list() {
-            let items = text.split(',').map(|item| vec![Part::Text(item.trim().to_owned())]);
-            Evaluated::Items(items.collect())
-        } else {
-            self.plain(&text)
-        };
         vec![Outcome {
             when: Condition::always(),
-            value,
+            value: self.parameter_text(parameter, &text),
             span: at,
             origins: vec![Origin {
                 span,
                 what: format!("the default of parameter `{name}`").into(),
             }],
         }]
+    }
+
+    /// A parameter's text as a value of its type.
+    fn parameter_text(&self, parameter: Parameter<'_>, text: &str) -> Evaluated<'t> {
+        if parameter.is_list() {
+            let items = text.split(',').map(|item| vec![Part::Text(item.trim().to_owned())]);
+            Evaluated::Items(items.collect())
+        } else {
+            self.plain(text)
+        }
     }
 
     fn attribute_of(&self, argument: &Node) -> Evaluated<'t> {
@@ -457,10 +479,7 @@ impl<'t> Template<'t> {
     /// The keys that `node` may name. A parameter that may have any value has one of the keys that there are,
     /// because a deployment with another is refused.
     fn key_cases(&self, node: &'t Node, row: &'t Node, at: Span, world: &Condition) -> Vec<KeyCase> {
-        let is_open = |name: &&str| {
-            self.parameter(name)
-                .is_none_or(|parameter| parameter.allowed().is_none())
-        };
+        let is_open = |name: &&str| self.parameter(name).is_none_or(Parameter::is_open);
         if let Some(name) = self.variable_name(node).filter(is_open) {
             let keys = row.entries().unwrap_or_default().iter();
             let cases = keys.filter_map(|entry| {

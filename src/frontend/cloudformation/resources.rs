@@ -70,6 +70,7 @@ impl<'t> Lowering<'_, 't> {
         Resource {
             unit: UnitId(0),
             address: declared.id.clone(),
+            construct: declared.construct.clone(),
             kind: declared.kind.clone(),
             header: declared.header,
             when: when.unwrap_or_default(),
@@ -142,6 +143,12 @@ impl<'t> Lowering<'_, 't> {
 
     fn name(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Option<String>> {
         self.attribute(properties, path, &State::Default(None), |value| value.text().map(Some))
+    }
+
+    fn optional_link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Option<Link>> {
+        self.attribute(properties, path, &State::Default(None), |value| {
+            self.template.link(value).map(Some)
+        })
     }
 
     fn link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Link> {

@@ -1,5 +1,6 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
+use super::parameters::{Supplied, Values};
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -39,7 +40,9 @@ pub(super) struct Template<'t> {
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
     pub(super) is_closed: bool,
-    parameters: FxHashMap<&'t str, &'t Node>,
+    parameters: FxHashMap<&'t str, &'t Entry>,
+    /// What is handed to parameters.
+    values: Values,
     mappings: FxHashMap<&'t str, &'t Entry>,
     pub(super) conditions: FxHashMap<&'t str, &'t Node>,
     by_id: FxHashMap<&'t str, usize>,
@@ -47,6 +50,8 @@ pub(super) struct Template<'t> {
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
     /// Physical names, with placeholders for what is not known.
     pub(super) names: RefCell<Names>,
+    /// The variables of conditions, numbered as they are met.
+    order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
 }
 
@@ -55,6 +60,8 @@ pub(super) struct Template<'t> {
 pub(super) struct Declared<'t> {
     /// The logical id.
     pub(super) id: Arc<str>,
+    /// `Metadata: aws:cdk:path`, without the step to the resource itself that every construct ends in.
+    pub(super) construct: Option<Arc<str>>,
     /// The logical id's place.
     pub(super) header: Span,
     /// `AWS::SQS::Queue`.
@@ -67,7 +74,7 @@ pub(super) struct Declared<'t> {
 
 impl<'t> Template<'t> {
     /// The sections of `roots`: one template, or the several that a service merges.
-    pub(super) fn new(unit: &str, dialect: Dialect, roots: &[&'t Node]) -> Self {
+    pub(super) fn new(unit: &str, dialect: Dialect, roots: &[&'t Node], values: Values) -> Self {
         let section = |name: &str| {
             let all = roots.iter().filter_map(move |root| root.get(name)?.entries());
             all.flatten().collect::<Vec<&'t Entry>>()
@@ -99,12 +106,14 @@ impl<'t> Template<'t> {
                 .unwrap_or(&[]),
             is_sam,
             is_closed: versioned && !macros && !loops && dialect == Dialect::Template,
-            parameters: section("Parameters").into_iter().map(|e| (&*e.key, &e.value)).collect(),
+            parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
+            values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
             conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             resources,
             computed: RefCell::default(),
             names: RefCell::default(),
+            order: RefCell::default(),
             steps: Cell::new(0),
         }
     }
@@ -121,8 +130,32 @@ impl<'t> Template<'t> {
     }
 
     /// The parameter called `name`.
-    pub(super) fn parameter(&self, name: &str) -> Option<Parameter<'t>> {
-        self.parameters.get(name).map(|node| Parameter { node })
+    pub(super) fn parameter(&self, name: &str) -> Option<Parameter<'_>> {
+        self.parameters.get(name).map(|entry| Parameter {
+            entry,
+            supplied: self.values.parameters.get(name),
+        })
+    }
+
+    /// `AWS::Region` or `AWS::AccountId`, where they are given.
+    pub(super) fn pseudo_parameter(&self, name: &str) -> Option<Arc<str>> {
+        let region = self.values.region.as_ref();
+        let in_china = region.is_some_and(|region| region.starts_with("cn-"));
+        match name {
+            "AWS::Region" => region.cloned(),
+            "AWS::AccountId" => self.values.account.clone(),
+            "AWS::Partition" => region.map(|region| {
+                let government = region.starts_with("us-gov-");
+                let partition = match (in_china, government) {
+                    (true, _) => "aws-cn",
+                    (_, true) => "aws-us-gov",
+                    _ => "aws",
+                };
+                partition.into()
+            }),
+            "AWS::URLSuffix" => region.map(|_| if in_china { "amazonaws.com.cn" } else { "amazonaws.com" }.into()),
+            _ => None,
+        }
     }
 
     /// The mapping called `name`.
@@ -137,8 +170,14 @@ impl<'t> Template<'t> {
             let values: Vec<Arc<str>> = all.iter().map(|(value, _)| value.as_str().into()).collect();
             Arc::from(values)
         });
-        let default = parameter.filter(|p| !p.is_from_store()).and_then(Parameter::default);
+        let default = parameter.filter(|p| !p.is_from_store() && p.supplied.is_none());
+        let default = default.and_then(Parameter::default);
+        // In the order of their first use, so that those of one formula are neighbours.
+        let mut order = self.order.borrow_mut();
+        let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let order = *order.entry(name.into()).or_insert(next);
         Variable {
+            order,
             key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
             domain,
             default: default.map(|(value, _)| value.into()),
@@ -159,6 +198,7 @@ impl<'t> Declared<'t> {
         let kind = entry.value.get("Type")?.as_str()?;
         Some(Declared {
             id: entry.key.clone(),
+            construct: construct(&entry.value),
             header: entry.key_span,
             kind: kind.into(),
             properties: entry.value.get("Properties"),
@@ -167,15 +207,33 @@ impl<'t> Declared<'t> {
     }
 }
 
+/// The construct that a resource stands for, where a CDK app says so.
+fn construct(resource: &Node) -> Option<Arc<str>> {
+    let path = resource.get("Metadata")?.get("aws:cdk:path")?.as_str()?;
+    Some(path.strip_suffix("/Resource").unwrap_or(path).into())
+}
+
 /// One parameter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter<'t> {
-    node: &'t Node,
+    entry: &'t Entry,
+    supplied: Option<&'t Supplied>,
+}
+
+/// What a parameter has by being given it.
+#[derive(Debug, Clone)]
+pub(super) struct Argument {
+    /// The value.
+    pub(super) value: Arc<str>,
+    /// Where it is written; the parameter's name where that is the command line.
+    pub(super) span: Span,
+    /// Who gives it.
+    pub(super) by: Arc<str>,
 }
 
 impl<'t> Parameter<'t> {
     fn kind(self) -> &'t str {
-        self.node.get("Type").and_then(Node::as_str).unwrap_or("String")
+        self.entry.value.get("Type").and_then(Node::as_str).unwrap_or("String")
     }
 
     /// Whether the value is in the parameter store, and the default only its name.
@@ -185,10 +243,11 @@ impl<'t> Parameter<'t> {
 
     /// Whether it may not be shown.
     pub(super) fn is_secret(self) -> bool {
-        self.node
+        self.entry
+            .value
             .get("NoEcho")
             .and_then(scalar)
-            .is_some_and(|text| text == "true")
+            .is_some_and(|text| text.eq_ignore_ascii_case("true"))
     }
 
     /// Whether it is a list.
@@ -196,12 +255,45 @@ impl<'t> Parameter<'t> {
         self.kind() == "CommaDelimitedList" || self.kind().starts_with("List<")
     }
 
+    /// What it is given, or why that is not known; `None` where nothing is given.
+    pub(super) fn argument(self) -> Option<Result<Argument, Arc<str>>> {
+        let supplied = self.supplied?;
+        let argument = supplied.value.clone().and_then(|value| {
+            let allowed = self
+                .allowed()
+                .is_none_or(|all| all.iter().any(|(other, _)| **other == *value));
+            let argument = Argument {
+                value,
+                span: supplied.span.unwrap_or(self.entry.key_span),
+                by: supplied.by.clone(),
+            };
+            allowed.then_some(argument).ok_or_else(|| {
+                format!(
+                    "{} gives a value that parameter `{}` does not allow",
+                    supplied.by, self.entry.key
+                )
+                .into()
+            })
+        });
+        Some(argument)
+    }
+
+    /// Whether it is given a value that counts.
+    pub(super) fn is_settled(self) -> bool {
+        !self.is_secret() && !self.is_from_store() && matches!(self.argument(), Some(Ok(_)))
+    }
+
+    /// Whether it may have values that the template does not name.
+    pub(super) fn is_open(self) -> bool {
+        self.allowed().is_none() && !self.is_settled()
+    }
+
     /// `AllowedValues`, with their places.
     pub(super) fn allowed(self) -> Option<Vec<(String, Span)>> {
         if self.is_list() || self.is_from_store() {
             return None;
         }
-        let items = self.node.get("AllowedValues")?.items()?;
+        let items = self.entry.value.get("AllowedValues")?.items()?;
         let mut all: Vec<(String, Span)> = Vec::new();
         for item in items {
             let text = scalar(item)?;
@@ -214,7 +306,7 @@ impl<'t> Parameter<'t> {
 
     /// `Default`, with its place.
     pub(super) fn default(self) -> Option<(String, Span)> {
-        let entry = self.node.entry("Default")?;
+        let entry = self.entry.value.entry("Default")?;
         Some((scalar(&entry.value)?, entry.span()))
     }
 }

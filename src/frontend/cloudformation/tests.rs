@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Dialect, fill, service_resources};
+use super::{Dialect, Values, fill, service_resources};
 use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
@@ -25,10 +25,15 @@ fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
     });
     let document = parsed.documents.first().unwrap();
     match dialect {
-        Dialect::Template => fill(&mut graph, dialect, &[document]),
+        Dialect::Template => fill(&mut graph, dialect, &[document], Values::default()),
         Dialect::Serverless => {
             let parts = service_resources(document);
-            fill(&mut graph, dialect, &parts.iter().collect::<Vec<_>>());
+            fill(
+                &mut graph,
+                dialect,
+                &parts.iter().collect::<Vec<_>>(),
+                Values::default(),
+            );
         }
     }
     graph

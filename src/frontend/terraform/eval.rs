@@ -14,6 +14,7 @@ pub(super) use expansion::{Expansion, Member};
 pub(super) use instances::Instance;
 
 use super::functions;
+use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::value::{Kind, MAX_CASES, Unknown, Value, joined};
@@ -31,6 +32,8 @@ const MAX_DEPTH: usize = 300;
 pub(super) struct Evaluator<'a> {
     pub(super) sources: &'a Sources,
     pub(super) modules: &'a Modules,
+    /// What the run is given; nothing where absent.
+    pub(super) inputs: Option<&'a Inputs>,
     /// The root module first.
     pub(super) instances: Vec<Instance>,
     /// What was computed already; `None` while it is being computed.

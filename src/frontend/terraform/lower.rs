@@ -3,7 +3,10 @@
 //! It knows the AWS provider's resource types and arguments, and no rule. Each kind of node has a file; what any
 //! resource may say about queues and functions is in `lower/uses.rs`.
 
+mod access;
 mod alarm;
+mod delivery;
+mod document;
 mod function;
 mod mapping;
 mod queue;
@@ -14,6 +17,7 @@ use super::eval::{Evaluator, Member};
 use super::module::Source;
 use super::syntax::Block;
 use super::value::Value;
+use crate::graph::access::PolicyDocument;
 use crate::graph::{
     Attribute, Condition, FailureTarget, Link, RedriveAllowPolicy, RedrivePolicy, Resource, UnitGraph, UnitId,
 };
@@ -27,6 +31,10 @@ pub(super) struct Lowering<'a, 'e> {
     separate: Vec<Separate>,
     /// Destinations of failures, with the function they are for.
     invoke_targets: Vec<(Attribute<Link>, FailureTarget)>,
+    /// Policies that separate resources set on keys.
+    key_policies: Vec<(Attribute<Link>, Attribute<Option<PolicyDocument>>)>,
+    /// What separate resources say about loops, with the function they say it of.
+    recursive_loops: Vec<(Arc<str>, Attribute<String>)>,
 }
 
 /// One instance of a resource.
@@ -55,6 +63,8 @@ impl<'a, 'e> Lowering<'a, 'e> {
             graph,
             separate: Vec::new(),
             invoke_targets: Vec::new(),
+            key_policies: Vec::new(),
+            recursive_loops: Vec::new(),
         }
     }
 
@@ -68,6 +78,8 @@ impl<'a, 'e> Lowering<'a, 'e> {
         }
         self.merge_separate();
         self.merge_invoke_configs();
+        self.merge_key_policies();
+        self.merge_recursion_configs();
         self.graph
     }
 
@@ -110,6 +122,7 @@ impl<'a, 'e> Lowering<'a, 'e> {
             resource: Resource {
                 unit: UnitId(0),
                 address: format!("{}{kind}.{name}{}", instance.prefix, member.key.shown()).into(),
+                construct: None,
                 kind: kind.clone(),
                 header: block.header,
                 when: instance.when.and(&member.when),
@@ -129,7 +142,35 @@ impl<'a, 'e> Lowering<'a, 'e> {
             "aws_lambda_function" => self.function(node),
             "aws_lambda_event_source_mapping" => self.mapping(node),
             "aws_cloudwatch_metric_alarm" => self.alarm(node),
-            _ => self.other(node),
+            kind => {
+                self.other(node);
+                self.delivery_or_access(kind, node);
+            }
+        }
+    }
+
+    /// What delivers to queues, and who may.
+    fn delivery_or_access(&mut self, kind: &str, node: &Node) {
+        match kind {
+            "aws_pipes_pipe" => self.pipe(node),
+            "aws_sns_topic" => self.topic(node),
+            "aws_sns_topic_subscription" => self.subscription(node),
+            "aws_cloudwatch_event_target" => self.rule_target(node),
+            "aws_scheduler_schedule" => self.schedule(node),
+            "aws_s3_bucket_notification" => self.bucket_notification(node),
+            "aws_sqs_queue_policy" => self.queue_policy(node),
+            "aws_iam_role" => self.role(node),
+            "aws_iam_role_policy" => self.role_policy(node),
+            "aws_iam_role_policy_attachment" => self.role_policy_attachment(node),
+            "aws_iam_policy_attachment" => self.policy_attachment(node),
+            "aws_iam_policy" => self.managed_policy(node),
+            "aws_kms_key" => self.key(node),
+            "aws_kms_key_policy" => self.key_policy(node),
+            "aws_kms_alias" => self.key_alias(node),
+            "aws_lambda_permission" => self.permission(node),
+            "aws_lambda_function_recursion_config" => self.recursion_config(node),
+            "aws_lambda_function_event_invoke_config" => self.invoke_config(node),
+            _ => {}
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Modules as written: which directories hold them, which they call, and what their blocks are after override
 //! files and variable files. It evaluates nothing.
 
-use super::super::{ReadError, limit_reached, parse_error, read};
+mod files;
+mod overrides;
+
 use super::registry::{self, Installed};
-use super::syntax::{self, Attribute, Block, Body, Kind};
+use super::syntax::{Attribute, Block, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 use rayon::prelude::*;
@@ -87,7 +89,7 @@ pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
         let read: Vec<Arc<Module>> = next
             .par_iter()
             .map(|path| {
-                let mut module = read_module(path, sources, &bounds);
+                let mut module = files::read_module(path, sources, &bounds);
                 if roots.contains(path) {
                     registry::read_installed(&mut module, sources, &bounds);
                 }
@@ -115,133 +117,6 @@ impl Bounds {
     pub(super) fn allow(&self, path: &Path) -> bool {
         self.0.as_ref().is_none_or(|root| path.starts_with(root))
     }
-}
-
-/// Whether a file's name is that of an override file.
-fn is_override(name: &str) -> bool {
-    name == "override.tf" || name.ends_with("_override.tf")
-}
-
-/// Whether Terraform reads a variable file without being told, and in which order.
-fn settings_order(name: &str) -> Option<(u8, &str)> {
-    match name {
-        "terraform.tfvars" => Some((0, name)),
-        _ if name.ends_with(".auto.tfvars") => Some((1, name)),
-        _ => None,
-    }
-}
-
-fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) -> Module {
-    let mut module = Module {
-        directory: directory.to_owned(),
-        ..Module::default()
-    };
-    let unit = sources.name_of(directory);
-    let mut names: Vec<String> = match std::fs::read_dir(directory) {
-        Ok(entries) => entries
-            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-            .filter(|name| !name.starts_with('.') && !name.ends_with('~'))
-            .collect(),
-        Err(error) => {
-            let shown = sources.shown_of(directory);
-            module.errors.push(format!("cannot read `{shown}`: {error}"));
-            return module;
-        }
-    };
-    names.sort();
-    let is_code = |name: &&String| Path::new(name).extension().is_some_and(|extension| extension == "tf");
-    if names.iter().any(|name| name.ends_with(".tf.json")) {
-        module.notes.push("`*.tf.json` files are not read".to_owned());
-    }
-    let (overrides, primary): (Vec<&String>, Vec<&String>) =
-        names.iter().filter(is_code).partition(|name| is_override(name));
-    let mut blocks: Vec<Arc<Block>> = Vec::new();
-    for name in primary {
-        let body = read_file(&directory.join(name), sources, &unit, &mut module);
-        blocks.extend(body.blocks);
-    }
-    for name in overrides {
-        let body = read_file(&directory.join(name), sources, &unit, &mut module);
-        for block in body.blocks {
-            override_block(&mut blocks, block);
-        }
-    }
-    let mut settings: Vec<&String> = names.iter().filter(|name| settings_order(name).is_some()).collect();
-    settings.sort_by_key(|name| settings_order(name));
-    for name in settings {
-        let body = read_file(&directory.join(name), sources, &unit, &mut module);
-        let file: Arc<str> = name.as_str().into();
-        module
-            .settings
-            .extend(body.attributes.into_iter().map(|attribute| (file.clone(), attribute)));
-    }
-    for block in blocks {
-        declare(&mut module, block, bounds);
-    }
-    module
-}
-
-fn read_file(path: &Path, sources: &Sources, unit: &str, module: &mut Module) -> Body {
-    match read(path, sources, unit) {
-        Ok(file) => {
-            let text = sources.file(file);
-            let (body, problems) = syntax::parse(file, text.text());
-            module.diagnostics.extend(problems.into_iter().map(|problem| {
-                let report = if problem.limit { limit_reached } else { parse_error };
-                report(sources, unit, problem.span, &problem.message)
-            }));
-            body
-        }
-        Err(ReadError::Io(error)) => {
-            module.errors.push(error);
-            Body::default()
-        }
-        Err(ReadError::Encoding(diagnostic)) => {
-            module.diagnostics.push(*diagnostic);
-            Body::default()
-        }
-    }
-}
-
-/// Merges a block of an override file into the block it overrides, attribute by attribute.
-fn override_block(blocks: &mut [Arc<Block>], from: Arc<Block>) {
-    if &*from.kind == "locals" {
-        for attribute in &from.body.attributes {
-            for block in blocks.iter_mut().filter(|block| &*block.kind == "locals") {
-                if block.body.attribute(&attribute.name).is_some() {
-                    override_body(&mut Arc::make_mut(block).body, &attributes_only(attribute));
-                }
-            }
-        }
-        return;
-    }
-    let base = blocks
-        .iter_mut()
-        .find(|block| block.kind == from.kind && block.labels == from.labels);
-    if let Some(base) = base {
-        override_body(&mut Arc::make_mut(base).body, &from.body);
-    }
-}
-
-fn attributes_only(attribute: &Attribute) -> Body {
-    Body {
-        attributes: vec![attribute.clone()],
-        blocks: Vec::new(),
-    }
-}
-
-fn override_body(base: &mut Body, from: &Body) {
-    for attribute in &from.attributes {
-        base.attributes.retain(|old| old.name != attribute.name);
-        base.attributes.push(attribute.clone());
-    }
-    let kind_of = |block: &Block| match &*block.kind {
-        "dynamic" => block.labels.first().cloned().unwrap_or_default(),
-        _ => block.kind.clone(),
-    };
-    let replaced: BTreeSet<Arc<str>> = from.blocks.iter().map(|block| kind_of(block)).collect();
-    base.blocks.retain(|old| !replaced.contains(&kind_of(old)));
-    base.blocks.extend(from.blocks.iter().cloned());
 }
 
 /// Adds a block of a description, which calls no module.

@@ -14,7 +14,11 @@ pub(super) fn is_link(kind: &str, attribute: &str) -> bool {
 pub(super) fn is_name(kind: &str, attribute: &str) -> bool {
     matches!(
         (kind, attribute),
-        ("aws_sqs_queue", "name") | ("aws_lambda_function" | "aws_lambda_alias", "function_name")
+        (
+            "aws_sqs_queue" | "aws_iam_role" | "aws_iam_policy" | "aws_cloudwatch_event_rule" | "aws_sns_topic",
+            "name"
+        ) | ("aws_lambda_function" | "aws_lambda_alias", "function_name")
+            | ("aws_s3_bucket", "bucket")
     )
 }
 
@@ -23,7 +27,8 @@ pub(super) fn form(kind: &str, attribute: &str) -> Option<Form> {
     match (kind, attribute) {
         (_, "arn") => Some(Form::Arn),
         ("aws_sqs_queue", "id" | "url") => Some(Form::Url),
-        ("aws_sqs_queue", "name") => Some(Form::Name),
+        (_, "name" | "bucket") if is_name(kind, attribute) => Some(Form::Name),
+        ("aws_kms_key" | "aws_kms_alias", "key_id" | "target_key_id") => Some(Form::Name),
         ("aws_lambda_function" | "aws_lambda_alias", "qualified_arn" | "invoke_arn" | "qualified_invoke_arn") => {
             Some(Form::Arn)
         }
@@ -43,6 +48,8 @@ pub(super) fn default(kind: &str, attribute: &str) -> Option<Value> {
         ("aws_sqs_queue", "delay_seconds" | "receive_wait_time_seconds") => number(Some(0)),
         ("aws_sqs_queue", "max_message_size") => number(Some(limits::MAXIMUM_MESSAGE_SIZE_TERRAFORM)),
         ("aws_sqs_queue", "fifo_queue" | "content_based_deduplication") => Some(Value::bool(false)),
+        ("aws_cloudwatch_event_rule", "state") => Some(Value::text("ENABLED")),
+        ("aws_cloudwatch_event_rule", "is_enabled") => Some(Value::bool(true)),
         ("aws_lambda_function", "timeout") => number(seconds(limits::FUNCTION_TIMEOUT_DEFAULT)),
         ("aws_lambda_function", "reserved_concurrent_executions") => number(Some(-1)),
         _ => None,

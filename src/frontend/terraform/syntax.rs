@@ -1,15 +1,17 @@
 //! The syntax of one Terraform file: expressions, attributes and blocks with the byte spans of the author's text.
 //!
-//! It hides the parser: nothing outside of this module sees its types. It knows no Terraform block and
-//! evaluates nothing. A syntax error hides the top-level item it lies in, or less, and never the file.
+//! It hides the parser: nothing outside of this module sees its types. Only the JSON spelling (`json.rs`) knows
+//! which Terraform block takes how many labels; nothing is evaluated. A syntax error hides the top-level item it lies in, or less, and never the file.
 
 mod convert;
+mod json;
 mod scan;
 
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
+pub(super) use json::{parse as parse_json, parse_values as parse_json_values, unread};
 
 /// An expression and its place.
 #[derive(Debug, Clone)]
@@ -141,16 +143,34 @@ pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
     for item in scan::items(text) {
         let at = |range: std::ops::Range<usize>| Span::new(file, range);
         if let Some(limit) = item.limit {
-            problems.push(Problem {
-                span: at(item.range.start..item.range.start + 1),
-                message: limit.to_owned(),
-                limit: true,
-            });
+            problems.push(Problem::limit(at(item.range.start..item.range.start + 1), limit));
             continue;
         }
         convert::item(file, text, item.range, &mut body, &mut problems);
     }
     (body, problems)
+}
+
+/// Reads one expression, at `range` of `text`.
+pub(super) fn expression(file: FileId, text: &str, range: std::ops::Range<usize>) -> Result<Expression, Problem> {
+    let part = text.get(range.clone()).unwrap_or("");
+    match scan::limit_of_expression(part) {
+        Some(limit) => Err(Problem::limit(Span::new(file, range), limit)),
+        None => {
+            let steps = Vec::new();
+            convert::expression(file, part, convert::Drift { range, steps })
+        }
+    }
+}
+
+impl Problem {
+    fn limit(span: Span, limit: &str) -> Problem {
+        Problem {
+            span,
+            message: limit.to_owned(),
+            limit: true,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -50,6 +50,13 @@ impl<'t> Lowering<'_, 't> {
                 |value| integer(value).map(|seconds| Some(Seconds(seconds))),
             ),
             failure_targets: Vec::new(),
+            role: self.optional_link(properties, &["Role"]),
+            recursive_loop: self.attribute(
+                properties,
+                &["RecursiveLoop"],
+                &State::Default("Terminate".to_owned()),
+                Evaluated::text,
+            ),
             resource,
         }
     }

@@ -1,9 +1,23 @@
 //! `AWS::Lambda::EventSourceMapping`, and what SAM's SQS event shares with it.
 
 use super::{Lowering, Properties, integer};
-use crate::frontend::cloudformation::value::Evaluated;
-use crate::graph::{Attribute, Case, EventSourceMapping, Form, Link, Resource, Seconds, State, Target, limits};
+use crate::frontend::cloudformation::eval::Listed;
+use crate::frontend::cloudformation::value::{Evaluated, Outcome};
+use crate::graph::{
+    Attribute, Case, Condition, EventSourceMapping, Form, Link, ProvisionedPollers, Resource, Seconds, State,
+    StreamSetting, Target, limits,
+};
 use std::sync::Arc;
+
+/// Properties that only streams take.
+const STREAM_SETTINGS: [&str; 6] = [
+    "StartingPosition",
+    "BisectBatchOnFunctionError",
+    "MaximumRecordAgeInSeconds",
+    "MaximumRetryAttempts",
+    "ParallelizationFactor",
+    "TumblingWindowInSeconds",
+];
 
 /// Properties that no mapping of a queue has.
 const OTHER_SOURCES: [&str; 9] = [
@@ -54,9 +68,93 @@ impl<'t> Lowering<'_, 't> {
                 |value| integer(value).map(Some),
             ),
             enabled: self.flag(properties, &["Enabled"], true),
+            filters: self.filters(properties),
+            provisioned_pollers: self.provisioned_pollers(properties),
+            failure_destination: self.optional_link(properties, &["DestinationConfig", "OnFailure", "Destination"]),
+            stream_settings: self.stream_settings(properties),
+            qualifier: Attribute::absent("FunctionName", None, resource.header),
             resource,
         };
         self.graph.mappings.push(mapping);
+    }
+
+    fn filters(&self, properties: &Properties<'t>) -> Attribute<Vec<Attribute<String>>> {
+        let name = "FilterCriteria";
+        let outcomes = self.get(properties, &[name, "Filters"]);
+        let mut cases = Vec::new();
+        for outcome in &outcomes {
+            let is_absent = matches!(outcome.value, Evaluated::Absent);
+            for listed in self.template.list(&vec![outcome.clone()], &properties.world) {
+                let state = match &listed.items {
+                    _ if is_absent => State::Default(Vec::new()),
+                    Err(reason) => State::Unresolved(reason.clone()),
+                    Ok(items) => State::Set(
+                        items
+                            .iter()
+                            .map(|item| self.pattern(item, &listed, properties))
+                            .collect(),
+                    ),
+                };
+                cases.push(Case {
+                    when: listed.when,
+                    state,
+                    span: if is_absent { properties.header } else { listed.span },
+                    origins: listed.origins,
+                });
+            }
+        }
+        if cases.is_empty() {
+            return Attribute::unresolved(name, "no combination of conditions gives a value", properties.header);
+        }
+        Attribute {
+            name: name.into(),
+            cases,
+        }
+    }
+
+    fn pattern(&self, item: &Evaluated<'t>, listed: &Listed<'t>, properties: &Properties<'t>) -> Attribute<String> {
+        let filter = vec![Outcome {
+            when: listed.when.clone(),
+            ..Outcome::always(item.clone(), listed.span)
+        }];
+        let pattern = self.template.field(&filter, "Pattern", &properties.world);
+        let absent = State::Unresolved("`Pattern` is missing".into());
+        super::attribute("Pattern", pattern, listed.span, &absent, Evaluated::text)
+    }
+
+    fn provisioned_pollers(&self, properties: &Properties<'t>) -> Attribute<Option<ProvisionedPollers>> {
+        let name = "ProvisionedPollerConfig";
+        let count = |key: &str| {
+            self.attribute(properties, &[name, key], &State::Default(None), |value| {
+                integer(value).map(Some)
+            })
+        };
+        let (minimum, maximum) = (count("MinimumPollers"), count("MaximumPollers"));
+        self.attribute(properties, &[name], &State::Default(None), |value| match value {
+            Evaluated::Unresolved(reason) => Err(reason.clone()),
+            _ => Ok(Some(ProvisionedPollers {
+                minimum: minimum.clone(),
+                maximum: maximum.clone(),
+            })),
+        })
+    }
+
+    /// Properties that only streams take, where they are written.
+    fn stream_settings(&self, properties: &Properties<'t>) -> Vec<StreamSetting> {
+        let setting = |name: &&str| {
+            let written = self.get(properties, &[name]).into_iter();
+            let written: Vec<_> = written
+                .filter(|outcome| !matches!(outcome.value, Evaluated::Absent | Evaluated::Unresolved(_)))
+                .collect();
+            Some(StreamSetting {
+                name: Arc::from(*name),
+                span: written.first()?.span,
+                when: written
+                    .iter()
+                    .fold(Condition::never(), |all, outcome| all.or(&outcome.when)),
+            })
+        };
+        STREAM_SETTINGS.iter().filter_map(setting).collect()
     }
 
     fn reports_failures(&self, properties: &Properties<'t>) -> Attribute<bool> {
@@ -136,6 +234,11 @@ pub(super) fn made_mapping(resource: Resource, queue: Link, function: Link) -> E
         report_batch_item_failures: Attribute::absent("FunctionResponseTypes", false, header),
         maximum_concurrency: Attribute::absent("MaximumConcurrency", None, header),
         enabled: Attribute::absent("Enabled", true, header),
+        filters: Attribute::absent("FilterCriteria", Vec::new(), header),
+        provisioned_pollers: Attribute::absent("ProvisionedPollerConfig", None, header),
+        failure_destination: Attribute::absent("Destination", None, header),
+        stream_settings: Vec::new(),
+        qualifier: Attribute::absent("FunctionName", None, header),
         resource,
     }
 }

@@ -46,6 +46,13 @@ impl<'t> Lowering<'_, 't> {
                 &State::Default(limits::MAXIMUM_MESSAGE_SIZE_DEFAULT),
                 super::integer,
             ),
+            key: self.optional_link(properties, &["KmsMasterKeyId"]),
+            managed_encryption: self.attribute(properties, &["SqsManagedSseEnabled"], &State::Default(None), |value| {
+                super::boolean(value).map(Some)
+            }),
+            content_based_deduplication: self.flag(properties, &["ContentBasedDeduplication"], false),
+            deduplication_scope: self.name(properties, &["DeduplicationScope"]),
+            throughput_limit: self.name(properties, &["FifoThroughputLimit"]),
             key_reuse_period: second("KmsDataKeyReusePeriodSeconds", limits::KEY_REUSE_PERIOD_DEFAULT),
             redrive: self.redrive(properties),
             redrive_allow: self.redrive_allow(properties),

@@ -57,6 +57,7 @@ impl<'a> Evaluator<'a> {
         Evaluator {
             sources,
             modules,
+            inputs: None,
             instances: vec![root],
             known: FxHashMap::default(),
             expansions: FxHashMap::default(),

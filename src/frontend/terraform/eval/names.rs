@@ -1,6 +1,7 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
-use super::super::syntax::{Expression, Kind as Syntax};
+use super::super::inputs::Input;
+use super::super::syntax::{Block, Expression, Kind as Syntax};
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Named, Scope};
 use std::sync::Arc;
@@ -68,7 +69,7 @@ impl Evaluator<'_> {
                 value.origins = value.origins.before(attribute.value.span, what);
                 value
             };
-            let value = match this.given(module, name) {
+            let value = match this.given(module, name, &block) {
                 Some(value) if nullable => value,
                 Some(value) => this.lift(vec![value], &mut |this, mut values| match values.pop() {
                     Some(value) if !value.is_null() => value,
@@ -83,10 +84,13 @@ impl Evaluator<'_> {
         })
     }
 
-    /// What the call, or a variable file of the root, gives for a variable.
-    fn given(&mut self, module: usize, name: &Arc<str>) -> Option<Value> {
+    /// What the call, or for the root the command line or a variable file, gives for a variable.
+    fn given(&mut self, module: usize, name: &Arc<str>, block: &Block) -> Option<Value> {
         let instance = &self.instances[module];
         let Some((call_name, call, scope)) = instance.caller.clone() else {
+            if let Some(input) = self.inputs.and_then(|inputs| inputs.get(name)) {
+                return Some(self.input(module, input, block));
+            }
             let (file, attribute) = instance
                 .module
                 .settings
@@ -109,6 +113,15 @@ impl Evaluator<'_> {
             .origins
             .before(attribute.span, format!("the argument of module `{call_name}`"));
         Some(value)
+    }
+
+    fn input(&mut self, module: usize, input: &Input, block: &Block) -> Value {
+        let mut value = match input.expression(block) {
+            Ok(expression) => self.eval(&expression, &self.scope(module)),
+            Err(problem) => Value::error(problem.message),
+        };
+        value.origins = value.origins.before(input.span, input.what.clone());
+        value
     }
 
     /// `value` as the type that `kind` writes.

@@ -121,6 +121,7 @@ fn asks(key: &std::sync::Arc<str>, value: &Value) -> Option<Condition> {
         Kind::Bool(false) => Some(Condition::flag(key.clone()).not()),
         Kind::Text(_) | Kind::Number(_) => {
             let variable = Variable {
+                order: 0,
                 key: key.clone(),
                 domain: None,
                 default: None,

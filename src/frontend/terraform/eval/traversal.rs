@@ -42,7 +42,10 @@ impl Evaluator<'_> {
                 None => (Value::unknown("`count.index` is not known"), 1),
             },
             ("path", Some(_)) => (Value::text("."), 1),
-            ("terraform", Some(name)) if &*name == "workspace" => (Value::text("default"), 1),
+            ("terraform", Some(name)) if &*name == "workspace" => {
+                let told = self.inputs.and_then(|inputs| inputs.workspace.clone());
+                (Value::text(told.unwrap_or_else(|| "default".into())), 1)
+            }
             ("data", Some(kind)) => match attribute(1) {
                 Some(name) => (self.resource_value(module, true, (kind, name)), 2),
                 None => (Value::unknown("`data` is not a value"), 1),

@@ -1,12 +1,12 @@
 //! Lambda functions.
 
-use super::read::{Refusal, integer, link, seconds, text};
+use super::read::{Refusal, integer, link, seconds};
 use super::{Lowering, Node};
 use crate::graph::{Attribute, Condition, FailureTarget, Function, Link, limits};
 
 impl Lowering<'_, '_> {
     pub(super) fn function(&mut self, node: &Node) {
-        let name = self.read(node, "function_name", None, |eval, value| text(eval, value).map(Some));
+        let name = self.optional_text(node, "function_name");
         // The provider's −1 is "no reservation".
         let reserved = self.read(node, "reserved_concurrent_executions", None, |eval, value| {
             integer(eval, value).map(|count| Some(count).filter(|count| *count >= 0))
@@ -19,12 +19,15 @@ impl Lowering<'_, '_> {
             managed_instances: self.has_block(node, "capacity_provider_config"),
             durable_execution_timeout: self.read_nested(
                 node,
-                "durable_config",
+                &["durable_config"],
                 "execution_timeout",
                 None,
                 |eval, value| seconds(eval, value).map(Some),
             ),
             failure_targets: self.failure_targets(node, "dead_letter_config", "target_arn"),
+            role: self.optional_link(node, "role"),
+            // Set by `aws_lambda_function_recursion_config`.
+            recursive_loop: Attribute::absent("recursive_loop", "Terminate".to_owned(), node.resource.header),
         };
         self.graph.functions.push(function);
         self.failures(node);

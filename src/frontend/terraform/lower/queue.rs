@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 impl Lowering<'_, '_> {
     pub(super) fn queue(&mut self, node: &Node) {
-        let name = self.read(node, "name", None, |eval, value| text(eval, value).map(Some));
+        let name = self.optional_text(node, "name");
         let zero = Seconds(0);
         let queue = Queue {
             resource: node.resource.clone(),
@@ -35,16 +35,24 @@ impl Lowering<'_, '_> {
                 limits::MAXIMUM_MESSAGE_SIZE_TERRAFORM,
                 integer,
             ),
+            key: self.optional_link(node, "kms_master_key_id"),
             key_reuse_period: self.read(
                 node,
                 "kms_data_key_reuse_period_seconds",
                 limits::KEY_REUSE_PERIOD_DEFAULT,
                 seconds,
             ),
+            managed_encryption: self.read(node, "sqs_managed_sse_enabled", None, |eval, value| {
+                boolean(eval, value).map(Some)
+            }),
+            content_based_deduplication: self.read(node, "content_based_deduplication", false, boolean),
+            deduplication_scope: self.optional_text(node, "deduplication_scope"),
+            throughput_limit: self.optional_text(node, "fifo_throughput_limit"),
             redrive: self.redrive(node),
             redrive_allow: self.redrive_allow(node),
         };
         self.graph.queues.push(queue);
+        self.inline_queue_policy(node);
     }
 
     fn redrive(&mut self, node: &Node) -> Attribute<Option<RedrivePolicy>> {
@@ -64,7 +72,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A JSON policy, case by case; null, the empty text and `{}` are none.
-    fn policy<T>(
+    pub(super) fn policy<T>(
         &mut self,
         name: &str,
         argument: Option<(Value, Span)>,

@@ -1,9 +1,9 @@
 //! Reads arguments and nested blocks of a resource as attributes of the graph: case by case, with place and origin.
 
 use super::super::eval::{Evaluator, Scope};
-use super::super::provider;
 use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, ResourceId, Value};
+use super::super::{json, provider};
 use super::{Lowering, Node};
 use crate::graph::{Attribute, Case, Condition, Form, Link, Seconds, State, Target};
 use crate::source::Span;
@@ -16,6 +16,37 @@ pub(super) struct Nested {
     pub(super) scope: Scope,
     pub(super) when: Condition,
     pub(super) span: Span,
+}
+
+/// A body to read, and where to point at what it does not say.
+pub(super) struct Place<'n> {
+    pub(super) body: &'n Body,
+    pub(super) scope: &'n Scope,
+    pub(super) header: Span,
+    pub(super) world: &'n Condition,
+}
+
+impl Node {
+    pub(super) fn place(&self) -> Place<'_> {
+        Place {
+            body: &self.block.body,
+            scope: &self.scope,
+            header: self.resource.header,
+            world: &self.resource.when,
+        }
+    }
+}
+
+impl Nested {
+    /// The block as a place of `node`, in `world`.
+    pub(super) fn place<'n>(&'n self, world: &'n Condition) -> Place<'n> {
+        Place {
+            body: &self.block.body,
+            scope: &self.scope,
+            header: self.block.header,
+            world,
+        }
+    }
 }
 
 /// Why a value is no `T`.
@@ -172,17 +203,56 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// The blocks at the end of `path`, which leads through blocks in blocks.
+    pub(super) fn blocks_at(&mut self, body: &Body, scope: &Scope, path: &[&str]) -> Result<Vec<Nested>, Refusal> {
+        let Some((first, rest)) = path.split_first() else {
+            return Ok(Vec::new());
+        };
+        let outer = self.blocks(body, scope, first)?;
+        if rest.is_empty() {
+            return Ok(outer);
+        }
+        let mut all = Vec::new();
+        for nested in outer {
+            for mut inner in self.blocks_at(&nested.block.body, &nested.scope, rest)? {
+                inner.when = inner.when.and(&nested.when);
+                all.push(inner);
+            }
+        }
+        Ok(all)
+    }
+
     /// An argument of a nested block that may stand at most once; `default` where there is no such block.
     pub(super) fn read_nested<T: Clone>(
         &mut self,
         node: &Node,
-        path: &str,
+        path: &[&str],
+        name: &str,
+        default: T,
+        convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
+    ) -> Attribute<T> {
+        self.read_in(&node.place(), path, name, default, convert)
+    }
+
+    /// The same inside of a block.
+    pub(super) fn read_in<T: Clone>(
+        &mut self,
+        &Place {
+            body,
+            scope,
+            header,
+            world,
+        }: &Place<'_>,
+        path: &[&str],
         name: &str,
         default: T,
         mut convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
-        let header = node.resource.header;
-        let blocks = match self.blocks(&node.block.body, &node.scope, path) {
+        if path.is_empty() {
+            let argument = self.argument(body, scope, name);
+            return self.attribute(name, argument, header, world, Some(default), convert);
+        }
+        let blocks = match self.blocks_at(body, scope, path) {
             Ok(blocks) => blocks,
             Err(reason) => return Attribute::unresolved(name, reason, header),
         };
@@ -191,14 +261,7 @@ impl Lowering<'_, '_> {
         for nested in blocks {
             let argument = self.argument(&nested.block.body, &nested.scope, name);
             let place = nested.block.header;
-            let attribute = self.attribute(
-                name,
-                argument,
-                place,
-                &node.resource.when,
-                Some(default.clone()),
-                &mut convert,
-            );
+            let attribute = self.attribute(name, argument, place, world, Some(default.clone()), &mut convert);
             for mut case in attribute.cases {
                 case.when = case.when.and(&nested.when).and(&left);
                 if case.when.is_possible() {
@@ -221,11 +284,38 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// An argument as a link.
-    pub(super) fn link(&mut self, node: &Node, name: &str) -> Attribute<Link> {
+    /// An argument that has to be there: unresolved where it is not.
+    pub(super) fn read_required<T: Clone>(
+        &mut self,
+        node: &Node,
+        name: &str,
+        convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
+    ) -> Attribute<T> {
         let argument = self.argument(&node.block.body, &node.scope, name);
         let name = self.spelled(node, name);
-        self.attribute(&name, argument, node.resource.header, &node.resource.when, None, link)
+        self.attribute(
+            &name,
+            argument,
+            node.resource.header,
+            &node.resource.when,
+            None,
+            convert,
+        )
+    }
+
+    /// An argument as a text; `None` where it is absent or null.
+    pub(super) fn optional_text(&mut self, node: &Node, name: &str) -> Attribute<Option<String>> {
+        self.read(node, name, None, |eval, value| text(eval, value).map(Some))
+    }
+
+    /// An argument as a link; `None` where it is absent or null.
+    pub(super) fn optional_link(&mut self, node: &Node, name: &str) -> Attribute<Option<Link>> {
+        self.read(node, name, None, |eval, value| link(eval, value).map(Some))
+    }
+
+    /// An argument as a link.
+    pub(super) fn link(&mut self, node: &Node, name: &str) -> Attribute<Link> {
+        self.read_required(node, name, link)
     }
 }
 
@@ -250,7 +340,10 @@ pub(super) fn boolean(_: &mut Evaluator, value: &Value) -> Result<bool, Refusal>
 
 /// A text.
 pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Refusal> {
-    let plain = eval.plain(value.clone());
+    let plain = match &value.kind {
+        Kind::Encoded(inner) => json::encode(inner),
+        _ => eval.plain(value.clone()),
+    };
     plain
         .to_text()
         .map(|text| text.to_string())
@@ -318,6 +411,8 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
         let name: Arc<str> = match &*id.kind {
             "aws_sqs_queue" => "name".into(),
             "aws_lambda_function" => "function_name".into(),
+            "aws_iam_role" | "aws_sns_topic" => "name".into(),
+            "aws_iam_policy" if attribute == "arn" => "arn".into(),
             _ => return Err(format!("`{}.{attribute}` is known only after apply", id.address).into()),
         };
         let name = eval.configured(id, &name);

@@ -16,9 +16,6 @@ const MAX_DEPTH: usize = 24;
 impl Lowering<'_, '_> {
     /// A resource that is no node of its own.
     pub(super) fn other(&mut self, node: &Node) {
-        if &*node.resource.kind == "aws_lambda_function_event_invoke_config" {
-            self.invoke_config(node);
-        }
         self.failures(node);
         if invokes(&node.resource.kind) {
             self.invocations(node);
@@ -77,9 +74,11 @@ impl Lowering<'_, '_> {
         for attribute in &body.attributes {
             let meta = matches!(
                 &*attribute.name,
-                "depends_on" | "provider" | "count" | "for_each" | "source" | "version"
+                "depends_on" | "provider" | "providers" | "count" | "for_each" | "source" | "version"
             );
-            if !meta {
+            // In the JSON spelling what may be a block is an argument too.
+            let block = body.blocks.iter().any(|block| block.kind == attribute.name);
+            if !meta && !block {
                 let value = self.eval.eval(&attribute.value, scope);
                 visit(&attribute.name, dead, value, attribute.span);
             }

@@ -86,14 +86,16 @@ pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bou
     }
 }
 
-/// `None` for the root itself, for what lies outside of the bounds and for what is not there.
+/// `None` for the root itself, for local modules, which their callers lead to, for what lies outside of the bounds
+/// and for what is not there.
 fn read_entry(entry: &Node, root: &Module, bounds: &Bounds) -> Option<(Arc<str>, Installed)> {
     let text = |name: &str| entry.entry(name).and_then(|entry| entry.value.as_str());
     let key = text("Key").filter(|key| !key.is_empty())?;
+    let source = text("Source").filter(|source| !source.starts_with('.'))?;
     let directory = root.directory.join(text("Dir")?).canonicalize().ok()?;
     (directory.is_dir() && bounds.allow(&directory)).then(|| {
         let installed = Installed {
-            source: text("Source").unwrap_or_default().into(),
+            source: source.into(),
             version: text("Version").filter(|version| !version.is_empty()).map(Into::into),
             directory,
         };

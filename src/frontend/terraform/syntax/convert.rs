@@ -1,4 +1,5 @@
-//! Parses one item and turns the parser's tree into ours, mending what Terraform allows and the parser refuses.
+//! Parses one item, expression or template and turns the parser's tree into ours, mending what Terraform allows
+//! and the parser refuses.
 
 use super::{Attribute, Block, Body, Expression, For, Item, Kind, Part, Problem, Step};
 use crate::source::{FileId, Span};
@@ -23,36 +24,18 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
         return;
     };
     let mut source = Cow::Borrowed(original);
-    let mut places = Places {
-        file,
-        base: range.start,
-        inserted: Vec::new(),
-        end: range.end,
-    };
-    let (mut blanked, mut renamed) = (0, 0);
+    let mut places = Places::new(file, range);
+    let mut blanked = 0;
     loop {
-        match hcl_edit::parser::parse_body(&source) {
+        match places.parse(&mut source, hcl_edit::parser::parse_body) {
             Ok(parsed) => {
                 for structure in parsed {
                     places.structure(structure, body);
                 }
                 return;
             }
-            Err(error) => {
-                let offset = error.location().offset().min(source.len());
-                if error.message().contains("redefined object key") && renamed < MAX_RENAMED {
-                    renamed += 1;
-                    let mut text = source.into_owned();
-                    places.rename(&mut text, offset, renamed);
-                    source = Cow::Owned(text);
-                    continue;
-                }
-                let at = places.original(offset);
-                problems.push(Problem {
-                    span: Span::new(file, at..at + 1),
-                    message: error.message().trim_end_matches('.').to_owned(),
-                    limit: false,
-                });
+            Err((offset, problem)) => {
+                problems.push(problem);
                 blanked += 1;
                 let mut text = source.into_owned();
                 if blanked > MAX_BLANKED || !blank_line(&mut text, offset) {
@@ -62,6 +45,41 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
             }
         }
     }
+}
+
+/// Where a text stands that may not be written as it is read: a JSON string has escapes.
+#[derive(Debug)]
+pub(super) struct Drift {
+    /// Where the text begins, and ends, in the file.
+    pub(super) range: Range<usize>,
+    /// Offsets in the text, each with its offset after the beginning in the file, where the two drift apart; ascending.
+    pub(super) steps: Vec<(usize, usize)>,
+}
+
+/// Parses an expression that stands alone.
+pub(super) fn expression(file: FileId, text: &str, drift: Drift) -> Result<Expression, Problem> {
+    let mut source = Cow::Borrowed(text);
+    let mut places = Places::new(file, drift.range);
+    places.drift = drift.steps;
+    let parsed = places.parse(&mut source, hcl_edit::parser::parse_expr);
+    parsed
+        .map(|parsed| places.expression(&parsed, places.whole()))
+        .map_err(|(_, problem)| problem)
+}
+
+/// Parses a template that stands alone: a file, or the value of a JSON string.
+pub(super) fn template(file: FileId, text: &str, drift: Drift) -> Result<Expression, Problem> {
+    let mut source = Cow::Borrowed(text);
+    let mut places = Places::new(file, drift.range);
+    places.drift = drift.steps;
+    let parsed = places.parse(&mut source, hcl_edit::parser::parse_template);
+    let span = places.whole();
+    parsed
+        .map(|parsed| Expression {
+            kind: places.template(parsed.iter().collect(), span),
+            span,
+        })
+        .map_err(|(_, problem)| problem)
 }
 
 /// Replaces the line around `offset` by spaces; `false` where nothing is on it.
@@ -92,19 +110,60 @@ struct Places {
     end: usize,
     /// Offset and length of each insertion, in the text as it was then; ascending application order.
     inserted: Vec<(usize, usize)>,
+    /// See [`Drift::steps`].
+    drift: Vec<(usize, usize)>,
 }
 
 impl Places {
-    /// Makes the key at `offset` unique.
-    fn rename(&mut self, text: &mut String, offset: usize, number: usize) {
+    fn new(file: FileId, range: Range<usize>) -> Places {
+        Places {
+            file,
+            base: range.start,
+            end: range.end,
+            inserted: Vec::new(),
+            drift: Vec::new(),
+        }
+    }
+
+    /// Parses `source`, telling repeated keys apart in it. A failure comes with its offset in `source`.
+    fn parse<T>(
+        &mut self,
+        source: &mut Cow<'_, str>,
+        parser: fn(&str) -> Result<T, hcl_edit::parser::Error>,
+    ) -> Result<T, (usize, Problem)> {
+        loop {
+            let error = match parser(source) {
+                Ok(parsed) => return Ok(parsed),
+                Err(error) => error,
+            };
+            let offset = error.location().offset().min(source.len());
+            if error.message().contains("redefined object key") && self.inserted.len() < MAX_RENAMED {
+                let number = self.inserted.len() + 1;
+                if self.rename(source.to_mut(), offset, number) {
+                    continue;
+                }
+            }
+            let at = self.original(offset);
+            let problem = Problem {
+                span: Span::new(self.file, at..at + 1),
+                message: error.message().trim_end_matches('.').to_owned(),
+                limit: false,
+            };
+            return Err((offset, problem));
+        }
+    }
+
+    /// Makes the key at `offset` unique; whether it could.
+    fn rename(&mut self, text: &mut String, offset: usize, number: usize) -> bool {
         let quoted = text.get(offset..).is_some_and(|rest| rest.starts_with('"'));
         let at = offset + usize::from(quoted);
         if !text.is_char_boundary(at) {
-            return;
+            return false;
         }
         let mark = format!("{MARK}{number}__");
         text.insert_str(at, &mark);
         self.inserted.push((at, mark.len()));
+        true
     }
 
     /// The offset in the file of an offset in the text as parsed.
@@ -113,6 +172,10 @@ impl Places {
             if offset > at {
                 offset = offset.saturating_sub(length).max(at);
             }
+        }
+        let step = self.drift.partition_point(|(text, _)| *text <= offset).checked_sub(1);
+        if let Some((text, written)) = step.and_then(|step| self.drift.get(step)) {
+            offset = written + (offset - text);
         }
         (self.base + offset).min(self.end)
     }

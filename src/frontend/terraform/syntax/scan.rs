@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 60;
 /// An object may have so many keys.
 const MAX_KEYS: usize = 4096;
 /// What may begin a line at column 1 only at top level: a missing brace ends before it.
-const BLOCKS: [&str; 12] = [
+const BLOCKS: [&str; 13] = [
     "resource",
     "module",
     "variable",
@@ -24,6 +24,7 @@ const BLOCKS: [&str; 12] = [
     "import",
     "check",
     "removed",
+    "ephemeral",
 ];
 
 /// One top-level item.
@@ -76,6 +77,37 @@ pub(super) fn items(text: &str) -> Vec<Item> {
     }
     scanner.finish(text.len());
     scanner.items
+}
+
+/// The bound that a template exceeds which is the whole of a text.
+pub(super) fn limit_of_template(text: &str) -> Option<&'static str> {
+    // No line of it ends a heredoc with this name.
+    limit_within(text, Context::Heredoc("\0"))
+}
+
+/// The bound that an expression exceeds which is the whole of a text.
+pub(super) fn limit_of_expression(text: &str) -> Option<&'static str> {
+    limit_within(text, Context::Code { object: None })
+}
+
+fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
+    let mut scanner = Scanner {
+        text,
+        at: 0,
+        start: 0,
+        stack: vec![outermost],
+        pending: Vec::new(),
+        limit: None,
+        last: b'=',
+        blank: true,
+        items: Vec::new(),
+    };
+    let mut limit = None;
+    while scanner.at < text.len() {
+        scanner.step();
+        limit = limit.or(scanner.limit);
+    }
+    limit
 }
 
 impl<'a> Scanner<'a> {

@@ -1,0 +1,228 @@
+//! What a CDK app was synthesised to: the stacks that its `manifest.json` names, those of its stages (assemblies in
+//! directories of their own) and the templates of nested stacks, which are assets of their parents.
+//!
+//! It finds templates and the environment that each deploys to; what is in them is a template's own matter. Nothing
+//! outside the directory is read, whatever a manifest names.
+//! <https://github.com/aws/aws-cdk-cli/tree/main/packages/%40aws-cdk/cloud-assembly-schema>
+
+use super::parameters::Values;
+use crate::frontend::tree::{Entry, Node};
+use crate::frontend::{Loaded, ReadError, json, limit_reached, parse_error, read};
+use crate::graph::{Unit, UnitGraph, UnitKind};
+use crate::source::{Sources, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Assemblies in assemblies are followed this deep; stages are one deep.
+const MAX_DEPTH: usize = 8;
+/// Templates of one app that are read.
+const MAX_STACKS: usize = 10_000;
+
+/// Where a stack deploys to, as far as its app says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::frontend) struct Environment {
+    account: Option<String>,
+    region: Option<String>,
+}
+
+impl Environment {
+    /// From `aws://account/region`; an app that is deployed anywhere says `unknown-account` and `unknown-region`.
+    fn parse(text: &str) -> Environment {
+        let (account, region) = text
+            .strip_prefix("aws://")
+            .and_then(|rest| rest.split_once('/'))
+            .unwrap_or_default();
+        let known = |part: &str| (!part.is_empty() && !part.starts_with("unknown-")).then(|| part.to_owned());
+        Environment {
+            account: known(account),
+            region: known(region),
+        }
+    }
+
+    /// Says where the stack deploys to; what the app leaves open stays as it was given.
+    pub(super) fn settle(&self, values: &mut Values) {
+        let known = |part: &Option<String>| part.as_deref().map(Arc::from);
+        values.account = known(&self.account).or(values.account.take());
+        values.region = known(&self.region).or(values.region.take());
+    }
+}
+
+/// The files that list the assets of `stack`: artifacts that it depends on.
+fn asset_manifests<'a>(stack: &'a Node, all: &'a [Entry]) -> impl Iterator<Item = &'a str> {
+    let needed = stack.get("dependencies").and_then(Node::items).unwrap_or_default();
+    let needed: BTreeSet<&str> = needed.iter().filter_map(Node::as_str).collect();
+    let needed = all.iter().filter(move |artifact| needed.contains(&*artifact.key));
+    needed.filter_map(|artifact| {
+        let is_list = artifact.value.get("type").and_then(Node::as_str) == Some("cdk:asset-manifest");
+        artifact
+            .value
+            .get("properties")?
+            .get("file")?
+            .as_str()
+            .filter(|_| is_list)
+    })
+}
+
+/// The templates of an app, and what could not be read of it.
+#[derive(Debug, Default)]
+pub(in crate::frontend) struct App {
+    /// Each template with its environment.
+    pub(in crate::frontend) stacks: BTreeMap<PathBuf, Environment>,
+    /// A unit for each manifest that is not what it ought to be.
+    pub(in crate::frontend) broken: Vec<Loaded>,
+}
+
+/// Reads the manifests below `directory`.
+pub(in crate::frontend) fn read_app(directory: &Path, sources: &Sources) -> App {
+    let mut reader = Reader {
+        root: directory,
+        sources,
+        seen: BTreeSet::new(),
+        app: App::default(),
+    };
+    reader.assembly(directory, 0);
+    reader.app
+}
+
+struct Reader<'a> {
+    /// Nothing outside it is read.
+    root: &'a Path,
+    sources: &'a Sources,
+    /// Assemblies that were read.
+    seen: BTreeSet<PathBuf>,
+    app: App,
+}
+
+impl Reader<'_> {
+    /// Takes what the manifest in `directory` names.
+    fn assembly(&mut self, directory: &Path, depth: usize) {
+        if !self.seen.insert(directory.to_owned()) {
+            return;
+        }
+        let path = directory.join("manifest.json");
+        let name = self.sources.name_of(&path);
+        let unit = Unit {
+            name: name.clone(),
+            kind: UnitKind::CdkStack,
+            notes: Vec::new(),
+        };
+        let mut loaded = Loaded {
+            graph: UnitGraph::new(unit),
+            diagnostics: Vec::new(),
+            errors: Vec::new(),
+        };
+        match read(&path, self.sources, &name) {
+            Err(ReadError::Io(error)) => loaded.errors.push(error),
+            Err(ReadError::Encoding(diagnostic)) => loaded.diagnostics.push(*diagnostic),
+            Ok(file) => {
+                let source = self.sources.file(file);
+                let parsed = json::parse(source.text(), file);
+                for error in &parsed.errors {
+                    let diagnostic = parse_error(self.sources, &name, error.span, &error.message);
+                    loaded.diagnostics.push(diagnostic);
+                }
+                for limit in &parsed.limits {
+                    let diagnostic = limit_reached(self.sources, &name, limit.span, &limit.message);
+                    loaded.diagnostics.push(diagnostic);
+                }
+                let root = parsed.documents.first();
+                let artifacts = root.and_then(|root| root.get("artifacts")?.entries());
+                match (root, artifacts) {
+                    (_, Some(artifacts)) => {
+                        for artifact in artifacts {
+                            if let Err((span, message)) = self.artifact(&artifact.value, artifacts, directory, depth) {
+                                let diagnostic = parse_error(self.sources, &name, span, &message);
+                                loaded.diagnostics.push(diagnostic);
+                            }
+                        }
+                    }
+                    (Some(root), None) => {
+                        let message = "it has no `artifacts`, which a CDK app's manifest has";
+                        let diagnostic = parse_error(self.sources, &name, root.span, message);
+                        loaded.diagnostics.push(diagnostic);
+                    }
+                    (None, None) => {}
+                }
+            }
+        }
+        if !(loaded.diagnostics.is_empty() && loaded.errors.is_empty()) {
+            self.app.broken.push(loaded);
+        }
+    }
+
+    /// Takes a stack or a stage; what is wrong with it, and where.
+    fn artifact(
+        &mut self,
+        artifact: &Node,
+        all: &[Entry],
+        directory: &Path,
+        depth: usize,
+    ) -> Result<(), (Span, String)> {
+        let kind = artifact.get("type").and_then(Node::as_str).unwrap_or_default();
+        let key = match kind {
+            "aws:cloudformation:stack" => "templateFile",
+            "cdk:cloud-assembly" => "directoryName",
+            _ => return Ok(()),
+        };
+        let Some(named) = artifact.get("properties").and_then(|properties| properties.get(key)) else {
+            return Err((artifact.span, format!("an artifact of type `{kind}` has no `{key}`")));
+        };
+        let file = named.as_str().unwrap_or_default();
+        let path = self
+            .inside(directory, file)
+            .map_err(|message| (named.span, format!("`{file}` {message}")))?;
+        if key == "directoryName" {
+            if depth >= MAX_DEPTH {
+                return Err((named.span, format!("assemblies are nested deeper than {MAX_DEPTH}")));
+            }
+            self.assembly(&path, depth + 1);
+        } else {
+            let environment = artifact.get("environment").and_then(Node::as_str).unwrap_or_default();
+            let environment = Environment::parse(environment);
+            self.stack(path, &environment);
+            for manifest in asset_manifests(artifact, all) {
+                let nested = self.inside(directory, manifest).map(|manifest| self.nested(&manifest));
+                for template in nested.unwrap_or_default() {
+                    self.stack(template, &environment);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `name` as seen from `directory`, with links followed, where it lies inside the app.
+    fn inside(&self, directory: &Path, name: &str) -> Result<PathBuf, &'static str> {
+        let path = directory.join(name).canonicalize().map_err(|_| "is not there")?;
+        if name.is_empty() || !path.starts_with(self.root) {
+            return Err("lies outside the app and is not read");
+        }
+        Ok(path)
+    }
+
+    /// The templates of nested stacks among the assets that `manifest` lists.
+    fn nested(&self, manifest: &Path) -> Vec<PathBuf> {
+        let name = self.sources.name_of(manifest);
+        let (Some(directory), Ok(file)) = (manifest.parent(), read(manifest, self.sources, &name)) else {
+            return Vec::new();
+        };
+        let parsed = json::parse(self.sources.file(file).text(), file);
+        let root = parsed.documents.first();
+        let assets = root.and_then(|root| root.get("files")?.entries()).unwrap_or_default();
+        let paths = assets.iter().filter_map(|asset| {
+            let path = asset.value.get("source")?.get("path")?.as_str()?;
+            let is_template = path.ends_with(".template.json");
+            is_template.then(|| self.inside(directory, path).ok()).flatten()
+        });
+        paths.collect()
+    }
+
+    fn stack(&mut self, template: PathBuf, environment: &Environment) {
+        if self.app.stacks.len() < MAX_STACKS {
+            self.app.stacks.entry(template).or_insert_with(|| environment.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

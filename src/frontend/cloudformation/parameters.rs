@@ -1,0 +1,162 @@
+//! What is handed to parameters from outside of the template: by `--parameters`, by the SAM configuration beside it.
+//! It knows the forms in which AWS's tools write values, and nothing of what a parameter is used for.
+
+mod files;
+mod samconfig;
+
+use crate::diagnostic::Diagnostic;
+use crate::frontend::{json, toml, tree::Parsed, yaml};
+use crate::given::{Given, Parameters};
+use crate::source::{FileId, Sources, Span};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A value for a parameter, and who gives it.
+#[derive(Debug, Clone)]
+pub(super) struct Supplied {
+    /// The value, or why it is not known although one is given.
+    pub(super) value: Result<Arc<str>, Arc<str>>,
+    /// Where it is written, unless that is the command line.
+    pub(super) span: Option<Span>,
+    /// As a noun phrase: "`--parameters`", "`samconfig.toml`".
+    pub(super) by: Arc<str>,
+}
+
+/// The values for one template.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    /// By parameter.
+    pub(super) parameters: FxHashMap<Arc<str>, Supplied>,
+    /// `AWS::Region`.
+    pub(super) region: Option<Arc<str>>,
+    /// `AWS::AccountId`.
+    pub(super) account: Option<Arc<str>>,
+}
+
+/// One value of the command line, and whether some template takes it.
+#[derive(Debug)]
+struct Argument {
+    name: Arc<str>,
+    supplied: Supplied,
+    is_taken: AtomicBool,
+}
+
+/// What the command line hands to every template; later ones win.
+#[derive(Debug, Default)]
+pub(in crate::frontend) struct Settings {
+    arguments: Vec<Argument>,
+    region: Option<Arc<str>>,
+    account: Option<Arc<str>>,
+    errors: Vec<String>,
+}
+
+impl Settings {
+    /// Reads what `--parameters` names.
+    pub(in crate::frontend) fn new(given: &Given, sources: &Sources) -> Self {
+        let mut settings = Settings {
+            region: given.region.as_deref().map(Arc::from),
+            account: given.account.as_deref().map(Arc::from),
+            ..Settings::default()
+        };
+        for parameters in &given.parameters {
+            let found = match parameters {
+                Parameters::Assignment(text) => assignment(text)
+                    .map(|(name, value)| {
+                        let supplied = Supplied {
+                            value: Ok(value.into()),
+                            span: None,
+                            by: "`--parameters`".into(),
+                        };
+                        vec![(Arc::from(name), supplied)]
+                    })
+                    .ok_or_else(|| format!("`--parameters {text}`: expected `Name=value` or a file")),
+                Parameters::File(path) => files::read(path, sources),
+            };
+            match found {
+                Ok(found) => settings
+                    .arguments
+                    .extend(found.into_iter().map(|(name, supplied)| Argument {
+                        name,
+                        supplied,
+                        is_taken: AtomicBool::new(false),
+                    })),
+                Err(error) => settings.errors.push(error),
+            }
+        }
+        settings
+    }
+
+    /// The values for the template at `path` that declares `names`.
+    pub(super) fn values<'n>(
+        &self,
+        path: &Path,
+        names: impl Iterator<Item = &'n str>,
+        sources: &Sources,
+        unit: &str,
+    ) -> (Values, Vec<Diagnostic>) {
+        let (configured, diagnostics) = samconfig::read(path, sources, unit);
+        let mut given: FxHashMap<Arc<str>, Supplied> = configured.into_iter().collect();
+        for argument in &self.arguments {
+            given.insert(argument.name.clone(), argument.supplied.clone());
+        }
+        let mut parameters = FxHashMap::default();
+        for name in names {
+            for argument in self.arguments.iter().filter(|argument| *argument.name == *name) {
+                argument.is_taken.store(true, Ordering::Relaxed);
+            }
+            if let Some((name, supplied)) = given.remove_entry(name) {
+                parameters.insert(name, supplied);
+            }
+        }
+        let values = Values {
+            parameters,
+            region: self.region.clone(),
+            account: self.account.clone(),
+        };
+        (values, diagnostics)
+    }
+
+    /// What kept the arguments from being used, once every template has been read.
+    pub(in crate::frontend) fn into_errors(mut self) -> Vec<String> {
+        let untaken = self.arguments.iter().filter(|a| !a.is_taken.load(Ordering::Relaxed));
+        let mut names: Vec<String> = untaken.map(|argument| format!("`{}`", argument.name)).collect();
+        names.sort();
+        names.dedup();
+        if !names.is_empty() {
+            let message = format!("`--parameters`: no template declares {}", names.join(", "));
+            self.errors.push(message);
+        }
+        self.errors
+    }
+}
+
+/// `Name=value`, or `ParameterKey=Name,ParameterValue=value` with commas escaped.
+fn assignment(text: &str) -> Option<(String, String)> {
+    if let Some(rest) = text.strip_prefix("ParameterKey=") {
+        let (name, value) = rest.split_once(",ParameterValue=")?;
+        return Some((name.to_owned(), unquoted(&value.replace("\\,", ","))));
+    }
+    let (name, value) = text.split_once('=')?;
+    (!name.is_empty()).then(|| (unquoted(name), value.to_owned()))
+}
+
+/// Without the quotes around it.
+fn unquoted(text: &str) -> String {
+    let inner = ['"', '\''].iter().find_map(|&quote| {
+        let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+        Some(inner)
+    });
+    inner.unwrap_or(text).to_owned()
+}
+
+/// A file of configuration, by what its name says it is.
+fn parse(path: &Path, text: &str, file: FileId) -> Parsed {
+    let ending = path.extension().and_then(std::ffi::OsStr::to_str);
+    match ending.map(str::to_ascii_lowercase).as_deref() {
+        Some("toml") => toml::parse(text, file),
+        Some("yaml" | "yml") => yaml::parse(text, file),
+        _ => json::parse(text, file),
+    }
+}

@@ -1,0 +1,128 @@
+//! Files of parameters, in the forms that AWS's tools read: the lists of `aws cloudformation create-stack` and
+//! `deploy`, the object of `CodePipeline`, a plain object, and a SAM configuration.
+
+use super::{Supplied, assignment, parse, samconfig};
+use crate::frontend::cloudformation::template::scalar;
+use crate::frontend::tree::{Node, SyntaxError, Value};
+use crate::frontend::{ReadError, read as read_text};
+use crate::source::{Sources, Span};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Names with their values, in the order written.
+pub(super) type Assignments = Vec<(Arc<str>, Supplied)>;
+
+/// What the file that `--parameters` names gives, or one message for the user.
+pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String> {
+    let shown = path.display();
+    let absolute = path.canonicalize().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("`--parameters {shown}`: no such file"),
+        _ => format!("`--parameters {shown}`: {error}"),
+    })?;
+    let file = read_text(&absolute, sources, "").map_err(|error| match error {
+        ReadError::Io(message) => format!("`--parameters`: {message}"),
+        ReadError::Encoding(found) => format!("`--parameters`: {}", found.headline),
+    })?;
+    let source = sources.file(file);
+    let fault = |problem: &SyntaxError| {
+        let place = sources.start(problem.span);
+        format!(
+            "`--parameters {shown}`: line {}, column {}: {}",
+            place.line, place.column, problem.message
+        )
+    };
+    let parsed = parse(&absolute, source.text(), file);
+    if let Some(problem) = parsed.errors.first().or(parsed.limits.first()) {
+        return Err(fault(problem));
+    }
+    let by: Arc<str> = format!("`{}`", source.shown()).into();
+    let Some(document) = parsed.documents.first() else {
+        return Ok(Vec::new());
+    };
+    if absolute.extension().is_some_and(|ending| ending == "toml") {
+        let overrides = samconfig::overrides(document);
+        return Ok(overrides.map_or_else(Vec::new, |node| samconfig::assignments(node, &by)));
+    }
+    assignments(document, &by).map_err(|problem| fault(&problem))
+}
+
+/// What a document gives, in whichever of the forms it is written.
+fn assignments(document: &Node, by: &Arc<str>) -> Result<Assignments, SyntaxError> {
+    match &document.value {
+        Value::Null => Ok(Vec::new()),
+        Value::Sequence(items) => {
+            let mut all = Vec::new();
+            for item in items {
+                all.extend(listed(item, by)?);
+            }
+            Ok(all)
+        }
+        Value::Mapping(_) => {
+            let inner = document.get("Parameters").filter(|inner| inner.entries().is_some());
+            let entries = inner.unwrap_or(document).entries().unwrap_or_default();
+            let each = entries.iter().map(|entry| {
+                let value = value_of(&entry.value)?;
+                Ok((entry.key.clone(), supplied(value, entry.span(), by)))
+            });
+            each.collect()
+        }
+        _ => Err(refused(document)),
+    }
+}
+
+/// `{"ParameterKey": …, "ParameterValue": …}`, or `"Name=value"`.
+fn listed(item: &Node, by: &Arc<str>) -> Result<Option<(Arc<str>, Supplied)>, SyntaxError> {
+    if let Some(text) = item.as_str() {
+        let (name, value) = assignment(text).ok_or_else(|| refused(item))?;
+        return Ok(Some((name.into(), supplied(Ok(value.into()), item.span, by))));
+    }
+    let name = item
+        .get("ParameterKey")
+        .and_then(Node::as_str)
+        .ok_or_else(|| refused(item))?;
+    if let Some(entry) = item.entry("ParameterValue") {
+        let value = value_of(&entry.value)?;
+        return Ok(Some((name.into(), supplied(value, entry.span(), by))));
+    }
+    // The value that the stack has is nothing that the files tell.
+    let previous = item.get("UsePreviousValue").and_then(scalar);
+    if previous.is_some_and(|text| text.eq_ignore_ascii_case("true")) {
+        Ok(None)
+    } else {
+        Err(refused(item))
+    }
+}
+
+fn supplied(value: Result<Arc<str>, Arc<str>>, span: Span, by: &Arc<str>) -> Supplied {
+    Supplied {
+        value,
+        span: Some(span),
+        by: by.clone(),
+    }
+}
+
+/// A scalar, a list of them as its items with commas, or a function of the pipeline.
+fn value_of(node: &Node) -> Result<Result<Arc<str>, Arc<str>>, SyntaxError> {
+    if let Some(items) = node.items() {
+        let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
+        return texts
+            .map(|texts| Ok(texts.join(",").into()))
+            .ok_or_else(|| refused(node));
+    }
+    match node.entries() {
+        Some([entry]) if entry.key.starts_with("Fn::") => {
+            Ok(Err(format!("`{}` is known only in the pipeline", entry.key).into()))
+        }
+        Some(_) => Err(refused(node)),
+        None => scalar(node).map(|text| Ok(text.into())).ok_or_else(|| refused(node)),
+    }
+}
+
+fn refused(node: &Node) -> SyntaxError {
+    SyntaxError {
+        span: node.span,
+        message: "expected names with values: a list of `ParameterKey` and `ParameterValue`, a list of `Name=value`, \
+                  or an object"
+            .to_owned(),
+    }
+}

@@ -1,0 +1,149 @@
+//! `samconfig.toml`, or `.yaml`, beside a template: `parameter_overrides` of the default environment, which `sam deploy`
+//! hands over unless it is told otherwise. It applies to the template that it names, or to the default one.
+
+use super::files::Assignments;
+use super::{Supplied, assignment, parse, unquoted};
+use crate::diagnostic::Diagnostic;
+use crate::frontend::cloudformation::template::scalar;
+use crate::frontend::tree::Node;
+use crate::frontend::{ReadError, parse_error, read as read_text};
+use crate::source::Sources;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The names of the file, in the order in which SAM looks for them.
+const NAMES: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "samconfig.yml"];
+/// The template that is meant where none is named.
+const TEMPLATES: [&str; 3] = ["template.yaml", "template.yml", "template.json"];
+
+/// What the configuration beside the template at `path` gives, and why it could not be read.
+pub(super) fn read(path: &Path, sources: &Sources, unit: &str) -> (Assignments, Vec<Diagnostic>) {
+    let none = (Vec::new(), Vec::new());
+    let Some(directory) = path.parent() else { return none };
+    let mut places = NAMES.iter().map(|name| directory.join(name));
+    // A link may lead out of the project.
+    let is_own = |file: &std::path::PathBuf| file.is_file() && !file.is_symlink();
+    let Some(config) = places.find(is_own) else { return none };
+    let file = match read_text(&config, sources, unit) {
+        Ok(file) => file,
+        Err(ReadError::Encoding(found)) => return (Vec::new(), vec![*found]),
+        Err(ReadError::Io(_)) => return none,
+    };
+    let source = sources.file(file);
+    let parsed = parse(&config, source.text(), file);
+    let faults = parsed.errors.iter().chain(&parsed.limits);
+    let faults = faults.map(|fault| parse_error(sources, unit, fault.span, &fault.message));
+    // One template says it, not every file of the directory.
+    let is_default = path
+        .file_name()
+        .is_some_and(|name| TEMPLATES.iter().any(|other| name == *other));
+    let faults: Vec<Diagnostic> = faults.filter(|_| is_default).collect();
+    let Some(document) = parsed
+        .documents
+        .first()
+        .filter(|document| applies(document, directory, path))
+    else {
+        return (Vec::new(), faults);
+    };
+    let by = format!("`{}`", source.shown()).into();
+    let found = overrides(document).map_or_else(Vec::new, |node| assignments(node, &by));
+    (found, faults)
+}
+
+/// The tables of parameters that count for a deployment, the one that wins first.
+fn tables(document: &Node) -> impl Iterator<Item = &Node> {
+    let default = document.get("default");
+    let commands = ["deploy", "global"].into_iter();
+    commands.filter_map(move |command| default?.get(command)?.get("parameters"))
+}
+
+/// `parameter_overrides` of the default environment.
+pub(super) fn overrides(document: &Node) -> Option<&Node> {
+    tables(document).find_map(|table| table.get("parameter_overrides"))
+}
+
+/// Whether the configuration in `directory` is of the template at `path`.
+fn applies(document: &Node, directory: &Path, path: &Path) -> bool {
+    let build = document
+        .get("default")
+        .and_then(|default| default.get("build")?.get("parameters"));
+    let named = tables(document).chain(build).flat_map(|table| {
+        let names = ["template_file", "template"].into_iter();
+        names.filter_map(|name| table.get(name)?.as_str())
+    });
+    // What a build or a packaging leaves behind stands for the template that it was made of.
+    let sources = named.filter_map(|name| directory.join(name).canonicalize().ok());
+    let made = |file: &Path| file.components().any(|part| part.as_os_str() == ".aws-sam");
+    let sources: Vec<_> = sources.filter(|file| !made(file)).collect();
+    if sources.is_empty() {
+        let name = path.file_name().and_then(std::ffi::OsStr::to_str);
+        let default = TEMPLATES.iter().find(|name| directory.join(name).is_file());
+        return name.is_some() && default.copied() == name;
+    }
+    sources.iter().any(|file| file == path)
+}
+
+/// The values in `parameter_overrides`: one text, a list of them, or an object.
+pub(super) fn assignments(node: &Node, by: &Arc<str>) -> Assignments {
+    let supplied = |value: &str, place: &Node| Supplied {
+        value: Ok(value.into()),
+        span: Some(place.span),
+        by: by.clone(),
+    };
+    if let Some(entries) = node.entries() {
+        let each = entries.iter().filter_map(|entry| {
+            let value = scalar(&entry.value)?;
+            Some((entry.key.clone(), supplied(&value, &entry.value)))
+        });
+        return each.collect();
+    }
+    let items = node.items().unwrap_or(std::slice::from_ref(node));
+    let mut all = Vec::new();
+    for item in items {
+        let Some(text) = item.as_str() else {
+            all.extend(item.entries().map_or_else(Vec::new, |_| assignments(item, by)));
+            continue;
+        };
+        for word in words(text) {
+            if let Some((name, value)) = assignment(&word) {
+                all.push((Arc::from(name), supplied(&unquoted(&value), item)));
+            }
+        }
+    }
+    all
+}
+
+/// `text` between blanks that stand in no quotes; quotes around a word's part are dropped, a backslash keeps a character.
+fn words(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (character, quote) {
+            ('\\', _) => word.get_or_insert_default().extend(characters.next()),
+            (mark, Some(open)) if mark == open => quote = None,
+            ('"' | '\'', None) => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (blank, None) if blank.is_whitespace() => all.extend(word.take()),
+            (other, _) => word.get_or_insert_default().push(other),
+        }
+    }
+    all.extend(word);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_keep_what_is_quoted() {
+        assert_eq!(
+            words(r#"A=1  B="a b" 'C'=x\ y "D=\"q\"" E="#),
+            ["A=1", "B=a b", "C=x y", "D=\"q\"", "E="]
+        );
+    }
+}

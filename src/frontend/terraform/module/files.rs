@@ -1,0 +1,147 @@
+//! The files of one module: which of a directory's files count, in which order, and what they declare.
+
+use super::super::super::{ReadError, limit_reached, parse_error, read};
+use super::super::inputs;
+use super::super::syntax::{self, Block, Body};
+use super::overrides::override_block;
+use super::{Bounds, Module, declare};
+use crate::source::Sources;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A file with blocks.
+#[derive(Debug, Clone, Copy)]
+struct Code<'n> {
+    name: &'n str,
+    /// The name without its ending.
+    stem: &'n str,
+    json: bool,
+    /// Only OpenTofu reads it, in place of the file of the same stem for Terraform.
+    tofu: bool,
+}
+
+impl<'n> Code<'n> {
+    fn of(name: &'n str) -> Option<Self> {
+        let endings = [
+            (".tf", false, false),
+            (".tf.json", true, false),
+            (".tofu", false, true),
+            (".tofu.json", true, true),
+        ];
+        let (end, json, tofu) = endings.into_iter().find(|(end, ..)| name.ends_with(end))?;
+        let stem = name.strip_suffix(end)?;
+        Some(Code { name, stem, json, tofu })
+    }
+
+    fn is_override(self) -> bool {
+        self.stem == "override" || self.stem.ends_with("_override")
+    }
+}
+
+/// The files with blocks among `names`, which are sorted, in Terraform's order.
+fn code<'n>(names: &'n [String]) -> Vec<Code<'n>> {
+    let visible = names.iter().filter(|name| {
+        !name.starts_with('.') && !name.ends_with('~') && !(name.starts_with('#') && name.ends_with('#'))
+    });
+    let all: Vec<Code<'n>> = visible.filter_map(|name| Code::of(name)).collect();
+    let replaced: BTreeSet<(&str, bool)> = all
+        .iter()
+        .filter(|code| code.tofu)
+        .map(|code| (code.stem, code.json))
+        .collect();
+    all.into_iter()
+        .filter(|code| code.tofu || !replaced.contains(&(code.stem, code.json)))
+        .collect()
+}
+
+/// Whether Terraform reads a variable file without being told, and in which order.
+fn settings_order(name: &str) -> Option<(u8, &str)> {
+    match name {
+        "terraform.tfvars" => Some((0, name)),
+        "terraform.tfvars.json" => Some((1, name)),
+        _ if name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") => Some((2, name)),
+        _ => None,
+    }
+}
+
+/// Reads the module in `directory`.
+pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) -> Module {
+    let mut module = Module {
+        directory: directory.to_owned(),
+        ..Module::default()
+    };
+    let mut names: Vec<String> = match std::fs::read_dir(directory) {
+        Ok(entries) => entries
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+            .collect(),
+        Err(error) => {
+            let shown = sources.shown_of(directory);
+            module.errors.push(format!("cannot read `{shown}`: {error}"));
+            return module;
+        }
+    };
+    names.sort();
+    let (overrides, primary): (Vec<Code<'_>>, Vec<Code<'_>>) =
+        code(&names).into_iter().partition(|code| code.is_override());
+    let mut blocks: Vec<Arc<Block>> = Vec::new();
+    for code in primary {
+        blocks.extend(read_file(code.name, Content::Blocks, sources, &mut module).blocks);
+    }
+    for code in overrides {
+        for block in read_file(code.name, Content::Blocks, sources, &mut module).blocks {
+            override_block(&mut blocks, block);
+        }
+    }
+    let mut settings: Vec<&String> = names.iter().filter(|name| settings_order(name).is_some()).collect();
+    settings.sort_by_key(|name| settings_order(name));
+    for name in settings {
+        let body = read_file(name, Content::Values, sources, &mut module);
+        let file: Arc<str> = name.as_str().into();
+        module
+            .settings
+            .extend(body.attributes.into_iter().map(|attribute| (file.clone(), attribute)));
+    }
+    for block in blocks {
+        declare(&mut module, block, bounds);
+    }
+    module
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Blocks of a module.
+    Blocks,
+    /// Values for variables.
+    Values,
+}
+
+fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Module) -> Body {
+    // Replaced by the unit it turns out to belong to.
+    let unit = "";
+    match read(&module.directory.join(name), sources, unit) {
+        Ok(file) => {
+            let text = sources.file(file);
+            let json = name.ends_with(".json");
+            let (body, problems) = match content {
+                Content::Values => inputs::values(file, text.text(), json),
+                Content::Blocks if json => syntax::parse_json(file, text.text()),
+                Content::Blocks => syntax::parse(file, text.text()),
+            };
+            module.diagnostics.extend(problems.into_iter().map(|problem| {
+                let report = if problem.limit { limit_reached } else { parse_error };
+                report(sources, unit, problem.span, &problem.message)
+            }));
+            body
+        }
+        Err(ReadError::Io(error)) => {
+            module.errors.push(error);
+            Body::default()
+        }
+        Err(ReadError::Encoding(diagnostic)) => {
+            module.diagnostics.push(*diagnostic);
+            Body::default()
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The JSON spelling of Terraform: objects become the blocks and attributes that the native spelling would have
+//! given, strings become templates.
+//!
+//! Only a schema could tell an argument from a nested block here, and there is none: a value that may be either is
+//! both, and the reader asks for the one it means.
+
+use super::convert::{self, Drift};
+use super::{Attribute, Block, Body, Expression, Item, Kind, Problem, scan};
+use crate::frontend::json;
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::source::{FileId, Span};
+use std::sync::Arc;
+
+/// Blocks may be nested so deep; no resource nests half of it.
+const MAX_BLOCKS: usize = 16;
+/// In place of a text that is no template; no name is spelt like this.
+const UNREAD: &str = "text that cannot be read";
+
+/// Reads a file of a module.
+pub(in super::super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
+    let mut reader = Reader::new(file, text);
+    let mut body = Body::default();
+    for entry in reader.root() {
+        if let Some(labels) = labels(&entry.key) {
+            reader.unpack(&entry.key, labels, &[], &entry, &mut body);
+        }
+    }
+    (body, reader.problems)
+}
+
+/// Reads a file of values for variables: nothing in it is a template.
+pub(in super::super) fn parse_values(file: FileId, text: &str) -> (Body, Vec<Problem>) {
+    let mut reader = Reader::new(file, text);
+    let mut body = Body::default();
+    for entry in reader.root() {
+        let value = reader.value(&entry.value, Reading::Literal);
+        body.attributes.push(attribute(&entry, value));
+    }
+    (body, reader.problems)
+}
+
+/// How many labels a top-level block has; `None` where there is no such block.
+fn labels(kind: &str) -> Option<usize> {
+    match kind {
+        "resource" | "data" | "ephemeral" => Some(2),
+        "module" | "variable" | "output" | "provider" | "check" => Some(1),
+        "locals" | "terraform" | "moved" | "import" | "removed" => Some(0),
+        _ => None,
+    }
+}
+
+/// What a string stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Template,
+    Literal,
+    /// An expression without quotes: a type, a provider.
+    Expression,
+}
+
+/// What the strings of an argument stand for.
+fn reading(block: &str, argument: &str) -> Reading {
+    match (block, argument) {
+        ("variable", "type") => Reading::Expression,
+        ("variable", _) => Reading::Literal,
+        ("module", "source" | "version") | ("provider", "alias" | "version") => Reading::Literal,
+        ("module", "providers") | ("resource" | "data", "provider") | ("dynamic", "iterator") => Reading::Expression,
+        (_, "depends_on" | "ignore_changes" | "replace_triggered_by") => Reading::Literal,
+        _ => Reading::Template,
+    }
+}
+
+fn attribute(entry: &Entry, value: Expression) -> Attribute {
+    Attribute {
+        name: entry.key.clone(),
+        value: Arc::new(value),
+        span: entry.span(),
+    }
+}
+
+struct Reader<'t> {
+    file: FileId,
+    text: &'t str,
+    problems: Vec<Problem>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(file: FileId, text: &'t str) -> Self {
+        Reader {
+            file,
+            text,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The entries of the outermost object, comments left out.
+    fn root(&mut self) -> Vec<Entry> {
+        let parsed = json::parse_repeating(self.text, self.file);
+        let failures = parsed.errors.into_iter().map(|error| (error, false));
+        let limits = parsed.limits.into_iter().map(|error| (error, true));
+        for (error, limit) in failures.chain(limits) {
+            self.problems.push(Problem {
+                span: error.span,
+                message: error.message,
+                limit,
+            });
+        }
+        let objects: Vec<Node> = parsed.documents.into_iter().flat_map(objects).collect();
+        objects.into_iter().flat_map(entries).collect()
+    }
+
+    /// Takes the labels from the keys of nested objects, then the bodies.
+    fn unpack(&mut self, kind: &Arc<str>, missing: usize, labels: &[Arc<str>], entry: &Entry, body: &mut Body) {
+        for object in objects(entry.value.clone()) {
+            if missing == 0 {
+                body.blocks.push(Arc::new(Block {
+                    kind: kind.clone(),
+                    labels: labels.to_vec(),
+                    body: self.body(kind, entries(object), 0),
+                    header: entry.key_span,
+                    span: entry.span(),
+                }));
+                continue;
+            }
+            for inner in object.entries().unwrap_or_default() {
+                let mut labels = labels.to_vec();
+                labels.push(inner.key.clone());
+                self.unpack(kind, missing - 1, &labels, inner, body);
+            }
+        }
+    }
+
+    fn body(&mut self, kind: &str, entries: Vec<Entry>, depth: usize) -> Body {
+        let mut body = Body::default();
+        for entry in entries {
+            if &*entry.key == "dynamic" {
+                self.unpack(&entry.key.clone(), 1, &[], &entry, &mut body);
+                continue;
+            }
+            let value = self.value(&entry.value, reading(kind, &entry.key));
+            body.attributes.push(attribute(&entry, value));
+            // Arguments of a module, values of locals and settings of variables are never blocks.
+            if depth < MAX_BLOCKS && !matches!(kind, "module" | "locals" | "variable" | "output") {
+                for object in objects(entry.value.clone()) {
+                    body.blocks.push(Arc::new(Block {
+                        kind: entry.key.clone(),
+                        labels: Vec::new(),
+                        body: self.body(&entry.key, self::entries(object), depth + 1),
+                        header: entry.key_span,
+                        span: entry.span(),
+                    }));
+                }
+            }
+        }
+        body
+    }
+
+    fn value(&mut self, node: &Node, reading: Reading) -> Expression {
+        let kind = match &node.value {
+            Value::Null => Kind::Null,
+            Value::Bool(value) => Kind::Bool(*value),
+            #[allow(clippy::cast_precision_loss, reason = "numbers are binary fractions all through")]
+            Value::Integer(value) => Kind::Number(*value as f64),
+            Value::Float(value) => Kind::Number(*value),
+            Value::String(text) => return self.string(text, node.span, reading),
+            Value::Sequence(items) => Kind::Tuple(items.iter().map(|item| self.value(item, reading)).collect()),
+            Value::Mapping(entries) => Kind::Object(
+                entries
+                    .iter()
+                    .map(|entry| Item {
+                        key: self.string(&entry.key, entry.key_span, reading),
+                        value: self.value(&entry.value, reading),
+                        span: entry.span(),
+                    })
+                    .collect(),
+            ),
+        };
+        Expression { kind, span: node.span }
+    }
+
+    fn string(&mut self, text: &Arc<str>, span: Span, reading: Reading) -> Expression {
+        let literal = Expression {
+            kind: Kind::Text(text.clone()),
+            span,
+        };
+        let template = reading == Reading::Template && (text.contains("${") || text.contains("%{"));
+        if !template && reading != Reading::Expression {
+            return literal;
+        }
+        if let Some(limit) = scan::limit_of_template(text) {
+            self.problems.push(Problem::limit(span, limit));
+            return unread(span);
+        }
+        let drift = self.drift(span);
+        let parsed = if template {
+            convert::template(self.file, text, drift)
+        } else {
+            convert::expression(self.file, text, drift)
+        };
+        match parsed {
+            Ok(mut expression) => {
+                expression.span = span;
+                expression
+            }
+            // Some of what reads as an expression is plain text in old configurations.
+            Err(_) if !template => literal,
+            Err(problem) => {
+                self.problems.push(problem);
+                unread(span)
+            }
+        }
+    }
+
+    /// How the value of the string at `span` lies in the file.
+    fn drift(&self, span: Span) -> Drift {
+        let range = span.start as usize + 1..(span.end as usize).saturating_sub(1).max(span.start as usize + 1);
+        let raw = self.text.get(range.clone()).unwrap_or("").as_bytes();
+        let mut steps = Vec::new();
+        let (mut at, mut decoded) = (0, 0);
+        while let Some(&byte) = raw.get(at) {
+            if byte != b'\\' {
+                at += 1;
+                decoded += 1;
+                continue;
+            }
+            let (written, meant) = escape(raw.get(at..).unwrap_or(&[]));
+            at += written;
+            decoded += meant;
+            steps.push((decoded, at));
+        }
+        Drift { range, steps }
+    }
+}
+
+/// Bytes of the escape that `raw` begins with, and bytes of what it stands for.
+fn escape(raw: &[u8]) -> (usize, usize) {
+    let unit = |at: usize| {
+        let digits = raw.get(at..at + 4).and_then(|digits| std::str::from_utf8(digits).ok());
+        digits.and_then(|digits| u32::from_str_radix(digits, 16).ok())
+    };
+    match (raw.get(1), unit(2)) {
+        (Some(b'u'), Some(0xd800..=0xdbff)) if raw.get(6..8) == Some(b"\\u") => (12, 4),
+        (Some(b'u'), Some(code)) => (6, char::from_u32(code).map_or(3, char::len_utf8)),
+        _ => (2, 1),
+    }
+}
+
+/// Stands for what could not be read: absent would be something else.
+pub(in super::super) fn unread(span: Span) -> Expression {
+    Expression {
+        kind: Kind::Variable(UNREAD.into()),
+        span,
+    }
+}
+
+/// An object, or the objects of an array: in both spellings of a block.
+fn objects(node: Node) -> Vec<Node> {
+    match node.value {
+        Value::Mapping(_) => vec![node],
+        Value::Sequence(items) => items
+            .into_iter()
+            .filter(|item| matches!(item.value, Value::Mapping(_)))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The entries of an object that is a body: `//` is a comment there.
+fn entries(node: Node) -> Vec<Entry> {
+    match node.value {
+        Value::Mapping(entries) => entries.into_iter().filter(|entry| &*entry.key != "//").collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use super::super::Part;
+    use super::*;
+    use crate::source::Sources;
+    use std::path::Path;
+
+    fn read(text: &str) -> (Sources, Body, Vec<Problem>) {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("main.tf.json"), text);
+        let (body, problems) = parse(file, text);
+        (sources, body, problems)
+    }
+
+    #[test]
+    fn blocks_are_those_of_the_native_spelling() {
+        let (sources, body, problems) = read(
+            r#"{"//": "c", "resource": [{"t": {"a": {"//": "c", "x": 1, "n": [{"y": 2}, {"y": 3}]}}},
+                {"t": {"b": [{"dynamic": {"n": {"for_each": [1], "iterator": "i", "content": {"y": "${i.value}"}}}}]}}],
+                "locals": {"o": {"//": 1}}, "resource": {"t": {"c": {}}}}"#,
+        );
+        assert_eq!(problems, []);
+        let shown: Vec<String> = body
+            .blocks
+            .iter()
+            .map(|block| format!("{} {}", block.kind, block.labels.join(".")))
+            .collect();
+        assert_eq!(shown, ["resource t.a", "resource t.b", "locals ", "resource t.c"]);
+        let a = &body.blocks[0];
+        assert_eq!(sources.text(a.header), "\"a\"");
+        assert_eq!(a.body.blocks.len(), 2);
+        assert_eq!(sources.text(a.body.attribute("x").unwrap().span), "\"x\": 1");
+        let dynamic = &body.blocks[1].body.blocks[0];
+        assert_eq!((&*dynamic.kind, &*dynamic.labels[0]), ("dynamic", "n"));
+        let iterator = &dynamic.body.attribute("iterator").unwrap().value.kind;
+        assert!(matches!(iterator, Kind::Variable(name) if &**name == "i"));
+        // A comment is one in a body only.
+        let object = &body.blocks[2].body.attribute("o").unwrap().value.kind;
+        assert!(matches!(object, Kind::Object(items) if items.len() == 1));
+    }
+
+    #[test]
+    fn places_in_strings_are_those_of_the_file() {
+        let (sources, body, problems) =
+            read(r#"{"locals": {"a": "\u00e9\"${var.x == \"ä\" ? 1 : 2}\t${var.y}", "b": "${var.z}", "c": "$${d}"}}"#);
+        assert_eq!(problems, []);
+        let locals = &body.blocks[0].body;
+        let Kind::Template(parts) = &locals.attribute("a").unwrap().value.kind else {
+            panic!("no template");
+        };
+        let under: Vec<String> = parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Value(expression) => Some(sources.text(expression.span)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(under, [r#"var.x == \"ä\" ? 1 : 2"#, "var.y"]);
+        assert!(matches!(
+            &locals.attribute("b").unwrap().value.kind,
+            Kind::Traversal(..)
+        ));
+        assert!(matches!(&locals.attribute("c").unwrap().value.kind, Kind::Text(text) if &**text == "${d}"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_and_not_taken_for_absent() {
+        let (sources, body, problems) = read(r#"{"locals": {"a": "${1 +}", "b": 1}}"#);
+        assert_eq!(problems.len(), 1);
+        assert!(sources.text(problems[0].span).len() == 1, "{problems:?}");
+        assert!(matches!(
+            &body.blocks[0].body.attribute("a").unwrap().value.kind,
+            Kind::Variable(_)
+        ));
+        assert!(read("{\"a\": }").2.len() == 1 && read("[1, {}]").2.is_empty());
+    }
+
+    #[test]
+    fn variables_hold_literals_and_types() {
+        let (_, body, problems) =
+            read(r#"{"variable": {"x": {"type": "list(string)", "default": "${no}"}, "y": {"type": "string"}}}"#);
+        assert_eq!(problems, []);
+        let [x, y] = body.blocks.as_slice() else { panic!() };
+        assert!(matches!(
+            &x.body.attribute("type").unwrap().value.kind,
+            Kind::Call { .. }
+        ));
+        assert!(matches!(&x.body.attribute("default").unwrap().value.kind, Kind::Text(text) if &**text == "${no}"));
+        assert!(matches!(
+            &y.body.attribute("type").unwrap().value.kind,
+            Kind::Variable(_)
+        ));
+    }
+}

@@ -1,0 +1,468 @@
+//! Sets of worlds as decision diagrams: each node asks for the value of one variable, in one order for all of them.
+//!
+//! Two diagrams are equal exactly where they hold in the same worlds, so that "never" and "always" are seen at a
+//! glance. A diagram may grow with every operation; past a bound it is [`TooComplex`] and never guessed.
+
+use super::Variable;
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Arms of one diagram, at most.
+const MAX_ARMS: usize = 8_192;
+/// Pairs of nodes that one operation visits, at most.
+const MAX_STEPS: usize = 100_000;
+
+/// The worlds are too many to tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooComplex;
+
+/// Where an arm leads: [`NEVER`], [`ALWAYS`], or the node at `place - 2`.
+type Place = u32;
+const NEVER: Place = 0;
+const ALWAYS: Place = 1;
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Node {
+    variable: Arc<Variable>,
+    /// By value, sorted. Every value where the domain is known; elsewhere those that do not lead where the rest leads.
+    arms: Vec<(Arc<str>, Place)>,
+    /// Where every other value leads; [`NEVER`] where the domain is known.
+    otherwise: Place,
+}
+
+impl Node {
+    fn follow(&self, value: &str) -> Place {
+        match self.arms.binary_search_by(|(known, _)| (**known).cmp(value)) {
+            Ok(at) => self.arms.get(at).map_or(self.otherwise, |(_, place)| *place),
+            Err(_) => self.otherwise,
+        }
+    }
+}
+
+/// A set of worlds. The root is the last node; without nodes it is `terminal`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Diagram {
+    nodes: Vec<Node>,
+    terminal: Place,
+}
+
+/// Values that lead to one place, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Literal {
+    /// The variable.
+    pub(super) variable: Arc<Variable>,
+    /// The values, or those that it does not have.
+    pub(super) values: Vec<Arc<str>>,
+    /// Whether it has one of them, or none.
+    pub(super) is: bool,
+}
+
+impl Diagram {
+    /// Every world.
+    pub(super) const fn always() -> Self {
+        Diagram {
+            nodes: Vec::new(),
+            terminal: ALWAYS,
+        }
+    }
+
+    /// The worlds in which `variable` has `value`.
+    pub(super) fn is(variable: Variable, value: Arc<str>) -> Result<Self, TooComplex> {
+        let arms = match &variable.domain {
+            None => vec![(value, ALWAYS)],
+            Some(domain) => {
+                let arm = |known: &Arc<str>| (known.clone(), if *known == value { ALWAYS } else { NEVER });
+                let mut arms: Vec<_> = domain.iter().map(arm).collect();
+                arms.sort();
+                arms.dedup();
+                arms
+            }
+        };
+        let mut builder = Builder::default();
+        let root = builder.node(&Arc::new(variable), arms, NEVER)?;
+        Ok(builder.finish(root))
+    }
+
+    pub(super) fn is_always(&self) -> bool {
+        self.nodes.is_empty() && self.terminal == ALWAYS
+    }
+
+    pub(super) fn is_never(&self) -> bool {
+        self.nodes.is_empty() && self.terminal == NEVER
+    }
+
+    fn root(&self) -> Place {
+        match u32::try_from(self.nodes.len()) {
+            Ok(count) if count > 0 => count + 1,
+            _ => self.terminal,
+        }
+    }
+
+    fn node(&self, place: Place) -> Option<&Node> {
+        self.nodes.get(usize::try_from(place).ok()?.checked_sub(2)?)
+    }
+
+    /// The worlds of both.
+    pub(super) fn and(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
+        Pairs::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, NEVER) => Some(NEVER),
+            (ALWAYS, ALWAYS) => Some(ALWAYS),
+            _ => None,
+        })
+    }
+
+    /// The worlds of either.
+    pub(super) fn or(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
+        Pairs::run(self, other, |a, b| match (a, b) {
+            (ALWAYS, _) | (_, ALWAYS) => Some(ALWAYS),
+            (NEVER, NEVER) => Some(NEVER),
+            _ => None,
+        })
+    }
+
+    /// The worlds of `self` that `other` does not have.
+    pub(super) fn without(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
+        Pairs::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, ALWAYS) => Some(NEVER),
+            (ALWAYS, NEVER) => Some(ALWAYS),
+            _ => None,
+        })
+    }
+
+    /// Something simpler that holds, of the worlds of `care`, in exactly those in which `self` does.
+    pub(super) fn within(&self, care: &Diagram) -> Result<Diagram, TooComplex> {
+        let mut pairs = Pairs::new(self, care, |_, _| None);
+        let root = pairs.restrict(self.root(), care.root())?;
+        Ok(pairs.builder.finish(root))
+    }
+
+    /// Whether it holds when every variable has its default; `None` where a default is not known.
+    pub(super) fn holds_by_default(&self) -> Option<bool> {
+        let mut known: Vec<Option<bool>> = Vec::with_capacity(self.nodes.len());
+        let at = |known: &[Option<bool>], place: Place| match place {
+            NEVER => Some(false),
+            ALWAYS => Some(true),
+            _ => usize::try_from(place - 2).ok().and_then(|at| *known.get(at)?),
+        };
+        for node in &self.nodes {
+            let in_domain = |value: &&Arc<str>| node.variable.domain.as_ref().is_none_or(|all| all.contains(*value));
+            let answer = match node.variable.default.as_ref().filter(in_domain) {
+                Some(default) => at(&known, node.follow(default)),
+                None => {
+                    let is_open = node.variable.domain.is_none();
+                    let rest = is_open.then(|| at(&known, node.otherwise));
+                    let mut answers = node.arms.iter().map(|(_, place)| at(&known, *place)).chain(rest);
+                    let first = answers.next().flatten();
+                    first.filter(|_| answers.all(|answer| answer == first))
+                }
+            };
+            known.push(answer);
+        }
+        at(&known, self.root())
+    }
+
+    /// The ways to [`ALWAYS`], at most `most` of them, and whether there are more.
+    pub(super) fn ways(&self, most: usize) -> (Vec<Vec<Literal>>, bool) {
+        let mut all = Vec::new();
+        let more = self.walk(self.root(), &mut Vec::new(), most, &mut all);
+        (all, more)
+    }
+
+    fn walk(&self, place: Place, way: &mut Vec<Literal>, most: usize, all: &mut Vec<Vec<Literal>>) -> bool {
+        let Some(node) = self.node(place) else {
+            let has_room = all.len() < most;
+            if place == ALWAYS && has_room {
+                all.push(way.clone());
+            }
+            return place == ALWAYS && !has_room;
+        };
+        let mut by_place: Vec<(Place, Vec<Arc<str>>)> = Vec::new();
+        for (value, place) in node.arms.iter().filter(|(_, place)| *place != NEVER) {
+            match by_place.iter_mut().find(|(known, _)| known == place) {
+                Some((_, values)) => values.push(value.clone()),
+                None => by_place.push((*place, vec![value.clone()])),
+            }
+        }
+        let mut literals: Vec<(Place, Literal)> = Vec::new();
+        for (to, values) in by_place {
+            let others = || node.arms.iter().filter(|(_, place)| *place != to);
+            let is_most = node.variable.domain.is_some() && others().count() < values.len();
+            let values = if is_most {
+                others().map(|(value, _)| value.clone()).collect()
+            } else {
+                values
+            };
+            let variable = node.variable.clone();
+            literals.push((
+                to,
+                Literal {
+                    variable,
+                    values,
+                    is: !is_most,
+                },
+            ));
+        }
+        if node.variable.domain.is_none() && node.otherwise != NEVER {
+            let literal = Literal {
+                variable: node.variable.clone(),
+                values: node.arms.iter().map(|(value, _)| value.clone()).collect(),
+                is: false,
+            };
+            literals.push((node.otherwise, literal));
+        }
+        for (to, literal) in literals {
+            way.push(literal);
+            let more = self.walk(to, way, most, all);
+            way.pop();
+            if more {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Nodes of a diagram that is being made, each once.
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+    known: FxHashMap<Node, Place>,
+    arms: usize,
+}
+
+impl Builder {
+    /// The place of such a node; where it makes no difference, the place that every arm leads to.
+    fn node(
+        &mut self,
+        variable: &Arc<Variable>,
+        mut arms: Vec<(Arc<str>, Place)>,
+        otherwise: Place,
+    ) -> Result<Place, TooComplex> {
+        if variable.domain.is_none() {
+            arms.retain(|(_, place)| *place != otherwise);
+            if arms.is_empty() {
+                return Ok(otherwise);
+            }
+        } else {
+            match arms.first() {
+                None => return Ok(NEVER),
+                Some(&(_, first)) if arms.iter().all(|(_, place)| *place == first) => return Ok(first),
+                Some(_) => {}
+            }
+        }
+        let node = Node {
+            variable: variable.clone(),
+            arms,
+            otherwise,
+        };
+        if let Some(place) = self.known.get(&node) {
+            return Ok(*place);
+        }
+        self.arms += node.arms.len() + 1;
+        if self.arms > MAX_ARMS {
+            return Err(TooComplex);
+        }
+        let place = u32::try_from(self.nodes.len() + 2).map_err(|_| TooComplex)?;
+        self.nodes.push(node.clone());
+        self.known.insert(node, place);
+        Ok(place)
+    }
+
+    /// The diagram that begins at `root`, with its nodes in an order that depends on nothing else.
+    fn finish(self, root: Place) -> Diagram {
+        let mut renumbered = Renumbered {
+            from: &self.nodes,
+            nodes: Vec::with_capacity(self.nodes.len()),
+            places: FxHashMap::default(),
+        };
+        let terminal = renumbered.visit(root);
+        let nodes = renumbered.nodes;
+        let terminal = if nodes.is_empty() { terminal } else { NEVER };
+        Diagram { nodes, terminal }
+    }
+}
+
+struct Renumbered<'b> {
+    from: &'b [Node],
+    nodes: Vec<Node>,
+    places: FxHashMap<Place, Place>,
+}
+
+impl Renumbered<'_> {
+    fn visit(&mut self, place: Place) -> Place {
+        let node = usize::try_from(place)
+            .ok()
+            .and_then(|at| self.from.get(at.checked_sub(2)?));
+        let Some(node) = node else { return place };
+        if let Some(known) = self.places.get(&place) {
+            return *known;
+        }
+        let arms = node.arms.iter().map(|(value, to)| (value.clone(), self.visit(*to)));
+        let arms = arms.collect();
+        let otherwise = self.visit(node.otherwise);
+        self.nodes.push(Node {
+            variable: node.variable.clone(),
+            arms,
+            otherwise,
+        });
+        let own = u32::try_from(self.nodes.len() + 1).unwrap_or(NEVER);
+        self.places.insert(place, own);
+        own
+    }
+}
+
+/// An operation on two diagrams.
+struct Pairs<'d> {
+    left: &'d Diagram,
+    right: &'d Diagram,
+    /// The answer where it is clear already.
+    settle: fn(Place, Place) -> Option<Place>,
+    builder: Builder,
+    known: FxHashMap<(Place, Place), Place>,
+    steps: usize,
+}
+
+/// What a pair of places asks next.
+struct Question {
+    variable: Arc<Variable>,
+    values: Vec<Arc<str>>,
+}
+
+impl<'d> Pairs<'d> {
+    fn new(left: &'d Diagram, right: &'d Diagram, settle: fn(Place, Place) -> Option<Place>) -> Self {
+        Pairs {
+            left,
+            right,
+            settle,
+            builder: Builder::default(),
+            known: FxHashMap::default(),
+            steps: 0,
+        }
+    }
+
+    fn run(
+        left: &'d Diagram,
+        right: &'d Diagram,
+        settle: fn(Place, Place) -> Option<Place>,
+    ) -> Result<Diagram, TooComplex> {
+        let mut pairs = Pairs::new(left, right, settle);
+        let root = pairs.visit(left.root(), right.root())?;
+        Ok(pairs.builder.finish(root))
+    }
+
+    fn step(&mut self) -> Result<(), TooComplex> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            Err(TooComplex)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The first variable that either place asks for, with every value that either tells apart.
+    fn question(&self, a: Place, b: Place) -> Option<Question> {
+        let (left, right) = (self.left.node(a), self.right.node(b));
+        let first = match (left, right) {
+            (Some(l), Some(r)) => match l.variable.cmp(&r.variable) {
+                Ordering::Greater => r,
+                Ordering::Less | Ordering::Equal => l,
+            },
+            (Some(node), None) | (None, Some(node)) => node,
+            (None, None) => return None,
+        };
+        let variable = first.variable.clone();
+        let asks = [left, right]
+            .into_iter()
+            .flatten()
+            .filter(|node| node.variable == variable);
+        let mut values: Vec<Arc<str>> = asks
+            .flat_map(|node| node.arms.iter().map(|(value, _)| value.clone()))
+            .collect();
+        values.sort();
+        values.dedup();
+        Some(Question { variable, values })
+    }
+
+    /// Where `place` of `of` leads when `variable` has `value`; `None` is any value that no arm names.
+    fn follow(of: &Diagram, place: Place, variable: &Arc<Variable>, value: Option<&str>) -> Place {
+        match of.node(place).filter(|node| node.variable == *variable) {
+            Some(node) => value.map_or(node.otherwise, |value| node.follow(value)),
+            None => place,
+        }
+    }
+
+    fn visit(&mut self, a: Place, b: Place) -> Result<Place, TooComplex> {
+        if let Some(settled) = (self.settle)(a, b) {
+            return Ok(settled);
+        }
+        if let Some(known) = self.known.get(&(a, b)) {
+            return Ok(*known);
+        }
+        self.step()?;
+        // Every operation settles two terminals.
+        let Some(Question { variable, values }) = self.question(a, b) else {
+            return Ok(NEVER);
+        };
+        let (left, right) = (self.left, self.right);
+        let mut arms = Vec::with_capacity(values.len());
+        for value in values {
+            let (a, b) = (
+                Self::follow(left, a, &variable, Some(&value)),
+                Self::follow(right, b, &variable, Some(&value)),
+            );
+            let place = self.visit(a, b)?;
+            arms.push((value, place));
+        }
+        let otherwise = if variable.domain.is_some() {
+            NEVER
+        } else {
+            self.visit(
+                Self::follow(left, a, &variable, None),
+                Self::follow(right, b, &variable, None),
+            )?
+        };
+        let place = self.builder.node(&variable, arms, otherwise)?;
+        self.known.insert((a, b), place);
+        Ok(place)
+    }
+
+    /// [`Diagram::within`]: an arm that `b` never takes leads wherever the others lead.
+    fn restrict(&mut self, a: Place, b: Place) -> Result<Place, TooComplex> {
+        if a <= ALWAYS {
+            return Ok(a);
+        }
+        if let Some(known) = self.known.get(&(a, b)) {
+            return Ok(*known);
+        }
+        self.step()?;
+        let Some(Question { variable, values }) = self.question(a, b) else {
+            return Ok(a);
+        };
+        let (left, right) = (self.left, self.right);
+        let cares = |value: Option<&str>| Self::follow(right, b, &variable, value);
+        let mut arms: Vec<(Arc<str>, Option<Place>)> = Vec::with_capacity(values.len());
+        for value in values {
+            let care = cares(Some(&value));
+            let place = match care {
+                NEVER => None,
+                _ => Some(self.restrict(Self::follow(left, a, &variable, Some(&value)), care)?),
+            };
+            arms.push((value, place));
+        }
+        let rest = match cares(None) {
+            _ if variable.domain.is_some() => None,
+            NEVER => None,
+            care => Some(self.restrict(Self::follow(left, a, &variable, None), care)?),
+        };
+        let any = rest
+            .or_else(|| arms.iter().find_map(|(_, place)| *place))
+            .unwrap_or(NEVER);
+        let otherwise = if variable.domain.is_some() { NEVER } else { any };
+        let arms = arms.into_iter().map(|(value, place)| (value, place.unwrap_or(any)));
+        let place = self.builder.node(&variable, arms.collect(), otherwise)?;
+        self.known.insert((a, b), place);
+        Ok(place)
+    }
+}

@@ -1,0 +1,116 @@
+//! What CDK apps were synthesised to: a recorded app with its source beside it, and templates of their size.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use sqslint::selection::Selection;
+use sqslint::testing::TemporaryDirectory;
+use sqslint::{Options, Outcome, check};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn run(path: PathBuf) -> Outcome {
+    check(&Options {
+        paths: vec![path],
+        selection: Selection::default(),
+        ..Options::default()
+    })
+}
+
+fn orders() -> Outcome {
+    run(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cdk/orders/cdk.out"))
+}
+
+#[test]
+fn every_stack_of_the_app_is_read() {
+    let outcome = orders();
+    assert_eq!(outcome.errors, Vec::<String>::new());
+    let names = outcome.graph.units().iter().map(|unit| {
+        let (_, name) = unit.name.rsplit_once("cdk.out/").unwrap();
+        name
+    });
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [
+            "OrdersConsumers.template.json",
+            "OrdersConsumersReporting32E0BBBA.nested.template.json",
+            "OrdersQueues.template.json",
+            "assembly-Prod/ProdAudit6B7AB28A.template.json",
+        ]
+    );
+}
+
+#[test]
+fn mappings_lead_to_the_functions_behind_aliases() {
+    let outcome = orders();
+    let graph = &outcome.graph;
+    let described = graph.mappings().iter().map(|mapping| {
+        let function = mapping.function.known().unwrap();
+        let function = graph.function(mapping.resource.unit, function).unwrap();
+        format!(
+            "{} {} × {} s, {} s",
+            function.resource.construct.as_deref().unwrap(),
+            mapping.batch_size.known().unwrap(),
+            function.timeout.known().unwrap().0,
+            mapping.window.known().unwrap().0,
+        )
+    });
+    assert_eq!(
+        described.collect::<Vec<_>>(),
+        [
+            "OrdersConsumers/Bill 10 × 90 s, 0 s",
+            "OrdersConsumers/Fulfil 20 × 60 s, 10 s",
+            "OrdersConsumers/Reporting/Report 5 × 60 s, 0 s",
+            "Prod/Audit/Record 10 × 5 s, 0 s",
+        ]
+    );
+}
+
+#[test]
+fn messages_name_constructs_and_fingerprints_do_not() {
+    let outcome = orders();
+    let rule = "visibility-timeout-below-function-timeout";
+    let found: Vec<_> = outcome.findings.iter().filter(|found| found.rule == rule).collect();
+    assert_eq!(
+        found.iter().map(|found| found.headline.as_str()).collect::<Vec<_>>(),
+        [
+            "`OrdersConsumers/Invoices` (`InvoicesF0222E8D`) hides a message for 30 s, \
+             but `OrdersConsumers/Bill` (`BillE7713C54`) may run for 90 s",
+            "`OrdersConsumers/Reporting/Reports` (`Reports65402A0A`) hides a message for 30 s, \
+             but `OrdersConsumers/Reporting/Report` (`ReportC847FC22`) may run for 60 s",
+        ]
+    );
+    assert_eq!(found[0].subject.address, "InvoicesF0222E8D");
+}
+
+/// A template as an app of `count` queues with alias, dead-letter queue and roles is synthesised to.
+fn large_template(count: usize) -> String {
+    let mut text = String::from("{\n \"Resources\": {\n");
+    for at in 0..count {
+        let separator = if at > 0 { ",\n" } else { "" };
+        text.push_str(separator);
+        let one = LARGE.replace("NUMBER", &at.to_string());
+        text.push_str(&one);
+    }
+    let _ = write!(text, "\n }}\n}}\n");
+    text
+}
+
+const LARGE: &str = include_str!("../fixtures/cdk/large/group.txt");
+
+#[test]
+fn large_templates_are_read_whole() {
+    let text = large_template(120);
+    let directory = TemporaryDirectory::with_files([("Large.template.json", text.as_str())]);
+    let outcome = run(directory.path().join("Large.template.json"));
+    assert_eq!(outcome.graph.mappings().len(), 120);
+    for mapping in outcome.graph.mappings() {
+        let unit = mapping.resource.unit;
+        assert!(outcome.graph.queue(unit, mapping.queue.known().unwrap()).is_some());
+        assert!(
+            outcome
+                .graph
+                .function(unit, mapping.function.known().unwrap())
+                .is_some()
+        );
+    }
+    assert!(!outcome.findings.iter().any(|found| found.rule == "limit-reached"));
+}
