@@ -52,6 +52,10 @@ pub enum UnitKind {
     CdkStack,
     /// A `serverless.yml`.
     ServerlessService,
+    /// A Terraform plan as JSON.
+    Plan,
+    /// A Terraform state, as JSON or as stored.
+    State,
 }
 
 /// A configuration as one tool deploys it.

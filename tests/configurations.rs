@@ -90,7 +90,9 @@ fn ours(directory: &Path) -> Values {
                 continue;
             }
             let address = node["address"].as_str().unwrap();
-            let exists = [&node["when"], &node["uncertain"]].into_iter().find(|value| !value.is_null());
+            let exists = [&node["when"], &node["uncertain"]]
+                .into_iter()
+                .find(|value| !value.is_null());
             values.insert(address.to_owned(), exists.cloned().unwrap_or_default());
             for (ours, theirs) in fields {
                 values.insert(format!("{address} {theirs}"), translated(&node[ours]));

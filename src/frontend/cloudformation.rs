@@ -4,6 +4,7 @@
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
 mod cdk;
+mod comparisons;
 mod conditions;
 mod eval;
 mod intrinsics;
@@ -19,7 +20,7 @@ use super::tree::{Entry, Node, Parsed, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Sources, Span};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
 use parameters::Values;
@@ -52,7 +53,7 @@ fn load(
 ) -> Loaded {
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
+        _ => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -81,7 +82,7 @@ fn load(
     for document in parsed.documents {
         let (dialect, parts) = match kind {
             UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
-            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
+            _ => (Dialect::Template, vec![document]),
         };
         let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
         let names = parameters.flatten().map(|entry| &*entry.key);
@@ -91,12 +92,17 @@ fn load(
         }
         loaded.diagnostics.extend(faults);
         let parts: Vec<&Node> = parts.iter().collect();
-        fill(&mut loaded.graph, dialect, &parts, values);
+        let limits = fill(&mut loaded.graph, dialect, &parts, values);
+        let limits = limits
+            .iter()
+            .map(|(span, bound)| limit_reached(sources, &name, *span, bound));
+        loaded.diagnostics.extend(limits);
     }
     loaded
 }
 
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) {
+/// Adds what `roots` declare to `graph`, and returns the bounds that were reached.
+fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) -> Vec<(Span, String)> {
     let empty = UnitGraph::new(graph.unit.clone());
     let template = Template::new(&graph.unit.name, dialect, roots, values);
     let lowering = Lowering {
@@ -104,6 +110,7 @@ fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values
         graph: std::mem::replace(graph, empty),
     };
     *graph = lowering.run();
+    template.limits()
 }
 
 /// JSON where it looks like JSON; flow YAML that begins like it is read by the other parser.

@@ -8,6 +8,10 @@ use crate::graph::{Condition, Origin};
 use crate::source::Span;
 use std::sync::Arc;
 
+/// How a dynamic reference begins.
+const DYNAMIC: &str = "{{resolve:";
+const UNKNOWN_REFERENCE: &str = "a dynamic reference is known only when the stack is deployed";
+
 /// A list, with its items evaluated, in some worlds.
 #[derive(Debug)]
 pub(super) struct Listed<'t> {
@@ -32,6 +36,7 @@ impl<'t> Template<'t> {
     pub(super) fn eval(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
         let one = |value| vec![Outcome::always(value, at)];
         if !self.may_step() {
+            self.note_limit(at, "the template takes too many steps to evaluate".to_owned());
             return one(Evaluated::Unresolved(
                 "the template takes too many steps to evaluate".into(),
             ));
@@ -52,18 +57,25 @@ impl<'t> Template<'t> {
 
     /// A text that is no argument of an intrinsic.
     pub(super) fn plain<'a>(&self, text: &str) -> Evaluated<'a> {
-        match self.placeholder(text) {
+        match self.foreign(text) {
             Some(reason) => Evaluated::open(text, reason),
+            None if text.contains(DYNAMIC) => Evaluated::Text(dynamic(text)),
             None => Evaluated::literal(text),
         }
     }
 
     /// Why `text` is filled in by something other than CloudFormation's intrinsics.
     pub(super) fn placeholder(&self, text: &str) -> Option<Arc<str>> {
-        if text.contains("{{resolve:") {
-            return Some("a dynamic reference is known only when the stack is deployed".into());
-        }
-        if text.contains("{{") || text.contains("{%") {
+        let is_dynamic = text.contains(DYNAMIC);
+        self.foreign(text)
+            .or_else(|| is_dynamic.then(|| UNKNOWN_REFERENCE.into()))
+    }
+
+    /// Which language other than CloudFormation's `text` is written in.
+    pub(super) fn foreign(&self, text: &str) -> Option<Arc<str>> {
+        let mut braces = text.match_indices("{{");
+        let is_own = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(DYNAMIC));
+        if braces.any(|(at, _)| !is_own(at)) || text.contains("{%") {
             return Some("a template language fills it in".into());
         }
         if self.dialect == Dialect::Serverless && has_framework_variable(text) {
@@ -82,6 +94,9 @@ impl<'t> Template<'t> {
                 ..outcome.clone()
             };
             match &outcome.value {
+                Evaluated::Tree(node) if is_transformed(node) => {
+                    all.push(keep(Evaluated::Unresolved("`Fn::Transform` may change it".into())));
+                }
                 Evaluated::Tree(node) => match node.entry(key) {
                     Some(entry) => {
                         for found in self.eval(&entry.value, entry.span(), &here) {
@@ -92,10 +107,7 @@ impl<'t> Template<'t> {
                             });
                         }
                     }
-                    None if node.entry("Fn::Transform").is_some() => {
-                        all.push(keep(Evaluated::Unresolved("`Fn::Transform` may add to it".into())));
-                    }
-                    None => all.push(keep(Evaluated::Absent)),
+                    None => all.push(keep(self.unwritten(node))),
                 },
                 Evaluated::Absent => all.push(keep(Evaluated::Absent)),
                 other => {
@@ -108,6 +120,26 @@ impl<'t> Template<'t> {
             }
         }
         all
+    }
+
+    /// What a key comes to that `node` does not have.
+    fn unwritten(&self, node: &Node) -> Evaluated<'t> {
+        let keys = || node.entries().unwrap_or_default().iter().map(|entry| &*entry.key);
+        if keys().any(|key| key == "Fn::Transform") {
+            Evaluated::Unresolved("`AWS::Include` may add it".into())
+        } else if keys().any(|key| key.starts_with("Fn::ForEach::")) {
+            Evaluated::Unresolved("a loop may add it".into())
+        } else {
+            self.nothing()
+        }
+    }
+
+    /// What is not written: a macro of the account's own may add it to what it finds.
+    pub(super) fn nothing(&self) -> Evaluated<'t> {
+        match &self.account_macro {
+            Some(name) => Evaluated::Unresolved(format!("the macro `{name}` may add it").into()),
+            None => Evaluated::Absent,
+        }
     }
 
     /// The value at `path` in `object`.
@@ -143,7 +175,7 @@ impl<'t> Template<'t> {
                         all.push(keep(Ok(vec![outcome.value.clone()])));
                         continue;
                     };
-                    let evaluated = items.iter().map(|item| self.eval(item, item.span, &here)).collect();
+                    let evaluated = items.iter().map(|item| self.argument(item, item.span, &here)).collect();
                     let Some(combinations) = combine(evaluated, &here) else {
                         all.push(keep(Err("too many combinations of conditions".into())));
                         continue;
@@ -162,6 +194,32 @@ impl<'t> Template<'t> {
         }
         all
     }
+}
+
+/// The text with each dynamic reference as a part of its own.
+fn dynamic(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(DYNAMIC) {
+        let (before, reference) = rest.split_at(at);
+        let end = reference.find("}}").map_or(reference.len(), |end| end + 2);
+        let (reference, behind) = reference.split_at(end);
+        parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
+        parts.push(Part::Open {
+            text: reference.to_owned(),
+            reason: UNKNOWN_REFERENCE.into(),
+            atomic: false,
+        });
+        rest = behind;
+    }
+    parts.extend((!rest.is_empty()).then(|| Part::Text(rest.to_owned())));
+    parts
+}
+
+/// Whether a macro gets `node` and gives another in its place. An include only adds to it.
+fn is_transformed(node: &Node) -> bool {
+    let name = node.get("Fn::Transform").and_then(|transform| transform.get("Name"));
+    name.is_some_and(|name| name.as_str() != Some("AWS::Include"))
 }
 
 /// Whether `text` holds `${source:address}` or `${function(…)}`, but not only `${AWS::Region}` and `${Name}`.

@@ -36,6 +36,7 @@ struct Properties<'t> {
 impl<'t> Lowering<'_, 't> {
     /// Lowers every resource.
     pub(super) fn run(mut self) -> UnitGraph {
+        self.template.settle_conditions();
         self.template.learn_names();
         let template = self.template;
         for declared in &template.resources {

@@ -24,18 +24,16 @@ fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
         notes: Vec::new(),
     });
     let document = parsed.documents.first().unwrap();
-    match dialect {
-        Dialect::Template => fill(&mut graph, dialect, &[document], Values::default()),
-        Dialect::Serverless => {
-            let parts = service_resources(document);
-            fill(
-                &mut graph,
-                dialect,
-                &parts.iter().collect::<Vec<_>>(),
-                Values::default(),
-            );
-        }
-    }
+    let roots = match dialect {
+        Dialect::Template => vec![document.clone()],
+        Dialect::Serverless => service_resources(document),
+    };
+    fill(
+        &mut graph,
+        dialect,
+        &roots.iter().collect::<Vec<_>>(),
+        Values::default(),
+    );
     graph
 }
 
@@ -159,7 +157,7 @@ fn numbers() {
         ),
         (
             "{Fn::Transform: {Name: X}}",
-            "unresolved: `Fn::Transform` is not evaluated",
+            "unresolved: what `Fn::Transform` makes is not known",
         ),
         (
             "!GetAtt F.Arn",

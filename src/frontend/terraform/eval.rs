@@ -132,6 +132,7 @@ impl Evaluator<'_> {
                 self.binary(*operator, left, right, (expression, operands), scope)
             }
             Syntax::For(parts) => self.for_expression(parts, scope),
+            Syntax::Known(value) => (**value).clone(),
         }
     }
 

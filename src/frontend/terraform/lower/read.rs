@@ -421,7 +421,11 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     if &*id.kind == "aws_lambda_alias" && depth < MAX_ALIASES {
         let function = eval.configured(id, &"function_name".into());
         let link = follow(eval, &function, depth + 1)?;
-        return Ok(Link { form, ..link });
+        return Ok(match link.target {
+            Target::Resource(_) => Link { form, ..link },
+            // A name stays a name, though the alias has an ARN.
+            _ => link,
+        });
     }
     Ok(Link {
         target: Target::Resource(id.address.clone()),

@@ -120,7 +120,7 @@ impl<'a> Placing<'a> {
         }
         let mut walk = |inner: &Expression| self.mentions(inner, context, found, depth + 1);
         match &expression.kind {
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => {}
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Known(_) => {}
             Kind::Variable(name) => {
                 let known = context.iter().rev().find(|(known, _)| known == name);
                 add(found, known.map_or(&[], |(_, mentions)| mentions));
@@ -195,7 +195,7 @@ fn each_in_parts(parts: &[Part], walk: &mut impl FnMut(&Expression)) {
 fn relocate(expression: &mut Expression, span: Span) {
     expression.span = span;
     match &mut expression.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Variable(_) => {}
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Known(_) | Kind::Variable(_) => {}
         Kind::Template(parts) => relocate_parts(parts, span),
         Kind::Tuple(items) | Kind::Call { arguments: items, .. } => {
             items.iter_mut().for_each(|item| relocate(item, span));
