@@ -18,6 +18,10 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 /// The texts. Their order does not matter.
 const TEXTS: &[&str] = &[
+    include_str!("cloudposse/label-0.24.tf"),
+    include_str!("cloudposse/lambda-function-0.3.tf"),
+    include_str!("cloudposse/sns-topic-0.20.tf"),
+    include_str!("cloudposse/sns-topic-1.1.tf"),
     include_str!("terraform-aws-modules/eventbridge-1.tf"),
     include_str!("terraform-aws-modules/eventbridge-3.tf"),
     include_str!("terraform-aws-modules/lambda-2.33.tf"),
