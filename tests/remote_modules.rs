@@ -212,6 +212,29 @@ info [dead-letter-queue-unalarmed] no alarm tells that messages lie in `module.m
 "#);
 }
 
+/// What the modules for events and topics deliver; no recording holds that.
+#[test]
+fn described_pipes_targets_and_subscriptions_reach_their_queues() {
+    let outcome = check(Path::new("fixtures/remote-modules/deliveries"));
+    let ours: Value = serde_json::from_str(&render_by_default(&outcome.graph, &outcome.sources)).unwrap();
+    let ends: Vec<String> = ["pipes", "subscriptions", "targets"]
+        .iter()
+        .flat_map(|list| ours[list].as_array().unwrap())
+        .map(|node| {
+            let fields = ["source", "target", "endpoint", "dead_letter", "batch_size", "window"];
+            let known = fields.iter().filter(|field| !node[field].is_null());
+            let known: Vec<String> = known.map(|field| format!("{field} {}", node[field])).collect();
+            format!("{}: {}", address(node), known.join(", "))
+        })
+        .collect();
+    insta::assert_snapshot!(ends.join("\n"), @r#"
+module.rules.aws_pipes_pipe.this["p"]: source "aws_sqs_queue.orders", target "arn:aws:lambda:us-east-1:123456789012:function:f", batch_size 7, window 3
+module.topic.aws_sns_topic_subscription.this["sqs"]: endpoint "aws_sqs_queue.orders", dead_letter "aws_sqs_queue.failed"
+module.rules.aws_cloudwatch_event_target.this["queue"]: source "orders-rule", target "aws_sqs_queue.orders", dead_letter "aws_sqs_queue.failed"
+module.rules.aws_scheduler_schedule.this["nightly"]: source "module.rules.aws_scheduler_schedule.this[\"nightly\"]", target "aws_sqs_queue.orders"
+"#);
+}
+
 const CALL: &str = "module \"orders\" {\n  source = \"terraform-aws-modules/sqs/aws\"\n  name = \"orders\"\n}\n";
 const CODE: &str = "variable \"name\" {}\nresource \"aws_sqs_queue\" \"own\" {\n  name = var.name\n}\n";
 
