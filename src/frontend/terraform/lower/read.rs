@@ -407,6 +407,15 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
             form,
         });
     }
+    if &*id.kind == "aws_lambda_alias" && depth < MAX_ALIASES {
+        let function = eval.configured(id, &"function_name".into());
+        let link = follow(eval, &function, depth + 1)?;
+        return Ok(match link.target {
+            Target::Resource(_) => Link { form, ..link },
+            // A name stays a name, though the alias has an ARN.
+            _ => link,
+        });
+    }
     if id.data {
         let name: Arc<str> = match &*id.kind {
             "aws_sqs_queue" => "name".into(),
@@ -417,15 +426,6 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
         };
         let name = eval.configured(id, &name);
         return follow(eval, &name, depth + 1);
-    }
-    if &*id.kind == "aws_lambda_alias" && depth < MAX_ALIASES {
-        let function = eval.configured(id, &"function_name".into());
-        let link = follow(eval, &function, depth + 1)?;
-        return Ok(match link.target {
-            Target::Resource(_) => Link { form, ..link },
-            // A name stays a name, though the alias has an ARN.
-            _ => link,
-        });
     }
     Ok(Link {
         target: Target::Resource(id.address.clone()),

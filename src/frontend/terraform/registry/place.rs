@@ -2,7 +2,7 @@
 //! comes from, or at the head of the call. Nothing points into a description, which is no file of the user's.
 
 use super::super::module::Spelling;
-use super::super::syntax::{Attribute, Block, Body, Expression, For, Item, Kind, Part, Step};
+use super::super::syntax::{Attribute, Block, Body, Expression, Kind, Part, Step};
 use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -197,19 +197,11 @@ fn relocate(expression: &mut Expression, span: Span) {
     match &mut expression.kind {
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Known(_) | Kind::Variable(_) => {}
         Kind::Template(parts) => relocate_parts(parts, span),
-        Kind::Tuple(items) | Kind::Call { arguments: items, .. } => {
-            items.iter_mut().for_each(|item| relocate(item, span));
-        }
+        Kind::Tuple(items) | Kind::Call { arguments: items, .. } => relocate_all(items, span),
         Kind::Object(items) => {
-            for Item {
-                key,
-                value,
-                span: place,
-            } in items
-            {
-                *place = span;
-                relocate(key, span);
-                relocate(value, span);
+            for item in items {
+                item.span = span;
+                relocate_all([&mut item.key, &mut item.value], span);
             }
         }
         Kind::Traversal(base, steps) => {
@@ -220,22 +212,19 @@ fn relocate(expression: &mut Expression, span: Span) {
                 }
             }
         }
-        Kind::Conditional(parts) => parts.iter_mut().for_each(|part| relocate(part, span)),
+        Kind::Conditional(parts) => relocate_all(parts.iter_mut(), span),
         Kind::Unary(_, operand) => relocate(operand, span),
-        Kind::Binary(_, operands) => operands.iter_mut().for_each(|operand| relocate(operand, span)),
+        Kind::Binary(_, operands) => relocate_all(operands.iter_mut(), span),
         Kind::For(parts) => {
-            let For {
-                collection,
-                key,
-                value,
-                condition,
-                ..
-            } = &mut **parts;
-            relocate(collection, span);
-            relocate(value, span);
-            key.iter_mut().for_each(|key| relocate(key, span));
-            condition.iter_mut().for_each(|condition| relocate(condition, span));
+            relocate_all([&mut parts.collection, &mut parts.value], span);
+            relocate_all(parts.key.iter_mut().chain(&mut parts.condition), span);
         }
+    }
+}
+
+fn relocate_all<'e>(expressions: impl IntoIterator<Item = &'e mut Expression>, span: Span) {
+    for expression in expressions {
+        relocate(expression, span);
     }
 }
 
