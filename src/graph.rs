@@ -88,6 +88,8 @@ pub struct Resource {
     pub uncertain: Option<Arc<str>>,
     /// Headers of the `module` blocks it comes through, outermost first.
     pub calls: Vec<Span>,
+    /// Its Region, where the files say one; resources of one name in two Regions are two.
+    pub region: Option<Arc<str>>,
 }
 
 impl Resource {

@@ -25,7 +25,15 @@ fn fixtures_do_what_their_name_says() {
             assert!(
                 matches!(
                     name(&of_rule),
-                    "cdk" | "configurations" | "plans" | "remote-modules" | "serverless" | "stacks" | "syntax"
+                    "cdk"
+                        | "configurations"
+                        | "plans"
+                        | "remote-modules"
+                        | "sam"
+                        | "serverless"
+                        | "stacks"
+                        | "syntax"
+                        | "templates"
                 ),
                 "{} is no rule",
                 name(&of_rule)

@@ -215,7 +215,7 @@ impl<'t> Template<'t> {
     pub(super) fn variable_name(&self, node: &'t Node) -> Option<&'t str> {
         let [entry] = node.entries()? else { return None };
         let name = entry.value.as_str().filter(|_| &*entry.key == "Ref")?;
-        let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue";
+        let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue" && self.pseudo_parameter(name).is_none();
         let is_parameter = self.parameter(name).is_some_and(|parameter| !parameter.is_list());
         (is_pseudo || is_parameter).then_some(name)
     }

@@ -66,17 +66,18 @@ impl<'t> Lowering<'_, 't> {
         self.graph
     }
 
-    fn resource(&self, declared: &Declared<'_>) -> Resource {
-        let when = declared.condition.map(|name| self.template.condition(name));
+    fn resource(&self, declared: &Declared<'t>) -> Resource {
+        let (when, uncertain) = self.template.existence(declared);
         Resource {
             unit: UnitId(0),
             address: declared.id.clone(),
             construct: declared.construct.clone(),
             kind: declared.kind.clone(),
             header: declared.header,
-            when: when.unwrap_or_default(),
-            uncertain: None,
+            when,
+            uncertain,
             calls: Vec::new(),
+            region: None,
         }
     }
 

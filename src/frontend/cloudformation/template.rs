@@ -2,6 +2,7 @@
 
 use super::comparisons::Comparisons;
 use super::parameters::{Supplied, Values};
+use super::serverless::Origins;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -47,6 +48,8 @@ pub(super) struct Template<'t> {
     pub(super) globals: Option<&'t Node>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
+    /// Where values that stand in the place of variables came from.
+    pub(super) origins: Option<&'t Origins>,
     /// Whether the SAM transform runs over it.
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
@@ -93,6 +96,8 @@ pub(super) struct Declared<'t> {
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
+    /// What it carries of the loops that it comes of.
+    pub(super) loops: &'t [Node],
 }
 
 impl<'t> Template<'t> {
@@ -122,6 +127,7 @@ impl<'t> Template<'t> {
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
                 .unwrap_or(&[]),
+            origins: None,
             is_sam,
             is_closed: versioned && macros.is_empty() && !loops && dialect == Dialect::Template,
             // What is merged with another file may have the transform there.
@@ -275,6 +281,7 @@ impl<'t> Declared<'t> {
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
+            loops: super::loops::marks(&entry.value),
         })
     }
 }

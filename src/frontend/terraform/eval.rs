@@ -8,6 +8,7 @@ mod expansion;
 mod instances;
 mod names;
 mod operators;
+mod providers;
 mod traversal;
 
 pub(super) use expansion::{Expansion, Member};
@@ -53,6 +54,8 @@ enum Named {
     Output(Arc<str>),
     Call(Arc<str>),
     Resource(bool, Arc<str>, Arc<str>),
+    /// Its Region.
+    Provider(Arc<str>, Option<Arc<str>>),
 }
 
 /// Where an expression stands.
@@ -200,27 +203,33 @@ impl Evaluator<'_> {
 
     /// What names the condition that an expression is true.
     fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
-        // The whole text: two long questions may begin alike.
-        let text = if self.is_described(scope.module) {
-            // Many questions of a description stand at one place.
-            format!("{:?}", expression.kind)
-        } else {
-            self.sources.text(expression.span)
+        self.key_of(self.asked(expression, scope), scope)
+    }
+
+    /// The text of a question on one line. The whole of it: two long questions may begin alike.
+    pub(super) fn asked(&self, expression: &Expression, scope: &Scope) -> String {
+        let line = |text: &str| {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            text.replace("||", "or").replace('|', "/")
         };
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = text.replace("||", "or").replace('|', "/");
+        let text = line(&self.sources.text(expression.span));
+        if self.is_described(scope.module) {
+            // Many questions of a description stand at one place: what is asked tells them apart, and is not shown.
+            return format!("{}|{text}", line(&format!("{:?}", expression.kind)));
+        }
+        text
+    }
+
+    /// What names the condition that `text` is true in `scope`.
+    fn key_of(&self, text: String, scope: &Scope) -> String {
         let mut key = self.instances[scope.module].scope.to_string();
         // A question that does not look at its instance is the same question in each, and outside of them.
-        if text.contains("count.") || text.contains("each.") {
+        if text.contains("count.") || text.contains("each.") || self.is_described(scope.module) {
             key.push_str(&scope.key);
         }
         for (name, value) in scope.names.iter().filter(|(name, _)| text.contains(&**name)) {
             let value = value.to_text().unwrap_or_else(|| format!("{:?}", value.kind).into());
             key.push_str(&format!("{name}={value};"));
-        }
-        if self.is_described(scope.module) {
-            let shown = self.shown(expression.span).replace('|', "/");
-            return format!("{key}{text}|{shown}");
         }
         format!("{key}|{text}")
     }

@@ -78,6 +78,10 @@ variable "create_pipe_role_only" {
 variable "dead_letter_config" {
   default = {}
 }
+variable "region" {
+  type    = string
+  default = null
+}
 
 # They change nothing that is looked at.
 variable "append_connection_postfix" {}
@@ -137,7 +141,6 @@ variable "sns_kms_arns" {}
 variable "ecs_pass_role_resources" {}
 variable "kms_key_identifier" {}
 variable "bus_description" {}
-variable "region" {}
 variable "create_log_delivery_source" {}
 variable "create_log_delivery" {}
 variable "log_config" {}
@@ -160,6 +163,8 @@ locals {
 resource "aws_cloudwatch_event_bus" "this" {
   count = var.create && var.create_bus ? 1 : 0
 
+  region = var.region
+
   name = var.bus_name
 
   dynamic "dead_letter_config" {
@@ -174,6 +179,8 @@ resource "aws_cloudwatch_event_bus" "this" {
 resource "aws_cloudwatch_event_rule" "this" {
   for_each = { for k, v in local.rules : k => v if var.create && var.create_rules }
 
+  region = var.region
+
   name                = each.value.Name
   name_prefix         = try(each.value.name_prefix, null)
   event_bus_name      = var.create_bus ? aws_cloudwatch_event_bus.this[0].name : var.bus_name
@@ -184,6 +191,8 @@ resource "aws_cloudwatch_event_rule" "this" {
 
 resource "aws_cloudwatch_event_target" "this" {
   for_each = { for k, v in local.targets : v.name => v if var.create && var.create_targets }
+
+  region = var.region
 
   event_bus_name = var.create_bus ? aws_cloudwatch_event_bus.this[0].name : var.bus_name
   rule           = each.value.Name
@@ -229,6 +238,8 @@ resource "aws_cloudwatch_event_archive" "this" {
 resource "aws_scheduler_schedule" "this" {
   for_each = { for k, v in var.schedules : k => v if var.create && var.create_schedules }
 
+  region = var.region
+
   name                = var.append_schedule_postfix ? "${replace(each.key, "_", "-")}-schedule" : each.key
   name_prefix         = try(each.value.name_prefix, null)
   group_name          = try(each.value.group_name, null)
@@ -269,6 +280,8 @@ resource "aws_scheduler_schedule" "this" {
 
 resource "aws_pipes_pipe" "this" {
   for_each = { for k, v in var.pipes : k => v if var.create && var.create_pipes }
+
+  region = var.region
 
   name          = var.append_pipe_postfix ? "${replace(each.key, "_", "-")}-pipe" : each.key
   role_arn      = try(each.value.role_arn, aws_iam_role.eventbridge_pipe[each.key].arn)

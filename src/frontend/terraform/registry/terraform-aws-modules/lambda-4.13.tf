@@ -187,6 +187,10 @@ variable "policies" {
 variable "policy_statements" {
   default = {}
 }
+variable "region" {
+  type    = string
+  default = null
+}
 variable "durable_config_execution_timeout" {
   type    = number
   default = null
@@ -286,7 +290,6 @@ variable "skip_destroy" {}
 variable "ipv6_allowed_for_dual_stack" {}
 variable "recursive_loop" {}
 variable "include_default_tag" {}
-variable "region" {}
 variable "quiet_archive_local_exec" {}
 variable "tenant_isolation_mode" {}
 variable "cloudwatch_logs_deletion_protection_enabled" {}
@@ -309,6 +312,8 @@ locals {
 
 resource "aws_lambda_function" "this" {
   count = local.create ? 1 : 0
+
+  region = var.region
 
   function_name                  = var.function_name
   role                           = var.create_role ? aws_iam_role.lambda[0].arn : var.lambda_role
@@ -367,6 +372,8 @@ resource "aws_lambda_layer_version" "this" {
 resource "aws_lambda_provisioned_concurrency_config" "current_version" {
   count = local.create && var.provisioned_concurrent_executions > -1 ? 1 : 0
 
+  region = var.region
+
   function_name                     = aws_lambda_function.this[0].function_name
   qualifier                         = aws_lambda_function.this[0].version
   provisioned_concurrent_executions = var.provisioned_concurrent_executions
@@ -374,6 +381,8 @@ resource "aws_lambda_provisioned_concurrency_config" "current_version" {
 
 resource "aws_lambda_function_event_invoke_config" "this" {
   for_each = { for k, v in local.qualifiers : k => v if v && local.create && var.create_async_event_config }
+
+  region = var.region
 
   function_name                = aws_lambda_function.this[0].function_name
   qualifier                    = each.key == "current_version" ? aws_lambda_function.this[0].version : null
@@ -406,6 +415,8 @@ resource "aws_lambda_function_event_invoke_config" "this" {
 resource "aws_lambda_permission" "current_version_triggers" {
   for_each = { for k, v in var.allowed_triggers : k => v if local.create && var.create_current_version_allowed_triggers }
 
+  region = var.region
+
   function_name  = aws_lambda_function.this[0].function_name
   qualifier      = aws_lambda_function.this[0].version
   action         = try(each.value.action, "lambda:InvokeFunction")
@@ -417,6 +428,8 @@ resource "aws_lambda_permission" "current_version_triggers" {
 resource "aws_lambda_permission" "unqualified_alias_triggers" {
   for_each = { for k, v in var.allowed_triggers : k => v if local.create && var.create_unqualified_alias_allowed_triggers }
 
+  region = var.region
+
   function_name  = aws_lambda_function.this[0].function_name
   action         = try(each.value.action, "lambda:InvokeFunction")
   principal      = try(each.value.principal, format("%s.amazonaws.com", try(each.value.service, "")))
@@ -426,6 +439,8 @@ resource "aws_lambda_permission" "unqualified_alias_triggers" {
 
 resource "aws_lambda_event_source_mapping" "this" {
   for_each = { for k, v in var.event_source_mapping : k => v if local.create && var.create_unqualified_alias_allowed_triggers }
+
+  region = var.region
 
   function_name                      = aws_lambda_function.this[0].arn
   event_source_arn                   = try(each.value.event_source_arn, null)

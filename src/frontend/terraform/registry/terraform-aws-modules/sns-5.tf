@@ -59,6 +59,10 @@ variable "create_subscription" {
 variable "subscriptions" {
   default = {}
 }
+variable "region" {
+  type    = string
+  default = null
+}
 
 # They change nothing that is looked at.
 variable "tags" {}
@@ -73,7 +77,6 @@ variable "data_protection_policy" {}
 variable "tracing_config" {}
 variable "archive_policy" {}
 variable "fifo_throughput_scope" {}
-variable "region" {}
 
 # What stands for outputs that are not described.
 data "external" "not_described" {}
@@ -86,6 +89,8 @@ locals {
 
 resource "aws_sns_topic" "this" {
   count = var.create ? 1 : 0
+
+  region = var.region
 
   name                        = var.use_name_prefix ? null : (var.fifo_topic ? "${local.name}.fifo" : local.name)
   name_prefix                 = var.use_name_prefix ? "${local.name}-" : null
@@ -159,12 +164,16 @@ data "aws_iam_policy_document" "this" {
 resource "aws_sns_topic_policy" "this" {
   count = var.create && var.create_topic_policy ? 1 : 0
 
+  region = var.region
+
   arn    = aws_sns_topic.this[0].arn
   policy = data.aws_iam_policy_document.this[0].json
 }
 
 resource "aws_sns_topic_subscription" "this" {
   for_each = { for k, v in var.subscriptions : k => v if var.create && var.create_subscription }
+
+  region = var.region
 
   topic_arn                       = aws_sns_topic.this[0].arn
   protocol                        = each.value.protocol

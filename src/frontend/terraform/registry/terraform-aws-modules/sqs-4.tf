@@ -133,6 +133,10 @@ variable "dlq_fifo_throughput_limit" {
   type    = string
   default = null
 }
+variable "region" {
+  type    = string
+  default = null
+}
 
 # They change nothing that is looked at.
 variable "tags" {}
@@ -142,10 +146,14 @@ variable "create_dlq_queue_policy" {}
 variable "source_dlq_queue_policy_documents" {}
 variable "override_dlq_queue_policy_documents" {}
 variable "dlq_queue_policy_statements" {}
-variable "region" {}
 
 data "aws_partition" "current" {}
-data "aws_region" "current" {}
+data "aws_region" "current" {
+  region = var.region
+}
+
+# What stands for what is not described.
+data "external" "not_described" {}
 data "aws_caller_identity" "current" {}
 
 locals {
@@ -159,6 +167,8 @@ locals {
 
 resource "aws_sqs_queue" "this" {
   count = var.create ? 1 : 0
+
+  region = var.region
 
   name                              = var.use_name_prefix ? null : (var.fifo_queue ? "${local.name}.fifo" : local.name)
   name_prefix                       = var.use_name_prefix ? "${local.name}-" : null
@@ -179,6 +189,8 @@ resource "aws_sqs_queue" "this" {
 resource "aws_sqs_queue" "dlq" {
   count = var.create && var.create_dlq ? 1 : 0
 
+  region = var.region
+
   name                              = var.use_name_prefix ? null : local.dlq_name
   name_prefix                       = var.use_name_prefix ? "${local.dlq_name}-" : null
   fifo_queue                        = var.fifo_queue
@@ -197,12 +209,16 @@ resource "aws_sqs_queue" "dlq" {
 resource "aws_sqs_queue_redrive_policy" "this" {
   count = var.create && !var.create_dlq && length(var.redrive_policy) > 0 ? 1 : 0
 
+  region = var.region
+
   queue_url      = aws_sqs_queue.this[0].url
   redrive_policy = jsonencode(var.redrive_policy)
 }
 
 resource "aws_sqs_queue_redrive_policy" "dlq" {
   count = var.create && var.create_dlq ? 1 : 0
+
+  region = var.region
 
   queue_url = aws_sqs_queue.this[0].url
   redrive_policy = jsonencode(merge(
@@ -217,12 +233,16 @@ resource "aws_sqs_queue_redrive_policy" "dlq" {
 resource "aws_sqs_queue_redrive_allow_policy" "this" {
   count = var.create && !var.create_dlq && length(var.redrive_allow_policy) > 0 ? 1 : 0
 
+  region = var.region
+
   queue_url            = aws_sqs_queue.this[0].url
   redrive_allow_policy = jsonencode(var.redrive_allow_policy)
 }
 
 resource "aws_sqs_queue_redrive_allow_policy" "dlq" {
   count = var.create && var.create_dlq && var.create_dlq_redrive_allow_policy ? 1 : 0
+
+  region = var.region
 
   queue_url = aws_sqs_queue.dlq[0].url
   redrive_allow_policy = jsonencode(merge(
@@ -276,6 +296,8 @@ data "aws_iam_policy_document" "this" {
 resource "aws_sqs_queue_policy" "this" {
   count = var.create && var.create_queue_policy ? 1 : 0
 
+  region = var.region
+
   queue_url = aws_sqs_queue.this[0].url
   policy    = data.aws_iam_policy_document.this[0].json
 }
@@ -289,7 +311,8 @@ output "queue_arn" {
 }
 
 output "queue_arn_static" {
-  value = var.create && !var.use_name_prefix ? "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${aws_sqs_queue.this[0].name}" : ""
+  # Until 5.2.0 it names no FIFO queue rightly.
+  value = var.create && !var.use_name_prefix ? (var.fifo_queue ? data.external.not_described.result : "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${aws_sqs_queue.this[0].name}") : ""
 }
 
 output "queue_url" {
