@@ -212,6 +212,19 @@ info [dead-letter-queue-unalarmed] no alarm tells that messages lie in `module.m
 "#);
 }
 
+/// A value that the module sets stands at the head of the call, and says whose it is.
+#[test]
+fn a_default_of_the_module_is_said_to_be_one() {
+    let text = "module \"orders\" {\n  source  = \"terraform-aws-modules/sqs/aws\"\n  version = \"3.5.0\"\n}\n\
+                resource \"aws_lambda_function\" \"f\" {\n  timeout = 60\n}\n\
+                resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = module.orders.sqs_queue_arn\n  \
+                function_name = aws_lambda_function.f.arn\n}\n";
+    let told = told(&[("main.tf", text)]);
+    let place = "main.tf:1 the message becomes visible again after 30 s (the default of the module's \
+                 `visibility_timeout_seconds`)";
+    assert!(told.contains(place), "{told}");
+}
+
 /// What the modules for events and topics deliver; no recording holds that.
 #[test]
 fn described_pipes_targets_and_subscriptions_reach_their_queues() {
@@ -278,6 +291,12 @@ fn the_fetched_code_is_used_where_it_is_that_of_the_call() {
         (CALL, manifest(source, "4.2.0", ".terraform/modules/gone"), described),
         (CALL, manifest(source, "4.2.0", "../../../../../../.."), described),
         (CALL, manifest(source, "4.2.0", "/"), described),
+        // The root as its own module.
+        (
+            CALL,
+            manifest(source, "4.2.0", "."),
+            "module.orders.module.orders.aws_sqs_queue.this[0]",
+        ),
         (CALL, "{}".to_owned(), described),
         (
             CALL,
