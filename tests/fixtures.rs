@@ -28,7 +28,7 @@ fn fixtures_do_what_their_name_says() {
                     "cdk"
                         | "configurations"
                         | "plans"
-                        | "registry"
+                        | "remote-modules"
                         | "sam"
                         | "serverless"
                         | "stacks"

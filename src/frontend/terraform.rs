@@ -12,6 +12,7 @@ mod module;
 mod number;
 mod plan;
 mod provider;
+mod registry;
 mod syntax;
 mod terragrunt;
 #[cfg(test)]
@@ -25,7 +26,7 @@ use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
 use eval::Evaluator;
 use inputs::Inputs;
-use module::{Module, Modules, Source};
+use module::{Module, Modules};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -42,15 +43,8 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
     let targets = calls.iter().filter_map(|root| root.module.as_ref());
     let directories: Vec<PathBuf> = directories.iter().chain(targets.clone()).cloned().collect();
     let modules = module::read_all(&directories, sources);
-    let called: BTreeSet<&PathBuf> = modules
-        .values()
-        .flat_map(|module| module.calls.values())
-        .filter_map(|call| match &call.source {
-            Source::Here(path) => Some(path),
-            Source::Away(_) => None,
-        })
-        .chain(targets)
-        .collect();
+    let called = modules.values().flat_map(|module| module.called());
+    let called: BTreeSet<&PathBuf> = called.chain(targets).collect();
     let roots: Vec<&Arc<Module>> = modules
         .values()
         .filter(|module| !called.contains(&module.directory))
@@ -106,10 +100,7 @@ fn share_out<'m>(
                 continue;
             }
             owners.insert(&module.directory, at);
-            let called = module.calls.values().filter_map(|call| match &call.source {
-                Source::Here(path) => modules.get(path),
-                Source::Away(_) => None,
-            });
+            let called = module.called().filter_map(|path| modules.get(path));
             next.extend(called);
         }
         owners.len()

@@ -125,7 +125,7 @@ impl Evaluator<'_> {
         {
             self.limit.get_or_insert((expression.span, bound));
         }
-        value.at(expression.span)
+        self.placed(value, expression.span, scope)
     }
 
     /// Counts work that is not an expression of its own; whether there is some left.
@@ -198,7 +198,8 @@ impl Evaluator<'_> {
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
             let key = self.eval(&item.key, scope);
-            let value = self.eval(&item.value, scope).at(item.span);
+            let value = self.eval(&item.value, scope);
+            let value = self.placed(value, item.span, scope);
             match (self.plain(key).to_text(), item) {
                 (Some(key), _) => {
                     // The last of equal keys wins, but what Terraform refuses is refused.
@@ -312,21 +313,28 @@ impl Evaluator<'_> {
 
     /// What names the condition that an expression is true.
     fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
-        self.key_of(self.asked(expression), scope)
+        self.key_of(self.asked(expression, scope), scope)
     }
 
     /// The text of a question on one line. The whole of it: two long questions may begin alike.
-    pub(super) fn asked(&self, expression: &Expression) -> String {
-        let text = self.sources.text(expression.span);
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.replace("||", "or").replace('|', "/")
+    pub(super) fn asked(&self, expression: &Expression, scope: &Scope) -> String {
+        let line = |text: &str| {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            text.replace("||", "or").replace('|', "/")
+        };
+        let text = line(&self.sources.text(expression.span));
+        if self.is_described(scope.module) {
+            // Many questions of a description stand at one place: what is asked tells them apart, and is not shown.
+            return format!("{}|{text}", line(&format!("{:?}", expression.kind)));
+        }
+        text
     }
 
     /// What names the condition that `text` is true in `scope`.
     fn key_of(&self, text: String, scope: &Scope) -> String {
         let mut key = self.instances[scope.module].scope.to_string();
         // A question that does not look at its instance is the same question in each, and outside of them.
-        if text.contains("count.") || text.contains("each.") {
+        if text.contains("count.") || text.contains("each.") || self.is_described(scope.module) {
             key.push_str(&scope.key);
         }
         for (name, value) in scope.names.iter().filter(|(name, _)| text.contains(&**name)) {

@@ -16,6 +16,7 @@ mod separate;
 mod uses;
 
 use super::eval::{Evaluator, Member};
+use super::module::Source;
 use super::syntax::Block;
 use super::value::Value;
 use crate::graph::access::PolicyDocument;
@@ -95,7 +96,17 @@ impl<'a, 'e> Lowering<'a, 'e> {
             };
             for member in expansion.members.iter().filter(|member| member.module.is_none()) {
                 self.hand_out(name, &call.block, at, member);
+                self.note_absence(&call.source);
             }
+        }
+    }
+
+    /// Says once that some of the unit is not looked at.
+    fn note_absence(&mut self, source: &Source) {
+        let note = "remote modules that are neither fetched by `terraform init` nor known are not read";
+        let notes = &mut self.graph.unit.notes;
+        if matches!(source, Source::Away(_)) && !notes.iter().any(|known| known == note) {
+            notes.push(note.to_owned());
         }
     }
 
@@ -104,7 +115,9 @@ impl<'a, 'e> Lowering<'a, 'e> {
         let instance = &self.eval.instances[at];
         let argument = separate::meta_argument(&block.body).filter(|_| member.uncertain.is_some());
         let cause = match (argument, &instance.uncertain) {
-            (Some(argument), _) => Some(format!("{}{}", instance.prefix, self.eval.asked(argument)).into()),
+            (Some(argument), _) => {
+                Some(format!("{}{}", instance.prefix, self.eval.asked(argument, &member.scope)).into())
+            }
             (None, Some(_)) => Some(instance.prefix.clone()),
             (None, None) => None,
         };

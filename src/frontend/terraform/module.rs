@@ -4,6 +4,7 @@
 mod files;
 mod overrides;
 
+use super::registry::{self, Installed};
 use super::syntax::{Attribute, Block, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
@@ -33,6 +34,30 @@ pub(super) struct Module {
     pub(super) errors: Vec<String>,
     /// What of it is not read.
     pub(super) notes: Vec<String>,
+    /// Of a root module: the code that `terraform init` fetched, by the names of the calls, with dots between.
+    pub(super) installed: BTreeMap<Arc<str>, Installed>,
+    /// Of a module that is not here, and known by a description.
+    pub(super) described: Option<Described>,
+}
+
+/// Resource type, resource name and argument, to the argument of the call that gives it.
+pub(super) type Spelling = BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Arc<str>>;
+
+/// What is told differently of a module whose code is not here: every place in it is a place in its call.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub(super) spelling: Spelling,
+}
+
+impl Module {
+    /// The directories of the modules that it calls, or may call.
+    pub(super) fn called(&self) -> impl Iterator<Item = &PathBuf> {
+        let local = self.calls.values().filter_map(|call| match &call.source {
+            Source::Here(path) => Some(path),
+            Source::Described(_) | Source::Away(_) => None,
+        });
+        local.chain(self.installed.values().map(|installed| &installed.directory))
+    }
 }
 
 /// A `module` block.
@@ -43,11 +68,13 @@ pub(super) struct Call {
 }
 
 /// Where a called module is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Source {
     /// A directory that was read.
     Here(PathBuf),
-    /// Somewhere else; the source as written.
+    /// Somewhere else, and known by a description.
+    Described(Arc<Module>),
+    /// Somewhere else; why that is all that is known, as a clause.
     Away(Arc<str>),
 }
 
@@ -58,23 +85,25 @@ pub(super) type Modules = BTreeMap<PathBuf, Arc<Module>>;
 pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
     let bounds = Bounds(sources.repository().map(canonical));
     let mut modules = Modules::new();
-    let mut next: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path)).collect();
+    let roots: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path)).collect();
+    let mut next = roots.clone();
     while !next.is_empty() {
         let read: Vec<Arc<Module>> = next
             .par_iter()
-            .map(|path| Arc::new(files::read_module(path, sources, &bounds)))
+            .map(|path| {
+                let mut module = files::read_module(path, sources, &bounds);
+                if roots.contains(path) {
+                    registry::read_installed(&mut module, sources, &bounds);
+                }
+                Arc::new(module)
+            })
             .collect();
         next.clear();
         for module in read {
             modules.insert(module.directory.clone(), module);
         }
-        for call in modules.values().flat_map(|module| module.calls.values()) {
-            if let Source::Here(path) = &call.source
-                && !modules.contains_key(path)
-            {
-                next.insert(path.clone());
-            }
-        }
+        let called = modules.values().flat_map(|module| module.called());
+        next.extend(called.filter(|path| !modules.contains_key(*path)).cloned());
     }
     modules
 }
@@ -84,12 +113,17 @@ fn canonical(path: &Path) -> PathBuf {
 }
 
 /// Where called modules may lie: in the repository; anywhere where there is none.
-struct Bounds(Option<PathBuf>);
+pub(super) struct Bounds(Option<PathBuf>);
 
 impl Bounds {
-    fn allow(&self, path: &Path) -> bool {
+    pub(super) fn allow(&self, path: &Path) -> bool {
         self.0.as_ref().is_none_or(|root| path.starts_with(root))
     }
+}
+
+/// Adds a block of a description, which calls no module.
+pub(super) fn declare_described(module: &mut Module, block: Arc<Block>) {
+    declare(module, block, &Bounds(None));
 }
 
 fn declare(module: &mut Module, block: Arc<Block>, bounds: &Bounds) {
@@ -126,13 +160,13 @@ fn declare(module: &mut Module, block: Arc<Block>, bounds: &Bounds) {
 fn source_of(block: &Block, directory: &Path, bounds: &Bounds) -> Source {
     let written = match block.body.attribute("source").map(|attribute| &attribute.value.kind) {
         Some(Kind::Text(text)) => text.clone(),
-        _ => "not a literal".into(),
+        _ => return Source::Away("its source is not a literal".into()),
     };
     if !(written.starts_with("./") || written.starts_with("../") || &*written == "." || &*written == "..") {
-        return Source::Away(written);
+        return registry::remote(block, &written, directory);
     }
     match directory.join(&*written).canonicalize() {
         Ok(path) if path.is_dir() && bounds.allow(&path) => Source::Here(path),
-        _ => Source::Away(written),
+        _ => Source::Away(format!("its source is `{written}`").into()),
     }
 }

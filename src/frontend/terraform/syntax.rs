@@ -17,14 +17,14 @@ pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
 pub(super) use json::{parse as parse_json, parse_values as parse_json_values, unread};
 
 /// An expression and its place.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Expression {
     pub(super) kind: Kind,
     pub(super) span: Span,
 }
 
 /// What an expression is; parentheses are gone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Kind {
     Null,
     Bool(bool),
@@ -52,7 +52,7 @@ pub(super) enum Kind {
 }
 
 /// A piece of a template.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Part {
     Literal(Arc<str>),
     Value(Expression),
@@ -66,7 +66,7 @@ pub(super) enum Part {
 }
 
 /// One `key = value` of an object.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) key: Expression,
     pub(super) value: Expression,
@@ -75,7 +75,7 @@ pub(super) struct Item {
 }
 
 /// One step of a traversal.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Step {
     Attribute(Arc<str>),
     Index(Expression),
@@ -86,7 +86,7 @@ pub(super) enum Step {
 }
 
 /// A `for` expression.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct For {
     pub(super) key_name: Option<Arc<str>>,
     pub(super) value_name: Arc<str>,

@@ -1,8 +1,9 @@
 //! `count` and `for_each`: which instances of a resource or a module there are, and where each exists.
 
-use super::super::module::{Call, Source};
+use super::super::module::{Call, Module, Source};
 use super::super::number::Number;
-use super::super::syntax::{Block, Body};
+use super::super::registry;
+use super::super::syntax::{Block, Body, Kind as Syntax};
 use super::super::value::{Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
@@ -91,14 +92,11 @@ impl Evaluator<'_> {
         let call = self.instances[module].module.calls.get(name)?.clone();
         let named = Named::Call(name.clone());
         let block = call.block.clone();
-        let away = self.away(module, &call, name);
+        let target = self.target(module, &call, name);
         Some(self.expand(module, named, &block, |this, member, unknown| {
-            let target = match (&away, &call.source) {
-                (None, Source::Here(path)) => this.modules.get(path).cloned(),
-                _ => None,
-            };
-            let Some(target) = target else {
-                return Value::unknown(away.clone().unwrap_or_else(|| "the module is not here".into()));
+            let target = match &target {
+                Ok(target) => target.clone(),
+                Err(reason) => return Value::unknown(reason.clone()),
             };
             let at = this.instantiate(Birth {
                 name: name.clone(),
@@ -114,20 +112,45 @@ impl Evaluator<'_> {
         }))
     }
 
-    /// Why a called module is not evaluated.
-    fn away(&mut self, module: usize, call: &Call, name: &str) -> Option<Arc<str>> {
-        match &call.source {
-            Source::Away(source) => Some(format!("module `{name}` is not here (its source is `{source}`)").into()),
-            Source::Here(_) if self.instances[module].calls.len() >= MAX_CALLS => {
-                self.give_up(call.block.header, "modules call each other more than 32 levels deep");
-                Some("modules call each other more than 32 levels deep".into())
-            }
-            Source::Here(_) if self.instances.len() > MAX_INSTANCES => {
-                self.give_up(call.block.header, "there are more than 20000 instances of modules");
-                Some("there are more than 20000 instances of modules".into())
-            }
-            Source::Here(_) => None,
+    /// The module that a call means, or why it is not evaluated.
+    pub(in super::super) fn target(&mut self, module: usize, call: &Call, name: &str) -> Result<Arc<Module>, Arc<str>> {
+        let found = match (&call.source, self.installed(module, call, name)) {
+            (Source::Here(path), _) => self.modules.get(path).cloned(),
+            (_, Some(installed)) => Some(installed),
+            (Source::Described(described), None) => Some(described.clone()),
+            (Source::Away(why), None) => return Err(format!("module `{name}` is not here ({why})").into()),
+        };
+        let bound = if self.instances[module].calls.len() >= MAX_CALLS {
+            "modules call each other more than 32 levels deep"
+        } else if self.instances.len() > MAX_INSTANCES {
+            "there are more than 20000 instances of modules"
+        } else {
+            return found.ok_or_else(|| "the module is not here".into());
+        };
+        self.give_up(call.block.header, bound);
+        Err(bound.into())
+    }
+
+    /// The code that `terraform init` fetched for a call.
+    fn installed(&self, module: usize, call: &Call, name: &str) -> Option<Arc<Module>> {
+        if self.instances[0].module.installed.is_empty() {
+            return None;
         }
+        let mut names = vec![name.to_owned()];
+        let mut at = module;
+        while let Some((name, _, scope)) = &self.instances[at].caller {
+            names.push(name.to_string());
+            at = scope.module;
+        }
+        names.reverse();
+        let installed = self.instances[0].module.installed.get(&*names.join("."))?;
+        let source = match &call.block.body.attribute("source")?.value.kind {
+            Syntax::Text(source) => source.clone(),
+            _ => return None,
+        };
+        let constraint = registry::constraint(&call.block).ok()?;
+        let serves = installed.serves(&source, constraint.as_deref());
+        self.modules.get(&installed.directory).filter(|_| serves).cloned()
     }
 
     fn expand(

@@ -98,7 +98,10 @@ impl<'a> Evaluator<'a> {
         let root = &self.instances[0].scope;
         let scope = format!("{root}#{prefix}").into();
         let mut calls = parent.calls.clone();
-        calls.push(birth.call.block.header);
+        // The places of a described module are those of its call.
+        if birth.module.described.is_none() {
+            calls.push(birth.call.block.header);
+        }
         let when = parent.when.and(&birth.when);
         let uncertain = birth.uncertain.or_else(|| parent.uncertain.clone());
         self.instances.push(Instance {
@@ -111,6 +114,19 @@ impl<'a> Evaluator<'a> {
             calls,
         });
         self.instances.len() - 1
+    }
+
+    /// Whether an instance is of a module that is known by a description.
+    pub(in super::super) fn is_described(&self, module: usize) -> bool {
+        self.instances[module].module.described.is_some()
+    }
+
+    /// `value` with its place; in a description it keeps that of the argument it came from.
+    pub(super) fn placed(&self, value: Value, span: Span, scope: &Scope) -> Value {
+        match value.span {
+            Some(_) if self.is_described(scope.module) => value,
+            _ => value.at(span),
+        }
     }
 
     /// The scope of a module's own blocks.
@@ -135,7 +151,9 @@ impl<'a> Evaluator<'a> {
             };
             let scope = this.scope(module);
             let mut value = this.eval(&attribute.value, &scope);
-            value.origins = value.origins.before(attribute.span, format!("the output `{name}`"));
+            if !this.is_described(module) {
+                value.origins = value.origins.before(attribute.span, format!("the output `{name}`"));
+            }
             value
         })
     }

@@ -1,7 +1,6 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
 use super::super::inputs::Input;
-use super::super::module::Source;
 use super::super::syntax::{Block, Expression, Kind as Syntax};
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Unknown, Value};
@@ -29,7 +28,11 @@ impl Evaluator<'_> {
             };
             let scope = this.scope(module);
             let mut value = this.eval(&attribute.value, &scope);
-            value.origins = value.origins.before(attribute.span, format!("`local.{name}`"));
+            if !this.is_described(module) {
+                value.origins = value.origins.before(attribute.span, format!("`local.{name}`"));
+            } else if matches!(attribute.value.kind, Syntax::Number(_)) {
+                value.origins = value.origins.before(attribute.span, "what the module sets");
+            }
             value
         })
     }
@@ -56,9 +59,15 @@ impl Evaluator<'_> {
                     .into();
                 };
                 let mut value = this.eval(&attribute.value, &scope);
-                value.origins = value
-                    .origins
-                    .before(attribute.value.span, format!("the default of `var.{name}`"));
+                let what = if !this.is_described(module) {
+                    format!("the default of `var.{name}`")
+                } else if value.is_null() {
+                    // Nothing is set, neither by the call nor by the module.
+                    return value;
+                } else {
+                    format!("the default of the module's `{name}`")
+                };
+                value.origins = value.origins.before(attribute.value.span, what);
                 value
             };
             let value = match this.given(module, name, &block) {
@@ -108,9 +117,12 @@ impl Evaluator<'_> {
             value.origins = value.origins.before(attribute.span, format!("`{name}` in `{file}`"));
             return Some(value);
         };
-        debug_assert!(matches!(call.source, Source::Here(_)));
         let attribute = call.block.body.attribute(name)?;
         let mut value = self.eval(&attribute.value, &scope);
+        if self.is_described(module) {
+            // The argument is the place itself, and no step on the way there.
+            return Some(value.at(attribute.span));
+        }
         value.origins = value
             .origins
             .before(attribute.span, format!("the argument of module `{call_name}`"));

@@ -143,7 +143,11 @@ impl Evaluator<'_> {
         };
         let condition = condition.unwrap_or_else(|| {
             // `a != b` asks what `a == b` asks; the answer is turned round below.
-            let text = format!("{} == {}", self.asked(&operands[0]), self.asked(&operands[1]));
+            let text = format!(
+                "{} == {}",
+                self.asked(&operands[0], scope),
+                self.asked(&operands[1], scope)
+            );
             Condition::flag(self.key_of(text, scope))
         });
         let condition = if equal { condition } else { condition.not() };

@@ -186,7 +186,8 @@ impl Lowering<'_, '_> {
         });
         value.each_case().iter().all(|(_, value)| match service(value) {
             Some(service) => service != "sqs",
-            None => stream,
+            // A broker of one's own has no ARN.
+            None => stream || value.is_null(),
         })
     }
 }

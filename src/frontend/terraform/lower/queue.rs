@@ -80,6 +80,7 @@ impl Lowering<'_, '_> {
         node: &Node,
         mut convert: impl FnMut(&mut Self, Result<Value, &'static str>, &Condition) -> Result<Option<T>, Refusal>,
     ) -> Attribute<Option<T>> {
+        let name = self.spelled(node, name);
         let Some((value, span)) = argument else {
             return Attribute::absent(name, None, node.resource.header);
         };
@@ -123,10 +124,7 @@ impl Lowering<'_, '_> {
         if let [only] = cases.as_mut_slice() {
             only.when = Condition::always();
         }
-        Attribute {
-            name: name.into(),
-            cases,
-        }
+        Attribute { name, cases }
     }
 
     fn redrive_policy(&mut self, policy: Result<Value, &'static str>, span: Span, world: &Condition) -> RedrivePolicy {

@@ -49,7 +49,25 @@ impl Lowering<'_, '_> {
     /// The value of an argument and the place of the argument.
     pub(super) fn argument(&mut self, body: &Body, scope: &Scope, name: &str) -> Option<(Value, Span)> {
         let attribute = body.attribute(name)?;
-        Some((self.eval.eval(&attribute.value, scope), attribute.span))
+        let value = self.eval.eval(&attribute.value, scope);
+        let span = match value.span {
+            Some(span) if self.eval.is_described(scope.module) => span,
+            _ => attribute.span,
+        };
+        Some((value, span))
+    }
+
+    /// An argument as the user spells it: in a module that is known by a description, as its call does.
+    pub(super) fn spelled(&self, node: &Node, name: &str) -> Arc<str> {
+        let described = self.eval.instances[node.scope.module].module.described.as_ref();
+        let labels = (node.block.labels.first(), node.block.labels.get(1));
+        let spelled = match (described, labels) {
+            (Some(described), (Some(kind), Some(label))) => {
+                described.spelling.get(&(kind.clone(), label.clone(), name.into()))
+            }
+            _ => None,
+        };
+        spelled.map_or_else(|| name.into(), Clone::clone)
     }
 
     /// An argument as an attribute; `default` where it is absent or null.
@@ -61,8 +79,9 @@ impl Lowering<'_, '_> {
         convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
         let argument = self.argument(&node.block.body, &node.scope, name);
+        let name = self.spelled(node, name);
         self.attribute(
-            name,
+            &name,
             argument,
             node.resource.header,
             &node.resource.when,
@@ -212,7 +231,15 @@ impl Lowering<'_, '_> {
         convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
         let argument = self.argument(&node.block.body, &node.scope, name);
-        self.attribute(name, argument, node.resource.header, &node.resource.when, None, convert)
+        let name = self.spelled(node, name);
+        self.attribute(
+            &name,
+            argument,
+            node.resource.header,
+            &node.resource.when,
+            None,
+            convert,
+        )
     }
 
     /// An argument as a text; `None` where it is absent or null.

@@ -55,6 +55,7 @@ impl Places {
         let call = module.calls.get(name)?;
         match &call.source {
             Source::Here(path) => Some((self.modules.get(path)?.clone(), call.block.header)),
+            Source::Described(described) => Some((described.clone(), call.block.header)),
             Source::Away(_) => None,
         }
     }

@@ -1,0 +1,81 @@
+//! Remote modules: the code that `terraform init` fetched (`registry/installed.rs`), and otherwise descriptions of
+//! the modules that people use (`registry/description.rs`), placed at the call (`registry/place.rs`).
+//!
+//! Nothing is fetched. A module that is neither here nor described, a version that no description holds for and
+//! an argument that a description does not know leave the call unresolved, with the reason.
+
+mod address;
+mod description;
+mod installed;
+mod place;
+mod version;
+
+pub(super) use installed::{Installed, read_installed};
+
+use super::module::{Described, Module, Source, declare_described};
+use super::syntax::{Block, Kind};
+use address::Address;
+use description::Description;
+use place::Placing;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Arguments of a call that are not variables of the module.
+const META: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
+
+/// What is known of the module behind a `source` that is no local path.
+pub(super) fn remote(call: &Block, source: &Arc<str>, directory: &Path) -> Source {
+    let elsewhere = || Source::Away(format!("its source is `{source}`").into());
+    let Some(address) = Address::read(source) else {
+        return elsewhere();
+    };
+    let constraint = match constraint(call) {
+        Ok(constraint) => constraint,
+        Err(reason) => return Source::Away(reason),
+    };
+    match description::find(&address, constraint.as_deref()) {
+        None => elsewhere(),
+        Some(Err(reason)) => Source::Away(reason),
+        Some(Ok(description)) => describe(call, description, &address, directory),
+    }
+}
+
+/// The `version` argument, which Terraform wants to be a literal.
+pub(super) fn constraint(call: &Block) -> Result<Option<Arc<str>>, Arc<str>> {
+    match call.body.attribute("version").map(|attribute| &attribute.value.kind) {
+        None | Some(Kind::Null) => Ok(None),
+        Some(Kind::Text(text)) => Ok(Some(text.clone())),
+        Some(_) => Err("its `version` is not a literal".into()),
+    }
+}
+
+fn describe(call: &Block, description: &Description, address: &Address, directory: &Path) -> Source {
+    let file = call.header.file;
+    let variables = description.variables(file);
+    let unknown = call
+        .body
+        .attributes
+        .iter()
+        .find(|argument| !META.contains(&&*argument.name) && !variables.contains(&*argument.name));
+    if let Some(argument) = unknown {
+        let reason = format!(
+            "the description of `{}` has no variable `{}`",
+            address.shown(),
+            argument.name
+        );
+        return Source::Away(reason.into());
+    }
+    let blocks = description.blocks(file);
+    let mut placing = Placing::new(call, blocks);
+    let mut module = Module {
+        directory: directory.to_owned(),
+        ..Module::default()
+    };
+    for block in blocks {
+        declare_described(&mut module, placing.block(block));
+    }
+    module.described = Some(Described {
+        spelling: placing.spelling(),
+    });
+    Source::Described(Arc::new(module))
+}

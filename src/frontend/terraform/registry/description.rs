@@ -1,0 +1,187 @@
+//! The modules that are understood without their code: a description of each in HCL, kept as data beside this
+//! file, with a head that says which package and which versions it holds for:
+//!
+//! ```text
+//! # module: terraform-aws-modules/sqs/aws
+//! # versions: >= 4.0.1, < 6.0.0
+//! ```
+//!
+//! A description declares every variable of the module, the resources that matter under their real names, and
+//! every output. What it leaves out must not change a queue, a function or a mapping. Comments are not kept.
+
+use super::super::syntax::{self, Block};
+use super::address::{Address, Revision};
+use super::version::Range;
+use crate::source::FileId;
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+/// The texts. Their order does not matter.
+const TEXTS: &[&str] = &[
+    include_str!("cloudposse/label-0.24.tf"),
+    include_str!("cloudposse/lambda-function-0.3.tf"),
+    include_str!("cloudposse/sns-topic-0.20.tf"),
+    include_str!("cloudposse/sns-topic-1.1.tf"),
+    include_str!("terraform-aws-modules/eventbridge-1.tf"),
+    include_str!("terraform-aws-modules/eventbridge-3.tf"),
+    include_str!("terraform-aws-modules/lambda-2.33.tf"),
+    include_str!("terraform-aws-modules/lambda-4.13.tf"),
+    include_str!("terraform-aws-modules/lambda-4.2.tf"),
+    include_str!("terraform-aws-modules/lambda-alias-2.tf"),
+    include_str!("terraform-aws-modules/lambda-alias-5.1.tf"),
+    include_str!("terraform-aws-modules/sns-3.tf"),
+    include_str!("terraform-aws-modules/sns-5.tf"),
+    include_str!("terraform-aws-modules/sqs-1.0.tf"),
+    include_str!("terraform-aws-modules/sqs-1.2.tf"),
+    include_str!("terraform-aws-modules/sqs-2.tf"),
+    include_str!("terraform-aws-modules/sqs-4.tf"),
+];
+
+/// One module in some versions.
+#[derive(Debug)]
+pub(super) struct Description {
+    /// As [`Address::shown`].
+    module: &'static str,
+    versions: Range,
+    text: &'static str,
+    blocks: OnceLock<Vec<Arc<Block>>>,
+}
+
+static DESCRIPTIONS: LazyLock<Vec<Description>> = LazyLock::new(|| {
+    let mut all: Vec<Description> = TEXTS.iter().filter_map(|text| Description::new(text)).collect();
+    all.sort_by_key(|description| (description.module, description.versions.order()));
+    all
+});
+
+impl Description {
+    /// `None` where the head is not one, which a test rules out.
+    fn new(text: &'static str) -> Option<Description> {
+        let mut lines = text.lines();
+        Some(Description {
+            module: lines.next()?.strip_prefix("# module: ")?,
+            versions: Range::read(lines.next()?.strip_prefix("# versions: ")?)?,
+            text,
+            blocks: OnceLock::new(),
+        })
+    }
+
+    /// Its blocks. Their places mean nothing: they are in `file`, or the file of whoever asked first.
+    pub(super) fn blocks(&self, file: FileId) -> &[Arc<Block>] {
+        self.blocks.get_or_init(|| syntax::parse(file, self.text).0.blocks)
+    }
+
+    /// The variables that it declares.
+    pub(super) fn variables(&self, file: FileId) -> BTreeSet<&str> {
+        let variables = self.blocks(file).iter().filter(|block| &*block.kind == "variable");
+        variables
+            .filter_map(|block| block.labels.first().map(|name| &**name))
+            .collect()
+    }
+}
+
+/// The description of the module at `address`, in the version that Terraform would take: `None` where the module
+/// is not described at all, the reason as a clause where it is, but not in that version.
+pub(super) fn find(address: &Address, constraint: Option<&str>) -> Option<Result<&'static Description, Arc<str>>> {
+    let shown = address.shown();
+    let known: Vec<&Description> = DESCRIPTIONS.iter().filter(|known| known.module == shown).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let (range, written) = match (&address.revision, constraint) {
+        (Revision::Argument, Some(constraint)) => (Range::read(constraint), constraint),
+        (Revision::Named(name), _) => (tagged(name), &**name),
+        (Revision::Argument, None) | (Revision::Head, _) => (Some(Range::ANY), ""),
+    };
+    let ranges: Vec<Range> = known.iter().map(|known| known.versions).collect();
+    let Some(range) = range else {
+        let reason = format!("`{written}` names no versions of `{shown}` that can be told");
+        return Some(Err(reason.into()));
+    };
+    let found = range.newest_of(&ranges).and_then(|at| known.get(at).copied());
+    Some(found.ok_or_else(|| format!("version `{written}` of `{shown}` is not one that is described").into()))
+}
+
+/// What a tag, branch or commit says of the version: a main branch is the newest.
+fn tagged(name: &str) -> Option<Range> {
+    match name {
+        "main" | "master" => Some(Range::ANY),
+        _ => Range::exactly(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::source::Sources;
+    use std::path::Path;
+
+    #[test]
+    fn every_description_has_a_head_and_is_hcl() {
+        assert_eq!(DESCRIPTIONS.len(), TEXTS.len());
+        let sources = Sources::default();
+        for description in DESCRIPTIONS.iter() {
+            let file = sources.add(Path::new("d.tf"), description.text);
+            let (body, problems) = syntax::parse(file, description.text);
+            assert_eq!(problems, [], "{}", description.module);
+            assert!(body.attributes.is_empty(), "{}", description.module);
+            for block in &body.blocks {
+                let known = ["variable", "locals", "resource", "data", "output"];
+                assert!(known.contains(&&*block.kind), "{}: {}", description.module, block.kind);
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_of_one_module_do_not_overlap() {
+        for pair in DESCRIPTIONS.windows(2) {
+            if let [a, b] = pair
+                && a.module == b.module
+            {
+                assert!(
+                    a.versions.ends_before(b.versions),
+                    "{}: {:?} {:?}",
+                    a.module,
+                    a.versions,
+                    b.versions
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn versions_outside_of_the_descriptions_are_told() {
+        let told = |source: &str, constraint| match find(&Address::read(source).unwrap(), constraint) {
+            None => "not described".to_owned(),
+            Some(Ok(found)) => found.text.lines().nth(1).unwrap().to_owned(),
+            Some(Err(reason)) => reason.to_string(),
+        };
+        let sqs = "terraform-aws-modules/sqs/aws";
+        let git = "git::https://github.com/terraform-aws-modules/terraform-aws-sqs.git?ref=";
+        let newest = "# versions: >= 4.0.1, < 6.0.0";
+        assert_eq!(told(sqs, None), newest);
+        assert_eq!(told(sqs, Some("~> 5.0")), newest);
+        assert_eq!(told(sqs, Some("1.1.0")), "# versions: >= 1.0.0, < 1.2.0");
+        // 1.2.1 compares a boolean with a number, which only Terraform 0.11 calls equal.
+        assert_eq!(
+            told(sqs, Some("~> 1.0")),
+            "version `~> 1.0` of `terraform-aws-modules/sqs/aws` is not one that is described"
+        );
+        assert_eq!(
+            told(sqs, Some("6.0.0")),
+            "version `6.0.0` of `terraform-aws-modules/sqs/aws` is not one that is described"
+        );
+        assert_eq!(
+            told(sqs, Some("newest")),
+            "`newest` names no versions of `terraform-aws-modules/sqs/aws` that can be told"
+        );
+        assert_eq!(told(&format!("{git}v3.5.0"), None), "# versions: >= 2.0.0, < 4.0.0");
+        assert_eq!(told(&format!("{git}master"), None), newest);
+        assert_eq!(
+            told(&format!("{git}0123abc"), None),
+            "`0123abc` names no versions of `terraform-aws-modules/sqs/aws` that can be told"
+        );
+        assert_eq!(told("terraform-aws-modules/vpc/aws", None), "not described");
+    }
+}

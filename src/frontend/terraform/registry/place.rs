@@ -1,0 +1,247 @@
+//! Gives a description the places of a call: whatever it says stands where the user wrote the argument that it
+//! comes from, or at the head of the call. Nothing points into a description, which is no file of the user's.
+
+use super::super::module::Spelling;
+use super::super::syntax::{Attribute, Block, Body, Expression, Kind, Part, Step};
+use crate::source::Span;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Locals of locals are followed so far.
+const MAX_DEPTH: usize = 16;
+
+/// Places the blocks of a description at one call.
+pub(super) struct Placing<'a> {
+    call: &'a Block,
+    locals: BTreeMap<Arc<str>, Arc<Expression>>,
+    spelling: Spelling,
+}
+
+/// Names of variables, in the order of their mention.
+type Mentions = Vec<Arc<str>>;
+
+/// What the names of the blocks around an expression stand for: `each`, and the iterators of dynamic blocks.
+type Context = Vec<(Arc<str>, Mentions)>;
+
+impl<'a> Placing<'a> {
+    pub(super) fn new(call: &'a Block, blocks: &[Arc<Block>]) -> Self {
+        let locals = blocks.iter().filter(|block| &*block.kind == "locals");
+        let locals = locals.flat_map(|block| &block.body.attributes);
+        Placing {
+            call,
+            locals: locals
+                .map(|attribute| (attribute.name.clone(), attribute.value.clone()))
+                .collect(),
+            spelling: Spelling::new(),
+        }
+    }
+
+    /// A top-level block of the description.
+    pub(super) fn block(&mut self, block: &Arc<Block>) -> Arc<Block> {
+        let mut placed = (**block).clone();
+        let mut context = Context::new();
+        if let Some(each) = block.body.attribute("for_each") {
+            let mut mentions = Mentions::new();
+            self.mentions(&each.value, &context, &mut mentions, 0);
+            context.push(("each".into(), mentions));
+        }
+        if let ("resource", [kind, name]) = (&*block.kind, block.labels.as_slice()) {
+            for attribute in &block.body.attributes {
+                if let (_, Some(argument)) = self.argument(attribute, &context) {
+                    let key = (kind.clone(), name.clone(), attribute.name.clone());
+                    self.spelling.insert(key, argument);
+                }
+            }
+        }
+        self.place(&mut placed, &context, self.call.header);
+        Arc::new(placed)
+    }
+
+    /// How the call spells the arguments of the resources that were placed.
+    pub(super) fn spelling(self) -> Spelling {
+        self.spelling
+    }
+
+    fn place(&self, block: &mut Block, context: &Context, span: Span) {
+        block.header = span;
+        block.span = span;
+        self.body(&mut block.body, context, span);
+    }
+
+    /// `span` is the place of the block around it.
+    fn body(&self, body: &mut Body, context: &Context, span: Span) {
+        for attribute in &mut body.attributes {
+            let (span, _) = self.argument(attribute, context);
+            attribute.span = span;
+            relocate(Arc::make_mut(&mut attribute.value), span);
+        }
+        for block in &mut body.blocks {
+            let mut inner = context.clone();
+            let mut place = span;
+            if let ("dynamic", Some(label), Some(each)) =
+                (&*block.kind, block.labels.first(), block.body.attribute("for_each"))
+            {
+                let mut mentions = Mentions::new();
+                self.mentions(&each.value, context, &mut mentions, 0);
+                place = self.given(&mentions).map_or(span, |given| given.span);
+                inner.push((label.clone(), mentions));
+            }
+            self.place(Arc::make_mut(block), &inner, place);
+        }
+    }
+
+    /// The first of `variables` that the call gives.
+    fn given(&self, variables: &Mentions) -> Option<&Attribute> {
+        variables.iter().find_map(|name| self.call.body.attribute(name))
+    }
+
+    /// Where an attribute of the description comes from, and which argument of the call spells it.
+    fn argument(&self, attribute: &Attribute, context: &Context) -> (Span, Option<Arc<str>>) {
+        let mut mentions = Mentions::new();
+        self.mentions(&attribute.value, context, &mut mentions, 0);
+        let spells = |variable: &Arc<str>| {
+            let before = variable.strip_suffix(&*attribute.name);
+            before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
+        };
+        let same: Mentions = mentions.iter().filter(|variable| spells(variable)).cloned().collect();
+        let is_spelled = !same.is_empty();
+        let candidates = if is_spelled { same } else { mentions };
+        let given = self.given(&candidates);
+        let spelled = given.map(|given| &given.name).or(candidates.first()).cloned();
+        (
+            given.map_or(self.call.header, |given| given.span),
+            spelled.filter(|_| is_spelled),
+        )
+    }
+
+    fn mentions(&self, expression: &Expression, context: &Context, found: &mut Mentions, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        let mut walk = |inner: &Expression| self.mentions(inner, context, found, depth + 1);
+        match &expression.kind {
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Known(_) => {}
+            Kind::Variable(name) => {
+                let known = context.iter().rev().find(|(known, _)| known == name);
+                add(found, known.map_or(&[], |(_, mentions)| mentions));
+            }
+            Kind::Traversal(base, steps) => {
+                for step in steps {
+                    if let Step::Index(index) = step {
+                        walk(index);
+                    }
+                }
+                match (&base.kind, steps.first()) {
+                    (Kind::Variable(name), Some(Step::Attribute(variable))) if &**name == "var" => {
+                        add(found, std::slice::from_ref(variable));
+                    }
+                    (Kind::Variable(name), Some(Step::Attribute(local))) if &**name == "local" => {
+                        if let Some(local) = self.locals.get(local) {
+                            walk(local);
+                        }
+                    }
+                    _ => walk(base),
+                }
+            }
+            Kind::Template(parts) => each_in_parts(parts, &mut walk),
+            Kind::Tuple(items) | Kind::Call { arguments: items, .. } => items.iter().for_each(walk),
+            Kind::Object(items) => {
+                for item in items {
+                    walk(&item.key);
+                    walk(&item.value);
+                }
+            }
+            // What is chosen says more than the choice.
+            Kind::Conditional(parts) => [&parts[1], &parts[2], &parts[0]].into_iter().for_each(walk),
+            Kind::Unary(_, operand) => walk(operand),
+            Kind::Binary(_, operands) => operands.iter().for_each(walk),
+            Kind::For(parts) => {
+                walk(&parts.collection);
+                parts.key.iter().for_each(&mut walk);
+                walk(&parts.value);
+                parts.condition.iter().for_each(walk);
+            }
+        }
+    }
+}
+
+fn add(found: &mut Mentions, names: &[Arc<str>]) {
+    for name in names {
+        if !found.contains(name) {
+            found.push(name.clone());
+        }
+    }
+}
+
+fn each_in_parts(parts: &[Part], walk: &mut impl FnMut(&Expression)) {
+    for part in parts {
+        match part {
+            Part::Literal(_) => {}
+            Part::Value(value) => walk(value),
+            Part::If(test, yes, no) => {
+                walk(test);
+                each_in_parts(yes, walk);
+                each_in_parts(no, walk);
+            }
+            Part::For { collection, body, .. } => {
+                walk(collection);
+                each_in_parts(body, walk);
+            }
+        }
+    }
+}
+
+/// Puts an expression and all in it at `span`.
+fn relocate(expression: &mut Expression, span: Span) {
+    expression.span = span;
+    match &mut expression.kind {
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Known(_) | Kind::Variable(_) => {}
+        Kind::Template(parts) => relocate_parts(parts, span),
+        Kind::Tuple(items) | Kind::Call { arguments: items, .. } => relocate_all(items, span),
+        Kind::Object(items) => {
+            for item in items {
+                item.span = span;
+                relocate_all([&mut item.key, &mut item.value], span);
+            }
+        }
+        Kind::Traversal(base, steps) => {
+            relocate(base, span);
+            for step in steps {
+                if let Step::Index(index) = step {
+                    relocate(index, span);
+                }
+            }
+        }
+        Kind::Conditional(parts) => relocate_all(parts.iter_mut(), span),
+        Kind::Unary(_, operand) => relocate(operand, span),
+        Kind::Binary(_, operands) => relocate_all(operands.iter_mut(), span),
+        Kind::For(parts) => {
+            relocate_all([&mut parts.collection, &mut parts.value], span);
+            relocate_all(parts.key.iter_mut().chain(&mut parts.condition), span);
+        }
+    }
+}
+
+fn relocate_all<'e>(expressions: impl IntoIterator<Item = &'e mut Expression>, span: Span) {
+    for expression in expressions {
+        relocate(expression, span);
+    }
+}
+
+fn relocate_parts(parts: &mut [Part], span: Span) {
+    for part in parts {
+        match part {
+            Part::Literal(_) => {}
+            Part::Value(value) => relocate(value, span),
+            Part::If(test, yes, no) => {
+                relocate(test, span);
+                relocate_parts(yes, span);
+                relocate_parts(no, span);
+            }
+            Part::For { collection, body, .. } => {
+                relocate(collection, span);
+                relocate_parts(body, span);
+            }
+        }
+    }
+}
