@@ -1,6 +1,6 @@
 //! The CloudFormation and SAM frontend: reads templates as their authors wrote them, before any transform runs.
 //!
-//! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
+//! `sam` does what the SAM transform does. Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
 mod cdk;
@@ -10,6 +10,7 @@ mod intrinsics;
 mod links;
 mod parameters;
 mod resources;
+mod sam;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
 use parameters::Values;
 use resources::Lowering;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use template::{Dialect, Template};
@@ -98,7 +100,12 @@ fn load(
 
 fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) {
     let empty = UnitGraph::new(graph.unit.clone());
-    let template = Template::new(&graph.unit.name, dialect, roots, values);
+    let roots: Vec<Cow<'_, Node>> = roots
+        .iter()
+        .map(|root| sam::transform(root, &values).map_or(Cow::Borrowed(*root), Cow::Owned))
+        .collect();
+    let roots: Vec<&Node> = roots.iter().map(AsRef::as_ref).collect();
+    let template = Template::new(&graph.unit.name, dialect, &roots, values);
     let lowering = Lowering {
         template: &template,
         graph: std::mem::replace(graph, empty),

@@ -1,6 +1,7 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
 use super::parameters::{Supplied, Values};
+use super::sam;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -32,8 +33,8 @@ pub(super) struct Template<'t> {
     pub(super) dialect: Dialect,
     /// The resources, in the order written.
     pub(super) resources: Vec<Declared<'t>>,
-    /// `Globals.Function`.
-    pub(super) globals: Option<&'t Node>,
+    /// The place of `Globals`, whose values the SAM transform has put into the resources.
+    pub(super) globals: Option<Span>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
     /// Whether the SAM transform runs over it.
@@ -70,6 +71,8 @@ pub(super) struct Declared<'t> {
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
+    /// What the SAM transform made it for, where it did.
+    pub(super) made: Option<&'t Node>,
 }
 
 impl<'t> Template<'t> {
@@ -99,7 +102,7 @@ impl<'t> Template<'t> {
             unit: unit.to_owned(),
             dialect,
             by_id: index(&section("Resources"), &resources),
-            globals: roots.iter().find_map(|root| root.get("Globals")?.get("Function")),
+            globals: roots.iter().find_map(|root| Some(root.entry("Globals")?.span())),
             outputs: roots
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
@@ -203,6 +206,7 @@ impl<'t> Declared<'t> {
             kind: kind.into(),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
+            made: entry.value.get(sam::MADE),
         })
     }
 }

@@ -50,6 +50,7 @@ impl Lowering<'_, '_> {
             throughput_limit: self.optional_text(node, "fifo_throughput_limit"),
             redrive: self.redrive(node),
             redrive_allow: self.redrive_allow(node),
+            implicit: None,
         };
         self.graph.queues.push(queue);
         self.inline_queue_policy(node);
