@@ -33,6 +33,8 @@ pub(super) const MADE: &str = "made by the transform for";
 const FOR_SUBSCRIPTION: &str = "SqsSubscription";
 /// A queue for `Type: SQS`.
 const FOR_DESTINATION: &str = "Destination";
+/// A mapping of an event whose type names another source than a queue.
+const FOR_STREAM: &str = "Stream";
 
 /// Why the queue exists that `made` says the transform makes.
 pub(super) fn implicit(made: Option<&Node>) -> Option<Implicit> {
@@ -47,6 +49,11 @@ pub(super) fn implicit(made: Option<&Node>) -> Option<Implicit> {
 pub(super) fn ignored_disabling(made: Option<&Node>) -> Option<Span> {
     let made = made?;
     (made.value == Value::Bool(false)).then_some(made.span)
+}
+
+/// Whether the mapping that `made` stands at is of an event whose type names another source than a queue.
+pub(super) fn is_of_stream(made: Option<&Node>) -> bool {
+    made.and_then(Node::as_str) == Some(FOR_STREAM)
 }
 
 /// A transform under way.
@@ -166,17 +173,14 @@ impl<'a> Transform<'a> {
         if self.conditions.is_empty() {
             return;
         }
-        match sections.iter_mut().find(|section| &*section.key == "Conditions") {
-            Some(section) => {
-                if let Value::Mapping(entries) = &mut section.value.value {
-                    entries.append(&mut self.conditions);
-                }
+        let mut made = std::mem::take(&mut self.conditions);
+        if let Some(section) = sections.iter_mut().find(|section| &*section.key == "Conditions") {
+            if let Value::Mapping(entries) = &mut section.value.value {
+                entries.append(&mut made);
             }
-            None => {
-                let at = At(self.root.span);
-                let conditions = std::mem::take(&mut self.conditions);
-                sections.push(at.entry("Conditions", at.object(conditions)));
-            }
+        } else {
+            let at = At(self.root.span);
+            sections.push(at.entry("Conditions", at.object(made)));
         }
     }
 

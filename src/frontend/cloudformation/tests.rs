@@ -257,9 +257,16 @@ fn qualifiers_are_aliases_and_versions() {
         ("arn:aws:lambda:eu-west-1:1:function:f", "None"),
         ("arn:aws:lambda:eu-west-1:1:function:f:3", "Some(\"3\""),
         ("1:function:f:3", "Some(\"3\""),
-        ("!Join [\":\", [!Select [0, !Split [\":\", \"a:b\"]], live]]", "Some(\"live\""),
+        (
+            "!Join [\":\", [!Select [0, !Split [\":\", \"a:b\"]], live]]",
+            "Some(\"live\"",
+        ),
     ] {
-        assert_eq!(shown(&graph(&text(function)).mappings[0].qualifier), expected, "{function}");
+        assert_eq!(
+            shown(&graph(&text(function)).mappings[0].qualifier),
+            expected,
+            "{function}"
+        );
     }
 }
 

@@ -43,7 +43,10 @@ impl<'t> Lowering<'_, 't> {
         let key = QUEUE.iter().find(is_written).unwrap_or(&QUEUE[0]);
         let queue = self.link(properties, &[key]);
         let tells_of_another = OTHER_SOURCES.iter().any(|key| is_written(&key));
-        if self.is_other_source(&queue) || (tells_of_another && !self.may_be_declared_queue(&queue)) {
+        if sam::is_of_stream(made)
+            || self.is_other_source(&queue)
+            || (tells_of_another && !self.may_be_declared_queue(&queue))
+        {
             return;
         }
         let batch_size = State::Default(limits::BATCH_SIZE_DEFAULT);

@@ -3,7 +3,7 @@
 
 use super::making::{At, Owner, renamed};
 use super::policies::Grants;
-use super::{FOR_DESTINATION, FOR_SUBSCRIPTION, Transform, referred};
+use super::{FOR_DESTINATION, FOR_STREAM, FOR_SUBSCRIPTION, Transform, referred};
 use crate::frontend::tree::{Entry, Node, Value};
 
 /// Events that are mappings of other sources than queues.
@@ -45,9 +45,10 @@ impl Invoked {
     }
 
     pub(super) fn arn(&self, at: At) -> Node {
-        match self.is_arn {
-            true => at.reference(&self.id),
-            false => at.attribute(&self.id, "Arn"),
+        if self.is_arn {
+            at.reference(&self.id)
+        } else {
+            at.attribute(&self.id, "Arn")
         }
     }
 }
@@ -90,7 +91,7 @@ impl Transform<'_> {
             "Schedule" | "CloudWatchEvent" | "EventBridgeRule" => self.rule_event(owner, &event, invoked),
             "ScheduleV2" => self.schedule_event(owner, &event, invoked),
             "S3" => self.bucket_event(owner, &event, invoked),
-            _ if STREAMS.contains(&kind) => {}
+            _ if STREAMS.contains(&kind) => self.stream_event(owner, &event, invoked),
             _ if invoked.is_function => self.other_event(owner, &event, invoked, kind),
             _ => {}
         }
@@ -111,6 +112,25 @@ impl Transform<'_> {
         {
             grants.send(at, &event.id, destination.clone());
         }
+    }
+
+    /// A mapping of something that is no queue, whose failures may go to one.
+    fn stream_event(&mut self, owner: &Owner, event: &Event<'_>, invoked: &Invoked) {
+        let at = event.at;
+        let source = |entry: &Entry| match &*entry.key {
+            "Stream" | "Broker" | "Cluster" => renamed(entry, "EventSourceArn"),
+            _ => entry.clone(),
+        };
+        let mut properties: Vec<Entry> = event.properties.iter().map(source).collect();
+        properties.push(owner.at.entry("FunctionName", invoked.name(owner.at)));
+        let resource = at.resource(
+            event.id.as_str(),
+            "AWS::Lambda::EventSourceMapping",
+            owner.condition.as_ref(),
+            properties,
+            at.text(FOR_STREAM),
+        );
+        self.made.push(resource);
     }
 
     fn topic_event(&mut self, owner: &Owner, event: &Event<'_>, invoked: &Invoked, grants: &mut Grants) {

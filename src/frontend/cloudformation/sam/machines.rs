@@ -29,25 +29,8 @@ impl Transform<'_> {
             .filter(|e| !TAKEN.contains(&&*e.key))
             .cloned()
             .collect();
-        let role = match value("Role") {
-            Some(role) => role.clone(),
-            None => {
-                let id = format!("{}Role", owner.id);
-                let mut grants = Grants::default();
-                if let Some(policies) = value("Policies") {
-                    grants.add_policies(&id, policies);
-                }
-                if value("Tracing")
-                    .and_then(|tracing| tracing.get("Enabled"))
-                    .map(|on| &on.value)
-                    == Some(&Value::Bool(true))
-                {
-                    grants.tracing(at);
-                }
-                self.make(at, &id, "AWS::IAM::Role", &owner, grants.role_properties(at));
-                at.attribute(&id, "Arn")
-            }
-        };
+        let role = value("Role").cloned();
+        let role = role.unwrap_or_else(|| self.machine_role(&owner, value("Policies"), value("Tracing")));
         kept.push(at.entry("RoleArn", role));
         let invoked = self.invoked_machine(&owner, value("AutoPublishAlias"), value("UseAliasAsEventTarget"));
         // Only a function's role is granted anything by events.
@@ -56,6 +39,21 @@ impl Transform<'_> {
             self.event(&owner, event, &invoked, &mut unused);
         }
         with_properties(entry, kept)
+    }
+
+    fn machine_role(&mut self, owner: &Owner, policies: Option<&Node>, tracing: Option<&Node>) -> Node {
+        let at = owner.at;
+        let id = format!("{}Role", owner.id);
+        let mut grants = Grants::default();
+        if let Some(policies) = policies {
+            grants.add_policies(&id, policies);
+        }
+        let is_traced = tracing.and_then(|tracing| tracing.get("Enabled")).map(|on| &on.value);
+        if is_traced == Some(&Value::Bool(true)) {
+            grants.tracing(at);
+        }
+        self.make(at, &id, "AWS::IAM::Role", owner, grants.role_properties(at));
+        at.attribute(&id, "Arn")
     }
 
     fn invoked_machine(&mut self, owner: &Owner, alias: Option<&Node>, use_alias: Option<&Node>) -> Invoked {

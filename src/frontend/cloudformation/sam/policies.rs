@@ -195,9 +195,12 @@ fn is_inline(policy: &Node) -> bool {
 fn inline_policy(name: &str, policy: &Node) -> Node {
     let at = At(policy.span);
     if let Some((condition, yes, no)) = branches(policy) {
-        let branch = |branch: &Node| match is_no_value(branch) {
-            true => branch.clone(),
-            false => inline_policy(name, branch),
+        let branch = |branch: &Node| {
+            if is_no_value(branch) {
+                branch.clone()
+            } else {
+                inline_policy(name, branch)
+            }
         };
         let items = vec![at.text(condition), branch(yes), branch(no)];
         return at.function("Fn::If", at.list(items));
