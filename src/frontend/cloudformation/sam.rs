@@ -23,6 +23,7 @@ use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Implicit;
 use crate::source::Span;
 use making::{At, Owner};
+use policies::Grants;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -68,6 +69,10 @@ struct Transform<'a> {
     notifications: Vec<(Arc<str>, Node)>,
     /// Names such as `Orders.Alias` and the ids they stand for.
     names: FxHashMap<String, Arc<str>>,
+    /// The place of `Globals`.
+    globals: Option<Span>,
+    /// By place in `Globals`: the destination that was made for it.
+    shared: FxHashMap<Span, Node>,
 }
 
 /// The template that the transform makes of `root`, where it is one for SAM.
@@ -82,6 +87,8 @@ pub(super) fn transform(root: &Node, values: &Values) -> Option<Node> {
         conditions: Vec::new(),
         notifications: Vec::new(),
         names: FxHashMap::default(),
+        globals: root.entry("Globals").map(Entry::span),
+        shared: FxHashMap::default(),
     };
     let resources = transform.resources();
     let mut sections: Vec<Entry> = root.entries()?.to_vec();
@@ -132,6 +139,10 @@ impl<'a> Transform<'a> {
                 "AWS::Serverless::Function" => all.push(self.function(entry)),
                 "AWS::Serverless::StateMachine" => all.push(self.state_machine(entry)),
                 "AWS::Serverless::Connector" => {}
+                "AWS::Serverless::CapacityProvider" => {
+                    self.operator_role(entry);
+                    all.push(entry.clone());
+                }
                 _ => all.push(entry.clone()),
             }
             take(&mut all, &mut self.made);
@@ -142,6 +153,24 @@ impl<'a> Transform<'a> {
             self.notify(entry);
         }
         all
+    }
+
+    /// The role of a capacity provider that names none.
+    fn operator_role(&mut self, entry: &Entry) {
+        let properties = entry.value.get("Properties");
+        if properties.is_none_or(|properties| properties.get("OperatorRole").is_none()) {
+            let owner = Owner::of(entry);
+            let mut grants = Grants::default();
+            grants.service_role("AWSLambdaManagedEC2ResourceOperator", owner.at);
+            let id = format!("{}OperatorRole", owner.id);
+            self.make(
+                owner.at,
+                &id,
+                "AWS::IAM::Role",
+                &owner,
+                grants.role_properties(owner.at),
+            );
+        }
     }
 
     /// Adds to a bucket the functions whose events name it.

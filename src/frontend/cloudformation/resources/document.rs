@@ -265,32 +265,36 @@ impl<'t> Lowering<'_, 't> {
 
     /// What each item of a list, or a single value, points to.
     fn links(&self, branches: Option<&Branches<'t>>, name: &str) -> Vec<Attribute<Link>> {
-        let mut all = Vec::new();
-        for branch in branches.into_iter().flatten() {
-            for item in branch.value.items(&Condition::always(), branch.span) {
-                let outcomes: Outcomes<'t> = item
-                    .into_iter()
-                    .map(|found| Outcome {
-                        when: branch.when.and(&found.when),
-                        value: match found.value {
-                            Deep::Value(value) => value,
-                            Deep::List(_) | Deep::Object(_) => {
-                                Evaluated::Unresolved("a single value is expected here".into())
-                            }
-                        },
-                        span: found.span,
-                        origins: Vec::new(),
-                    })
-                    .filter(|outcome| !matches!(outcome.value, Evaluated::Absent))
-                    .collect();
-                if !outcomes.is_empty() {
-                    let absent = State::Unresolved("nothing is written".into());
-                    let link = |value: &Evaluated<'t>| self.template.link(value);
-                    all.push(attribute(name, outcomes, branch.span, &absent, link));
-                }
-            }
+        let branches = branches.map(Vec::as_slice).unwrap_or_default();
+        let is_list = |branch: &Branch<'t>| matches!(branch.value, Deep::List(_) | Deep::Value(Evaluated::Items(_)));
+        if branches.iter().any(is_list) {
+            let items = branches.iter().flat_map(|branch| {
+                let items = branch.value.items(&Condition::always(), branch.span).into_iter();
+                items.map(|item| self.link_in(&branch.when, item, name, branch.span))
+            });
+            return items.flatten().collect();
         }
-        all
+        let span = branches.first().map(|branch| branch.span);
+        let single = span.and_then(|span| self.link_in(&Condition::always(), branches.to_vec(), name, span));
+        single.into_iter().collect()
+    }
+
+    /// What a single value points to in the worlds of `when`; `None` where nothing is written.
+    fn link_in(&self, when: &Condition, branches: Branches<'t>, name: &str, span: Span) -> Option<Attribute<Link>> {
+        let outcomes = branches.into_iter().map(|found| Outcome {
+            when: when.and(&found.when),
+            value: match found.value {
+                Deep::Value(value) => value,
+                Deep::List(_) | Deep::Object(_) => Evaluated::Unresolved("a single value is expected here".into()),
+            },
+            span: found.span,
+            origins: Vec::new(),
+        });
+        let outcomes: Outcomes<'t> = outcomes
+            .filter(|outcome| !matches!(outcome.value, Evaluated::Absent))
+            .collect();
+        let absent = State::Unresolved("nothing is written".into());
+        (!outcomes.is_empty()).then(|| attribute(name, outcomes, span, &absent, |value| self.template.link(value)))
     }
 
     fn conditions(&self, statement: &Deep<'t>) -> Result<Vec<StatementCondition>, Arc<str>> {

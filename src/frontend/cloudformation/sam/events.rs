@@ -91,7 +91,17 @@ impl Transform<'_> {
             "Schedule" | "CloudWatchEvent" | "EventBridgeRule" => self.rule_event(owner, &event, invoked),
             "ScheduleV2" => self.schedule_event(owner, &event, invoked),
             "S3" => self.bucket_event(owner, &event, invoked),
-            _ if STREAMS.contains(&kind) => self.stream_event(owner, &event, invoked),
+            _ if STREAMS.contains(&kind) => {
+                self.stream_event(owner, &event, invoked);
+                // MQ, Kafka and DocumentDB grant nothing on queues.
+                match kind {
+                    "Kinesis" | "DynamoDB" | "MSK" => {
+                        grants.service_role(&format!("AWSLambda{kind}ExecutionRole"), event.at);
+                    }
+                    _ => {}
+                }
+                grant_failures(&event, grants);
+            }
             _ if invoked.is_function => self.other_event(owner, &event, invoked, kind),
             _ => {}
         }
@@ -353,6 +363,19 @@ impl Transform<'_> {
     fn invocable(&mut self, owner: &Owner, event: &Event<'_>, invoked: &Invoked, principal: &str) {
         let id = format!("{}Permission", event.id);
         self.permission(event.at, &id, owner, invoked, Some(principal));
+    }
+}
+
+/// Leave to send to the queue that takes a mapping's failures.
+fn grant_failures(event: &Event<'_>, grants: &mut Grants) {
+    let failed = event
+        .get("DestinationConfig")
+        .and_then(|config| config.get("OnFailure"));
+    if let Some(failed) = failed
+        && failed.get("Type").and_then(Node::as_str) == Some("SQS")
+        && let Some(destination) = failed.get("Destination")
+    {
+        grants.send(event.at, &event.id, destination.clone());
     }
 }
 

@@ -41,7 +41,20 @@ impl Transform<'_> {
         let kind = entry.value.get("Type").and_then(Node::as_str).unwrap_or_default();
         let written = entry.value.entry("Destination");
         let destination = match written.filter(|written| written.value.value != Value::Null) {
-            None => at.entry("Destination", self.sink(owner, id, kind, at, owner.condition.clone())?),
+            None => {
+                // The transform writes what it makes into `Globals`, where the next function finds it.
+                let place = entry.value.span;
+                let is_shared = !owner.is_detached && self.globals.is_some_and(|globals| globals.contains(place));
+                let known = self.shared.get(&place).filter(|_| is_shared).cloned();
+                let made = match known {
+                    Some(known) => known,
+                    None => self.sink(owner, id, kind, at, owner.condition.clone())?,
+                };
+                if is_shared {
+                    self.shared.insert(place, made.clone());
+                }
+                at.entry("Destination", made)
+            }
             Some(written) => match branches(&written.value) {
                 Some((name, yes, no)) if is_no_value(yes) && !is_no_value(no) => {
                     let condition = at.text(self.both(owner, name, at));

@@ -98,6 +98,8 @@ pub(super) struct Owner {
     pub(super) id: Arc<str>,
     pub(super) at: At,
     pub(super) condition: Option<Node>,
+    /// Whether it has a copy of `Globals` of its own, because it ignores a part of them.
+    pub(super) is_detached: bool,
 }
 
 impl Owner {
@@ -106,6 +108,7 @@ impl Owner {
             id: entry.key.clone(),
             at: At(entry.key_span),
             condition: entry.value.get("Condition").cloned(),
+            is_detached: entry.value.get("IgnoreGlobals").is_some(),
         }
     }
 }

@@ -238,9 +238,9 @@ fn template(name: &str, parameters: &Node, at: At) -> Node {
             &[
                 "kms:Encrypt",
                 "kms:GenerateDataKey",
+                "kms:GenerateDataKeyWithoutPlaintext",
                 "kms:GenerateDataKeyPair",
                 "kms:GenerateDataKeyPairWithoutPlaintext",
-                "kms:GenerateDataKeyWithoutPlaintext",
             ],
             "kms:${AWS::Region}:${AWS::AccountId}:key/",
             "KeyId",
