@@ -109,10 +109,12 @@ fn world(when: &Condition) -> String {
 fn plain_name(when: &str) -> String {
     let is_digest = |text: &str| text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let word = |word: &str| {
-        let bare = match word.len().checked_sub(10).and_then(|at| word.split_at_checked(at)) {
-            Some((bare, digest)) if is_digest(digest) => bare,
-            _ => word,
-        };
+        let mut bare = word;
+        while let Some((name, digest)) = bare.len().checked_sub(10).and_then(|at| bare.split_at_checked(at))
+            && is_digest(digest)
+        {
+            bare = name;
+        }
         bare.replacen("NOT", "not ", 1).replacen("AND", " and ", 1)
     };
     let names = when.split(' ').map(word).collect::<Vec<_>>().join(" ");
@@ -151,9 +153,10 @@ fn optional(attribute: &Attribute<Option<Link>>) -> String {
 /// A statement, where it is about queues or keys.
 fn statement(statement: &Statement) -> Option<String> {
     let actions = value(&statement.actions, |actions| actions.join(" "));
-    let concerns = ["sqs:", "kms:", "?", "*"]
-        .iter()
-        .any(|part| actions.to_lowercase().contains(part));
+    let concerns = actions.to_lowercase().split(' ').any(|action| {
+        let starts = ["sqs:", "kms:", "?", "*"];
+        starts.iter().any(|start| action.starts_with(start))
+    });
     let resources: Vec<String> = statement.resources.iter().map(link).collect();
     let conditions = statement.conditions.as_ref().map(|all| {
         let one = |condition: &sqslint::graph::access::StatementCondition| {
@@ -221,6 +224,31 @@ fn lines(graph: &Graph) -> BTreeSet<String> {
         ];
         line(&function.resource, "function", &parts);
     }
+    mappings(graph, &mut line);
+    for alarm in graph.alarms() {
+        let metrics: Vec<String> = alarm.metrics.iter().map(|metric| link(&metric.queue)).collect();
+        line(&alarm.resource, "alarm", &metrics);
+    }
+    deliveries(graph, &mut line);
+    access(graph, &mut line);
+    for used in graph.queues().iter().flat_map(|queue| graph.dead_letter_uses_of(queue)) {
+        all.insert(format!(
+            "use by {}: {}{}",
+            used.by,
+            link(&used.target),
+            world(&used.when)
+        ));
+    }
+    for function in graph.functions().iter().filter(|f| !graph.invocations_of(f).is_empty()) {
+        all.insert(format!("invoked {}", function.resource.address));
+    }
+    for queue in graph.queues().iter().filter(|queue| graph.is_handed_out(queue)) {
+        all.insert(format!("handed out {}", queue.resource.address));
+    }
+    all
+}
+
+fn mappings(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
     for mapping in graph.mappings() {
         let filters = value(&mapping.filters, |all| {
             all.iter().map(plain).collect::<Vec<_>>().join(" ")
@@ -248,10 +276,9 @@ fn lines(graph: &Graph) -> BTreeSet<String> {
         ];
         line(&mapping.resource, "mapping", &parts);
     }
-    for alarm in graph.alarms() {
-        let metrics: Vec<String> = alarm.metrics.iter().map(|metric| link(&metric.queue)).collect();
-        line(&alarm.resource, "alarm", &metrics);
-    }
+}
+
+fn deliveries(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
     let deliveries = graph.deliveries();
     for pipe in &deliveries.pipes {
         let parts = [link(&pipe.source), link(&pipe.target), plain(&pipe.batch_size)];
@@ -289,22 +316,6 @@ fn lines(graph: &Graph) -> BTreeSet<String> {
         ];
         line(&target.resource, "target", &parts);
     }
-    access(graph, &mut line);
-    for used in graph.queues().iter().flat_map(|queue| graph.dead_letter_uses_of(queue)) {
-        all.insert(format!(
-            "use by {}: {}{}",
-            used.by,
-            link(&used.target),
-            world(&used.when)
-        ));
-    }
-    for function in graph.functions().iter().filter(|f| !graph.invocations_of(f).is_empty()) {
-        all.insert(format!("invoked {}", function.resource.address));
-    }
-    for queue in graph.queues().iter().filter(|queue| graph.is_handed_out(queue)) {
-        all.insert(format!("handed out {}", queue.resource.address));
-    }
-    all
 }
 
 fn access(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
@@ -316,9 +327,16 @@ fn access(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
     for role in &access.roles {
         line(&role.resource, "role", &[plain(&role.name)]);
     }
+    // Declared policies that say nothing of queues and keys.
+    let is_idle = |granted: &Attribute<Link>| {
+        let mut policies = access.managed_policies.iter();
+        let declared = policies.find(|policy| link(granted) == *policy.resource.address);
+        declared.is_some_and(|policy| value(&policy.document, document).is_empty())
+    };
     for policy in &access.role_policies {
         let grant = match &policy.grant {
             Grant::Document(granted) => value(granted, document),
+            Grant::Managed(granted) if is_idle(granted) => String::new(),
             // A policy's name and its ARN are the same.
             Grant::Managed(granted) => link(granted).rsplit('/').next().unwrap().to_owned(),
         };

@@ -189,11 +189,20 @@ impl<'a> Transform<'a> {
         let Some(Some(notifications)) = notifications else {
             return;
         };
-        if let Some(list) = making::child(notifications, "LambdaConfigurations", at) {
-            match &mut list.value {
-                Value::Sequence(items) => items.extend(functions),
-                Value::Mapping(entries) if entries.is_empty() => list.value = Value::Sequence(functions),
-                _ => {}
+        let Value::Mapping(entries) = &mut notifications.value else {
+            return;
+        };
+        if entries.iter().all(|entry| &*entry.key != "LambdaConfigurations") {
+            entries.push(at.entry("LambdaConfigurations", at.list(Vec::new())));
+        }
+        for entry in entries.iter_mut().filter(|entry| &*entry.key == "LambdaConfigurations") {
+            let Value::Sequence(items) = &mut entry.value.value else {
+                return;
+            };
+            for function in &functions {
+                if !items.iter().any(|item| making::is_same(item, function)) {
+                    items.push(function.clone());
+                }
             }
         }
     }

@@ -93,17 +93,17 @@ impl Transform<'_> {
             "S3" => self.bucket_event(owner, &event, invoked),
             _ if STREAMS.contains(&kind) => {
                 self.stream_event(owner, &event, invoked);
-                // MQ, Kafka and DocumentDB grant nothing on queues.
-                match kind {
-                    "Kinesis" | "DynamoDB" | "MSK" => {
-                        grants.service_role(&format!("AWSLambda{kind}ExecutionRole"), event.at);
-                    }
-                    _ => {}
-                }
+                grants.stream(
+                    kind,
+                    event.get("SecretsManagerKmsKeyId").and_then(Node::as_str),
+                    event.at,
+                );
                 grant_failures(&event, grants);
             }
             _ if invoked.is_function => self.other_event(owner, &event, invoked, kind),
-            _ => {}
+            _ => {
+                self.start_role(owner, &event);
+            }
         }
     }
 
@@ -301,7 +301,7 @@ impl Transform<'_> {
         self.make(at, &event.id, "AWS::Scheduler::Schedule", owner, properties);
     }
 
-    /// The role under which a rule starts a state machine.
+    /// The role under which a rule or an API starts a state machine.
     fn start_role(&mut self, owner: &Owner, event: &Event<'_>) -> Node {
         let id = format!("{}Role", event.id);
         let properties = Grants::default().role_properties(event.at);
@@ -335,12 +335,19 @@ impl Transform<'_> {
 
     fn bucket_event(&mut self, owner: &Owner, event: &Event<'_>, invoked: &Invoked) {
         let at = event.at;
-        let events = event
+        let kinds = event
             .get("Events")
-            .map_or(1, |events| events.items().map_or(1, <[Node]>::len));
+            .map_or(&[][..], |kinds| kinds.items().unwrap_or(std::slice::from_ref(kinds)));
         if let Some(bucket) = event.get("Bucket").and_then(referred) {
-            for _ in 0..events {
-                let configuration = at.object(vec![at.entry("Function", invoked.arn(at))]);
+            for kind in kinds {
+                let mut configuration = vec![at.entry("Function", invoked.arn(at))];
+                configuration.extend(event.entry("Filter").cloned());
+                configuration.push(at.entry("Event", kind.clone()));
+                let mut configuration = at.object(configuration);
+                if let Some(condition) = &owner.condition {
+                    let branches = vec![condition.clone(), configuration, at.reference("AWS::NoValue")];
+                    configuration = at.function("Fn::If", at.list(branches));
+                }
                 self.notifications.push((bucket.into(), configuration));
             }
         }

@@ -28,7 +28,8 @@ impl Transform<'_> {
         let invoked = Invoked::function(&owner, alias.as_deref());
         self.url(&owner, &invoked, value("FunctionUrlConfig"));
 
-        let mut grants = Grants::of_function(owner.at, &value);
+        let is_traced = value("Tracing").is_some_and(|mode| self.literal(mode).as_deref() != Some("Disabled"));
+        let mut grants = Grants::of_function(owner.at, is_traced, &value);
         if let Some(queue) = value("DeadLetterQueue") {
             grants.dead_letter_queue(owner.at, queue);
         }
