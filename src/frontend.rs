@@ -5,6 +5,7 @@
 
 mod cloudformation;
 mod json;
+mod md5;
 mod terraform;
 mod toml;
 mod tree;
@@ -46,6 +47,9 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
             Input::ServerlessService(path) => {
                 files.insert(path.clone(), Document::Service);
             }
+            Input::Plan(path) => {
+                files.insert(path.clone(), Document::Plan);
+            }
             Input::CdkApp(directory) => {
                 let app = cloudformation::read_app(directory, sources);
                 broken.extend(app.broken);
@@ -60,6 +64,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
         || {
             let read = files.par_iter().map(|(path, document)| match document {
                 Document::Service => cloudformation::load_serverless(path, &settings, sources),
+                Document::Plan => terraform::load_plan(path, sources),
                 Document::Template => cloudformation::load_template(path, &settings, sources),
                 Document::Stack(environment) => cloudformation::load_stack(path, environment, &settings, sources),
             });
@@ -77,6 +82,8 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
 
 /// What a file is read as. A template that is also a stack of an app is that stack.
 enum Document {
+    /// A Terraform plan or state.
+    Plan,
     /// A template by itself.
     Template,
     /// A template as a CDK app deploys it.

@@ -4,30 +4,32 @@
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
 mod cdk;
+mod comparisons;
 mod conditions;
 mod eval;
+mod includes;
 mod intrinsics;
 mod links;
+mod local;
+mod loops;
 mod parameters;
 mod resources;
 mod sam;
+mod serverless;
 mod template;
 #[cfg(test)]
 mod tests;
 mod value;
 
-use super::tree::{Entry, Node, Parsed, Value};
+use super::tree::{Node, Parsed, SyntaxError};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
-use parameters::Values;
 use resources::Lowering;
-use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
 use template::{Dialect, Template};
 
 /// Reads one template.
@@ -40,9 +42,15 @@ pub(super) fn load_stack(path: &Path, environment: &Environment, settings: &Sett
     load(path, Some(environment), settings, sources, UnitKind::CdkStack)
 }
 
-/// Reads the `resources` of one `serverless.yml`.
+/// Reads one service of the Serverless Framework, which takes no parameters from outside.
 pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, None, settings, sources, UnitKind::ServerlessService)
+    let (mut loaded, documents) = open(path, sources, UnitKind::ServerlessService);
+    for document in &documents {
+        let values = settings.place();
+        let found = serverless::fill(&mut loaded.graph, document, values, path, sources);
+        loaded.diagnostics.extend(found);
+    }
+    loaded
 }
 
 fn load(
@@ -52,14 +60,36 @@ fn load(
     sources: &Sources,
     kind: UnitKind,
 ) -> Loaded {
-    let notes = match kind {
-        UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
-    };
+    let (mut loaded, documents) = open(path, sources, kind);
+    let name = loaded.graph.unit.name.clone();
+    for document in documents {
+        let (document, problems) = includes::included(document, path, sources, &name);
+        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
+        loaded.diagnostics.extend(found);
+        let parameters = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
+        let names = parameters.iter().map(|entry| &*entry.key);
+        let (mut values, faults) = settings.values(path, names, sources, &name);
+        loaded.diagnostics.extend(faults);
+        if let Some(environment) = environment {
+            environment.settle(&mut values);
+        }
+        let (document, problems) = loops::written_out(document, &name, &values);
+        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
+        loaded.diagnostics.extend(found);
+        let document = sam::transform(&document, &values).unwrap_or(document);
+        let template = Template::new(&name, Dialect::Template, &[&document], values);
+        let found = lower(&template, &mut loaded.graph, sources);
+        loaded.diagnostics.extend(found);
+    }
+    loaded
+}
+
+/// The documents of a file, and an empty graph for what they hold.
+fn open(path: &Path, sources: &Sources, kind: UnitKind) -> (Loaded, Vec<Node>) {
     let unit = Unit {
         name: sources.name_of(path),
         kind,
-        notes,
+        notes: Vec::new(),
     };
     let name = unit.name.clone();
     let mut loaded = Loaded {
@@ -71,46 +101,31 @@ fn load(
         Ok(file) => file,
         Err(ReadError::Io(error)) => {
             loaded.errors.push(error);
-            return loaded;
+            return (loaded, Vec::new());
         }
         Err(ReadError::Encoding(diagnostic)) => {
             loaded.diagnostics.push(*diagnostic);
-            return loaded;
+            return (loaded, Vec::new());
         }
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
-    for document in parsed.documents {
-        let (dialect, parts) = match kind {
-            UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
-            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
-        };
-        let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
-        let names = parameters.flatten().map(|entry| &*entry.key);
-        let (mut values, faults) = settings.values(path, names, sources, &name);
-        if let Some(environment) = environment {
-            environment.settle(&mut values);
-        }
-        loaded.diagnostics.extend(faults);
-        let parts: Vec<&Node> = parts.iter().collect();
-        fill(&mut loaded.graph, dialect, &parts, values);
-    }
-    loaded
+    (loaded, parsed.documents)
 }
 
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) {
+/// Adds what `template` declares to `graph`; the bounds that were reached.
+fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> Vec<Diagnostic> {
     let empty = UnitGraph::new(graph.unit.clone());
-    let roots: Vec<Cow<'_, Node>> = roots
-        .iter()
-        .map(|root| sam::transform(root, &values).map_or(Cow::Borrowed(*root), Cow::Owned))
-        .collect();
-    let roots: Vec<&Node> = roots.iter().map(AsRef::as_ref).collect();
-    let template = Template::new(&graph.unit.name, dialect, &roots, values);
     let lowering = Lowering {
-        template: &template,
+        template,
         graph: std::mem::replace(graph, empty),
     };
     *graph = lowering.run();
+    let limits = template.limits();
+    let limits = limits
+        .iter()
+        .map(|(span, bound)| limit_reached(sources, &graph.unit.name, *span, bound));
+    limits.collect()
 }
 
 /// JSON where it looks like JSON; flow YAML that begins like it is read by the other parser.
@@ -127,65 +142,14 @@ fn parse(text: &str, file: FileId) -> Parsed {
 }
 
 fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic> {
-    let errors = parsed.errors.iter();
+    faults_of(&parsed.errors, &parsed.limits, sources, unit)
+}
+
+fn faults_of(errors: &[SyntaxError], limits: &[SyntaxError], sources: &Sources, unit: &str) -> Vec<Diagnostic> {
+    let errors = errors.iter();
     let errors = errors.map(|error| parse_error(sources, unit, error.span, &error.message));
-    let limits = parsed.limits.iter();
+    let limits = limits.iter();
     errors
         .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
         .collect()
-}
-
-/// The templates in `resources`: one, or a list of them, with `extensions` laid over their resources.
-fn service_resources(document: &Node) -> Vec<Node> {
-    let Some(resources) = document.get("resources") else {
-        return Vec::new();
-    };
-    let parts = resources.items().unwrap_or(std::slice::from_ref(resources));
-    let extensions: Vec<&Entry> = parts
-        .iter()
-        .filter_map(|part| part.get("extensions")?.entries())
-        .flatten()
-        .collect();
-    parts.iter().map(|part| extended(part, &extensions)).collect()
-}
-
-/// `part` with its resources changed by `extensions`: properties are added and replaced, as the framework does.
-fn extended(part: &Node, extensions: &[&Entry]) -> Node {
-    let mut part = part.clone();
-    if let Some(Value::Mapping(resources)) = child(&mut part, "Resources").map(|node| &mut node.value) {
-        for resource in resources {
-            for extension in extensions.iter().filter(|extension| extension.key == resource.key) {
-                overlay(&mut resource.value, &extension.value, 0);
-            }
-        }
-    }
-    part
-}
-
-fn child<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
-    match &mut node.value {
-        Value::Mapping(entries) => {
-            let key: Arc<str> = key.into();
-            entries
-                .iter_mut()
-                .find(|entry| entry.key == key)
-                .map(|entry| &mut entry.value)
-        }
-        _ => None,
-    }
-}
-
-/// Lays `over` on `node`, at most as deep as a resource's attributes and their properties.
-fn overlay(node: &mut Node, over: &Node, depth: usize) {
-    let (Value::Mapping(entries), Value::Mapping(new)) = (&mut node.value, &over.value) else {
-        *node = over.clone();
-        return;
-    };
-    for entry in new {
-        match entries.iter_mut().find(|known| known.key == entry.key) {
-            Some(known) if depth < 1 => overlay(&mut known.value, &entry.value, depth + 1),
-            Some(known) => *known = entry.clone(),
-            None => entries.push(entry.clone()),
-        }
-    }
 }

@@ -229,10 +229,15 @@ impl Condition {
 
     /// Whether it holds when every variable has its default; `None` where a default is not known.
     pub fn holds_by_default(&self) -> Option<bool> {
+        self.holds_where(|variable| variable.default.clone())
+    }
+
+    /// Whether it holds where every variable has the value that `value_of` gives; `None` where that is not known.
+    pub fn holds_where(&self, value_of: impl Fn(&Variable) -> Option<Arc<str>>) -> Option<bool> {
         match &self.worlds {
             Worlds::Always => Some(true),
             Worlds::Never => Some(false),
-            Worlds::Some(diagram) => diagram.holds_by_default(),
+            Worlds::Some(diagram) => diagram.holds_where(value_of),
             Worlds::Unknown => None,
         }
     }

@@ -1,9 +1,10 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
-use super::arn::physical_name;
+use super::arn::{physical_name, region};
+use super::delivery::Pipe;
 use super::{
-    Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Function, Invocation,
-    Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
+    Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Form, Function,
+    Invocation, Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub struct Graph {
     function_index: Index,
     /// By queue: mappings that may read it.
     readers: FxHashMap<usize, Vec<usize>>,
+    /// By queue: pipes that may read it.
+    pipes: FxHashMap<usize, Vec<usize>>,
     /// By queue: queues whose redrive policy names it.
     sources: FxHashMap<usize, Vec<usize>>,
 }
@@ -33,7 +36,15 @@ pub struct Graph {
 #[derive(Debug, Default)]
 struct Index {
     by_address: FxHashMap<(UnitId, Arc<str>), usize>,
-    by_name: FxHashMap<String, Vec<(UnitId, usize)>>,
+    by_name: FxHashMap<String, Vec<Named>>,
+}
+
+/// A node by its physical name.
+#[derive(Debug)]
+struct Named {
+    unit: UnitId,
+    at: usize,
+    region: Option<Arc<str>>,
 }
 
 impl Index {
@@ -42,7 +53,11 @@ impl Index {
         for (at, (resource, name)) in nodes.enumerate() {
             index.by_address.insert((resource.unit, resource.address.clone()), at);
             for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
-                index.by_name.entry(name.clone()).or_default().push((resource.unit, at));
+                index.by_name.entry(name.clone()).or_default().push(Named {
+                    unit: resource.unit,
+                    at,
+                    region: resource.region.clone(),
+                });
             }
         }
         index
@@ -55,30 +70,40 @@ impl Index {
             Target::Resource(address) => self.by_address.get(&(unit, address.clone())).copied(),
             Target::Dangling(_) => None,
             Target::External(written) => {
-                let candidates = self.by_name.get(physical_name(written, link.form)?)?;
-                let mut here = candidates.iter().filter(|(of, _)| *of == unit);
-                match (here.next(), here.next(), candidates.as_slice()) {
-                    (Some((_, at)), None, _) | (None, _, [(_, at)]) => Some(*at),
+                let named = self.named(written, link.form);
+                let mut here = named.iter().filter(|node| node.unit == unit);
+                match (here.next(), here.next(), named.as_slice()) {
+                    (Some(node), None, _) | (None, _, [node]) => Some(node.at),
                     _ => None,
                 }
             }
         }
     }
-}
 
-impl Index {
+    /// The nodes that `attribute`, written in `unit`, points to in some world.
+    fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
+        let links = attribute.cases.iter().filter_map(Case::value);
+        links.filter_map(move |link| self.find(unit, link))
+    }
+
+    /// Every node with the physical name in `written` that is not known to be in another Region.
+    fn named(&self, written: &str, form: Form) -> Vec<&Named> {
+        let region = region(written, form);
+        let named = physical_name(written, form).and_then(|name| self.by_name.get(name));
+        let elsewhere = move |node: &Named| {
+            let regions = region.zip(node.region.as_deref());
+            regions.is_some_and(|(one, other)| one != other)
+        };
+        named.into_iter().flatten().filter(|node| !elsewhere(node)).collect()
+    }
+
     /// Every node of `unit` that `link` may point to: several where they share a physical name.
     fn candidates(&self, unit: UnitId, link: &Link) -> Vec<usize> {
         let Target::External(written) = &link.target else {
             return self.find(unit, link).into_iter().collect();
         };
-        let named = physical_name(written, link.form).and_then(|name| self.by_name.get(name));
-        let here = named
-            .into_iter()
-            .flatten()
-            .filter(|(of, _)| *of == unit)
-            .map(|(_, at)| *at);
-        let here: Vec<usize> = here.collect();
+        let named = self.named(written, link.form).into_iter();
+        let here: Vec<usize> = named.filter(|node| node.unit == unit).map(|node| node.at).collect();
         if here.is_empty() {
             self.find(unit, link).into_iter().collect()
         } else {
@@ -97,6 +122,14 @@ pub(super) fn take<T>(all: &mut Vec<T>, nodes: Vec<T>, unit: UnitId, resource: f
     let mut nodes: Vec<(Arc<str>, T)> = nodes.into_iter().map(with_address).collect();
     nodes.sort_by(|(one, _), (other, _)| one.cmp(other));
     all.extend(nodes.into_iter().map(|(_, node)| node));
+}
+
+/// Adds `to` to what is noted under `from`, once.
+fn note(map: &mut FxHashMap<usize, Vec<usize>>, from: usize, to: usize) {
+    let noted = map.entry(from).or_default();
+    if !noted.contains(&to) {
+        noted.push(to);
+    }
 }
 
 /// A mapping that reads a queue, in the worlds where it does.
@@ -141,22 +174,17 @@ impl Graph {
         self.queue_index = Index::build(self.queues.iter().map(|node| (&node.resource, &node.name)));
         self.function_index = Index::build(self.functions.iter().map(|node| (&node.resource, &node.name)));
         for (at, mapping) in self.mappings.iter().enumerate() {
-            for link in mapping.queue.cases.iter().filter_map(Case::value) {
-                if let Some(queue) = self.queue_index.find(mapping.resource.unit, link) {
-                    let readers = self.readers.entry(queue).or_default();
-                    if !readers.contains(&at) {
-                        readers.push(at);
-                    }
-                }
-            }
+            let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
+            queues.for_each(|queue| note(&mut self.readers, queue, at));
+        }
+        for (at, pipe) in self.deliveries.pipes.iter().enumerate() {
+            let queues = self.queue_index.all(pipe.resource.unit, &pipe.source);
+            queues.for_each(|queue| note(&mut self.pipes, queue, at));
         }
         for (at, queue) in self.queues.iter().enumerate() {
             for (_, link) in queue.redrive_targets(&Condition::always()) {
                 if let Some(target) = self.queue_index.find(queue.resource.unit, link) {
-                    let sources = self.sources.entry(target).or_default();
-                    if !sources.contains(&at) {
-                        sources.push(at);
-                    }
+                    note(&mut self.sources, target, at);
                 }
             }
         }
@@ -248,6 +276,12 @@ impl Graph {
             }
         }
         all
+    }
+
+    /// The pipes that may read `queue`.
+    pub(super) fn pipes_naming<'g>(&'g self, queue: &Queue) -> impl Iterator<Item = &'g Pipe> {
+        let pipes = self.place(queue).and_then(|at| self.pipes.get(&at));
+        pipes.into_iter().flatten().map(|&at| &self.deliveries.pipes[at])
     }
 
     /// The functions that `mapping` may invoke, each in the worlds of `world` where it does.

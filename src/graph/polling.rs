@@ -1,6 +1,7 @@
-//! Who reads a queue through an event source mapping: the questions of every rule that compares a queue with
+//! Who reads a queue, through an event source mapping or a pipe: the questions of every rule that compares a queue with
 //! its consumers. What is unresolved stays for the caller to note.
 
+use super::delivery::Pipe;
 use super::{Condition, Consumption, EventSourceMapping, Function, Graph, Link, Queue};
 
 impl Graph {
@@ -8,6 +9,31 @@ impl Graph {
     pub fn polled(&self) -> impl Iterator<Item = (&Queue, Vec<Consumption<'_>>)> {
         let all = self.queues().iter().map(|queue| (queue, self.consumptions(queue)));
         all.filter(|(_, consumptions)| !consumptions.is_empty())
+    }
+
+    /// Every queue that some mapping or pipe names as its source.
+    pub fn read(&self) -> impl Iterator<Item = &Queue> {
+        self.queues().iter().filter(|queue| self.is_read(queue))
+    }
+
+    /// Whether some mapping or pipe names `queue` as its source.
+    pub fn is_read(&self, queue: &Queue) -> bool {
+        !self.consumptions(queue).is_empty() || !self.pipes_from(queue).is_empty()
+    }
+
+    /// The pipes that read `queue`, running or not, each in the worlds where it does.
+    pub fn pipes_from<'g>(&'g self, queue: &'g Queue) -> Vec<(Condition, &'g Pipe)> {
+        let mut all = Vec::new();
+        for pipe in self.pipes_naming(queue) {
+            let both = queue.resource.when.and(&pipe.resource.when);
+            for (world, _, link) in pipe.source.known_in(&both) {
+                let found = self.queue(pipe.resource.unit, link);
+                if found.is_some_and(|found| std::ptr::eq(found, queue)) {
+                    all.push((world, pipe));
+                }
+            }
+        }
+        all
     }
 
     /// The function that `link`, written in `mapping`, invokes, where it is declared in the project and exists

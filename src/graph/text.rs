@@ -23,6 +23,8 @@ pub fn render(graph: &Graph, sources: &Sources) -> String {
             UnitKind::Template => "template",
             UnitKind::CdkStack => "CDK stack",
             UnitKind::ServerlessService => "Serverless Framework service",
+            UnitKind::Plan => "Terraform plan",
+            UnitKind::State => "Terraform state",
         };
         writer.line(0, &format!("{kind} {}", unit.name));
         writer.unit(UnitId(u32::try_from(at).unwrap_or(u32::MAX)));

@@ -4,7 +4,7 @@ use super::max_receive_count_too_low::MINIMUM;
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
-use crate::rules::shared::operands::{Operand, Poll};
+use crate::rules::shared::operands::{Consumer, Operand};
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-low-for-poller",
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "fewer than five receives: throttling of the function counts against the message",
     page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
+    settings: &[],
     check: Some(check),
 };
 
@@ -21,24 +22,23 @@ pub(super) static RULE: Rule = Rule {
 const RECOMMENDED: i64 = 5;
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, _) in graph.polled() {
+    for queue in graph.read() {
         for count in findings.receive_counts(&queue.resource.when, queue) {
             if !(MINIMUM..RECOMMENDED).contains(&count.value) {
                 continue; // Below the minimum it is `max-receive-count-too-low` that speaks.
             }
-            for poll in findings.polls(graph, &count.world, queue) {
-                if poll.enabled {
-                    let diagnostic = low(findings, queue, &count, &poll);
-                    findings.report(&poll.world, &queue.resource, diagnostic);
-                }
+            for consumer in findings.consumers(graph, &count.world, queue) {
+                let diagnostic = low(findings, queue, &count, &consumer);
+                findings.report(&consumer.world, &queue.resource, diagnostic);
             }
         }
     }
 }
 
-fn low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, poll: &Poll<'_>) -> Diagnostic {
+fn low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>) -> Diagnostic {
+    let throttled = if consumer.is_pipe { "pipe" } else { "function" };
     let headline = format!(
-        "{} gives up on a message after {} receives, and a throttled function uses them up",
+        "{} gives up on a message after {} receives, and a throttled {throttled} uses them up",
         queue.resource.shown(),
         count.value
     );
@@ -50,12 +50,8 @@ fn low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, poll: &Poll<
         count.span,
         format!("moved to the dead-letter queue after {} receives", count.count()),
     );
-    count
-        .trace(diagnostic)
-        .label(
-            poll.mapping.resource.header,
-            format!("{} reads the queue", poll.mapping.resource.shown()),
-        )
+    consumer
+        .show(count.trace(diagnostic))
         .help(format!("set `{}` to {RECOMMENDED} or more", count.name))
 }
 

@@ -1,8 +1,9 @@
-//! Flags mappings whose source is a queue's URL or name, where Lambda takes an ARN.
+//! Flags a queue's URL or name where AWS takes an ARN: sources, targets, endpoints, dead-letter queues.
 
 use super::{Category, Findings, Known, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::graph::{EventSourceMapping, Form, Graph, Link, Queue, Target};
+use crate::graph::delivery::Sender;
+use crate::graph::{Attribute, Condition, Form, Graph, Link, Queue, Resource};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-url-in-place-of-arn",
@@ -11,56 +12,128 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a queue's URL or name stands where AWS takes its ARN",
     page: include_str!("../../rules/queue-url-in-place-of-arn.md"),
+    settings: &[],
     check: Some(check),
 };
 
+/// A place that takes the ARN of a queue.
+struct Place<'g> {
+    resource: &'g Resource,
+    /// Where it exists.
+    world: &'g Condition,
+    /// The attribute of the finding.
+    attribute: &'static str,
+    /// Ends "takes the URL of the queue".
+    role: &'static str,
+    /// Who refuses it.
+    service: &'static str,
+}
+
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for source in findings.known(&mapping.resource.when, &mapping.resource, &mapping.queue) {
-            let queue = graph.queue(mapping.resource.unit, source.value);
-            // A reference to something that is no queue may well give an ARN.
-            let is_queue = queue.is_some() || is_url(source.value);
-            if source.value.form != Form::Arn && is_queue {
-                let diagnostic = no_arn(findings, mapping, &source, queue);
-                findings.report(&source.world, &mapping.resource, diagnostic);
-            }
+        let place = place(&mapping.resource, "queue", "for its source", "Lambda");
+        judge(graph, findings, &place, &mapping.queue, Some);
+    }
+    let deliveries = graph.deliveries();
+    for pipe in &deliveries.pipes {
+        let source = place(&pipe.resource, "source", "for its source", "EventBridge");
+        judge(graph, findings, &source, &pipe.source, Some);
+        let target = place(&pipe.resource, "target", "for its target", "EventBridge");
+        judge(graph, findings, &target, &pipe.target, Some);
+    }
+    for subscription in &deliveries.subscriptions {
+        let endpoint = place(&subscription.resource, "endpoint", "for its endpoint", "SNS");
+        judge(graph, findings, &endpoint, &subscription.endpoint, Some);
+    }
+    for target in &deliveries.targets {
+        let service = if target.sender == Sender::Bucket {
+            "S3"
+        } else {
+            "EventBridge"
+        };
+        let delivery = place(&target.resource, "target", "for its target", service);
+        judge(graph, findings, &delivery, &target.target, Some);
+        let failures = place(&target.resource, "dead_letter", "for its dead-letter queue", service);
+        judge(graph, findings, &failures, &target.dead_letter, Option::as_ref);
+    }
+    for function in graph.functions() {
+        for setting in &function.failure_targets {
+            let failures = Place {
+                world: &setting.when,
+                ..place(&function.resource, "failure_target", "for its failures", "Lambda")
+            };
+            judge(graph, findings, &failures, &setting.target, Some);
         }
     }
 }
 
-fn is_url(link: &Link) -> bool {
-    matches!(&link.target, Target::External(written) if link.form == Form::Url && written.starts_with("https://"))
+fn place<'g>(resource: &'g Resource, attribute: &'static str, role: &'static str, service: &'static str) -> Place<'g> {
+    Place {
+        resource,
+        world: &resource.when,
+        attribute,
+        role,
+        service,
+    }
 }
 
-fn no_arn(
+fn judge<'g, T>(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    place: &Place<'g>,
+    attribute: &'g Attribute<T>,
+    link: impl Fn(&'g T) -> Option<&'g Link>,
+) {
+    for known in findings.known(place.world, place.resource, attribute) {
+        let Some(link) = link(known.value).filter(|link| link.form != Form::Arn) else {
+            continue;
+        };
+        let queue = graph.queue(place.resource.unit, link);
+        // A reference to something that is no queue may well give an ARN.
+        if queue.is_some() || is_url(link) {
+            let diagnostic = no_arn(findings, place, &known, link, queue);
+            findings.report(&known.world, place.resource, diagnostic);
+        }
+    }
+}
+
+/// Whether `link` is the URL of a queue; subscriptions and targets may well have other URLs.
+fn is_url(link: &Link) -> bool {
+    link.form == Form::Url && link.external_queue_name().is_some()
+}
+
+fn no_arn<T>(
     findings: &Findings<'_>,
-    mapping: &EventSourceMapping,
-    source: &Known<'_, Link>,
+    place: &Place<'_>,
+    known: &Known<'_, T>,
+    link: &Link,
     queue: Option<&Queue>,
 ) -> Diagnostic {
-    let form = if source.value.form == Form::Url { "URL" } else { "name" };
+    let form = if link.form == Form::Url { "URL" } else { "name" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
-        "{} takes the {form} of {shown} for its source, and Lambda wants the ARN",
-        mapping.resource.shown()
+        "{} takes the {form} of {shown} {}, and {} wants the ARN",
+        place.resource.shown(),
+        place.role,
+        place.service
     );
-    let label = format!("this is the queue's {form}{}", source.provenance());
+    let label = format!("this is the queue's {form}{}", known.provenance());
     let diagnostic = findings.diagnostic(
         Severity::Error,
-        &mapping.resource,
-        "queue",
+        place.resource,
+        place.attribute,
         headline,
-        source.span(),
+        known.span(),
         label,
     );
-    let diagnostic = source.show_origin(diagnostic);
+    let diagnostic = known.show_origin(diagnostic);
     match queue {
         Some(queue) => diagnostic
             .label(queue.resource.header, format!("{shown} is declared here"))
-            .help(format!("set `{}` to `{}`", source.name, queue.resource.arn_reference())),
+            .help(format!("set `{}` to `{}`", known.name, queue.resource.arn_reference())),
         None => diagnostic.help(format!(
             "set `{}` to the queue's ARN: `arn:aws:sqs:<region>:<account>:<name>`",
-            source.name
+            known.name
         )),
     }
 }
@@ -242,5 +315,50 @@ Resources:
         );
         let help = found.first().and_then(|found| found.help.as_deref());
         assert_eq!(help, Some("set `EventSourceArn` to `!GetAtt Q.Arn`"));
+    }
+
+    #[test]
+    fn whatever_takes_a_queue_takes_its_arn() {
+        let lines = [
+            "resource \"aws_pipes_pipe\" \"p\" {\n target = \"arn:aws:states:eu-west-1:123456789012:stateMachine:m\"\n source = aws_sqs_queue.q.url",
+            "resource \"aws_pipes_pipe\" \"p\" {\n source = \"arn:aws:kinesis:eu-west-1:123456789012:stream/s\"\n target = aws_sqs_queue.q.id",
+            "resource \"aws_sns_topic_subscription\" \"s\" {\n topic_arn = \"arn:aws:sns:eu-west-1:123456789012:t\"\n protocol = \"sqs\"\n endpoint = aws_sqs_queue.q.url",
+            "resource \"aws_cloudwatch_event_target\" \"t\" {\n rule = \"r\"\n arn = aws_sqs_queue.q.id",
+            "resource \"aws_cloudwatch_event_target\" \"t\" {\n rule = \"r\"\n arn = \"arn:aws:lambda:eu-west-1:123456789012:function:f\"\n dead_letter_config {\n arn = aws_sqs_queue.q.name",
+            "resource \"aws_lambda_function\" \"f\" {\n function_name = \"f\"\n dead_letter_config {\n target_arn = aws_sqs_queue.q.url",
+            "resource \"aws_s3_bucket_notification\" \"n\" {\n bucket = \"b\"\n queue {\n queue_arn = aws_sqs_queue.q.id",
+        ];
+        for line in lines {
+            let closing = if line.contains("{\n dead") || line.contains("queue {") || line.contains("config {") {
+                "}\n}"
+            } else {
+                "}"
+            };
+            let wrong = format!(
+                "resource \"aws_sqs_queue\" \"q\" {{}}\n{line} # expect: queue-url-in-place-of-arn\n{closing}\n"
+            );
+            check(&RULE, Terraform, &wrong);
+            let right = wrong
+                .replace(".q.url", ".q.arn")
+                .replace(".q.id", ".q.arn")
+                .replace(".q.name", ".q.arn");
+            let right = right.replace(" # expect: queue-url-in-place-of-arn", "");
+            check(&RULE, Terraform, &right);
+        }
+    }
+
+    #[test]
+    fn urls_of_other_things_are_endpoints() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sns_topic_subscription" "s" {
+  topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"
+  protocol  = "https"
+  endpoint  = "https://shop.example.com/orders"
+}
+"#,
+        );
     }
 }

@@ -3,7 +3,7 @@
 use super::{Category, Findings, Known, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
-use crate::rules::shared::operands::{Poll, trace};
+use crate::rules::shared::operands::{Consumer, trace};
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-missing",
@@ -12,12 +12,13 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a message that always fails is retried until it expires, and then lost",
     page: include_str!("../../rules/redrive-policy-missing.md"),
+    settings: &[],
     check: Some(check),
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_open_sources(graph);
-    for (queue, _) in graph.polled() {
+    for queue in graph.read() {
         if graph.is_dead_letter_queue(queue) {
             continue; // The end of the line.
         }
@@ -26,11 +27,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue; // Whatever is wrong with it, `redrive-policy-malformed` says.
             }
             for world in worlds_as_source(findings, queue, &redrive.world) {
-                for poll in findings.polls(graph, &world, queue) {
-                    if poll.enabled {
-                        let diagnostic = missing(findings, queue, &redrive, &poll);
-                        findings.report(&poll.world, &queue.resource, diagnostic);
-                    }
+                for consumer in findings.consumers(graph, &world, queue) {
+                    let diagnostic = missing(findings, queue, &redrive, &consumer);
+                    findings.report(&consumer.world, &queue.resource, diagnostic);
                 }
             }
         }
@@ -56,7 +55,7 @@ fn missing(
     findings: &Findings<'_>,
     queue: &Queue,
     redrive: &Known<'_, Option<RedrivePolicy>>,
-    poll: &Poll<'_>,
+    consumer: &Consumer<'_>,
 ) -> Diagnostic {
     let headline = format!(
         "{} has no redrive policy: a message that always fails is retried until it expires, and then lost",
@@ -75,11 +74,8 @@ fn missing(
         redrive.span(),
         message,
     );
-    let mut diagnostic = trace(redrive.origin(), redrive.span(), diagnostic).label(
-        poll.mapping.resource.header,
-        format!("{} reads the queue", poll.mapping.resource.shown()),
-    );
-    let fifo = queue.fifo.known_in(&poll.world);
+    let mut diagnostic = consumer.show(trace(redrive.origin(), redrive.span(), diagnostic));
+    let fifo = queue.fifo.known_in(&consumer.world);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {
         let message = "until it expires the message also blocks its group; a dead-letter queue frees the group, but breaks its order";
         diagnostic = diagnostic.label(case.span, message);

@@ -4,7 +4,7 @@ use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::limits::RETENTION;
 use crate::graph::{Graph, Queue};
-use crate::rules::shared::operands::{Operand, Poll};
+use crate::rules::shared::operands::{Consumer, Operand};
 
 pub(super) static RULE: Rule = Rule {
     id: "retries-outlast-retention",
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a failing message expires before it reaches the dead-letter queue",
     page: include_str!("../../rules/retries-outlast-retention.md"),
+    settings: &[],
     check: Some(check),
 };
 
@@ -59,19 +60,17 @@ impl Retries<'_> {
 }
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, _) in graph.polled() {
+    for queue in graph.read() {
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            for poll in findings.polls(graph, &count.world, queue) {
-                if poll.enabled {
-                    compare(findings, queue, &count, &poll);
-                }
+            for consumer in findings.consumers(graph, &count.world, queue) {
+                compare(findings, queue, &count, &consumer);
             }
         }
     }
 }
 
-fn compare(findings: &mut Findings<'_>, queue: &Queue, count: &Operand<'_>, poll: &Poll<'_>) {
-    for visibility in findings.visibility(&poll.world, queue) {
+fn compare(findings: &mut Findings<'_>, queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>) {
+    for visibility in findings.visibility(&consumer.world, queue) {
         for delay in findings.delay(&visibility.world, queue) {
             for retention in findings.retention(&delay.world, queue) {
                 let retries = Retries {
@@ -82,7 +81,7 @@ fn compare(findings: &mut Findings<'_>, queue: &Queue, count: &Operand<'_>, poll
                 // 0 and a retention within one visibility timeout have rules of their own.
                 let applies = 0 < visibility.value && visibility.value < retention.value;
                 if applies && retention.value <= retries.age() {
-                    let diagnostic = expires(findings, queue, &retries, &retention, poll);
+                    let diagnostic = expires(findings, queue, &retries, &retention, consumer);
                     findings.report(&retention.world, &queue.resource, diagnostic);
                 }
             }
@@ -95,7 +94,7 @@ fn expires(
     queue: &Queue,
     retries: &Retries<'_>,
     retention: &Operand<'_>,
-    poll: &Poll<'_>,
+    consumer: &Consumer<'_>,
 ) -> Diagnostic {
     let (age, visibility) = (retries.age(), retries.visibility.value);
     let severity = if retention.value <= 2 * visibility {
@@ -127,12 +126,8 @@ fn expires(
     } else {
         help.join(", or ")
     };
-    retries
-        .show(retention.trace(diagnostic))
-        .label(
-            poll.mapping.resource.header,
-            format!("{} reads the queue", poll.mapping.resource.shown()),
-        )
+    consumer
+        .show(retries.show(retention.trace(diagnostic)))
         .calculation(retries.calculation())
         .help(help)
 }

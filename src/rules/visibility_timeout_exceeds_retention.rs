@@ -3,7 +3,7 @@
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
-use crate::rules::shared::operands::{Operand, Poll};
+use crate::rules::shared::operands::{Consumer, Operand};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-exceeds-retention",
@@ -12,19 +12,18 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a message expires before its visibility timeout ends, so nothing is ever retried",
     page: include_str!("../../rules/visibility-timeout-exceeds-retention.md"),
+    settings: &[],
     check: Some(check),
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, _) in graph.polled() {
-        for poll in findings.polls(graph, &queue.resource.when, queue) {
-            if !poll.enabled {
-                continue; // No consumer: nothing is received even once.
-            }
-            for visibility in findings.visibility(&poll.world, queue) {
+    for queue in graph.read() {
+        // Without a consumer nothing is received even once.
+        for consumer in findings.consumers(graph, &queue.resource.when, queue) {
+            for visibility in findings.visibility(&consumer.world, queue) {
                 for retention in findings.retention(&visibility.world, queue) {
                     if retention.value <= visibility.value {
-                        let diagnostic = expires_first(findings, queue, &poll, &visibility, &retention);
+                        let diagnostic = expires_first(findings, queue, &consumer, &visibility, &retention);
                         findings.report(&retention.world, &queue.resource, diagnostic);
                     }
                 }
@@ -36,7 +35,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn expires_first(
     findings: &Findings<'_>,
     queue: &Queue,
-    poll: &Poll<'_>,
+    consumer: &Consumer<'_>,
     visibility: &Operand<'_>,
     retention: &Operand<'_>,
 ) -> Diagnostic {
@@ -55,12 +54,8 @@ fn expires_first(
         format!("the message is deleted after {}", retention.seconds()),
     );
     let again = format!("it could be received again after {}", visibility.seconds());
-    visibility
-        .show(retention.trace(diagnostic), visibility.or_default(again, "SQS"))
-        .label(
-            poll.mapping.resource.header,
-            format!("{} reads the queue", poll.mapping.resource.shown()),
-        )
+    consumer
+        .show(visibility.show(retention.trace(diagnostic), visibility.or_default(again, "SQS")))
         .help(format!(
             "raise `{}` well above {}: without it SQS keeps messages for 345600 s (4 days)",
             retention.name, visibility.value

@@ -12,12 +12,13 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "the visibility timeout is 0, so every consumer receives a message at once",
     page: include_str!("../../rules/visibility-timeout-zero.md"),
+    settings: &[],
     check: Some(check),
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        let read = !graph.consumptions(queue).is_empty();
+        let read = graph.is_read(queue);
         if !read && graph.is_dead_letter_queue(queue) {
             continue; // Nobody works on its messages.
         }

@@ -1,24 +1,34 @@
 //! The `Conditions` section as formulas over parameters, so that conditions on one parameter are correlated.
 //! What is not understood is a yes-or-no question of its own, equal where its text is equal.
+//!
+//! What the two sides of `Fn::Equals` are is told in `comparisons.rs`.
 
-use super::template::{Parameter, Template, scalar};
-use super::value::Evaluated;
+use super::template::{Template, scalar};
 use crate::frontend::tree::{Node, Value};
-use crate::graph::{Condition, Variable};
+use crate::graph::Condition;
 use std::fmt::Write as _;
 
 /// Conditions that refer to each other are followed this deep.
 const MAX_DEPTH: usize = 64;
 
-/// One side of `Fn::Equals`.
-enum Side {
-    /// Texts, each in some worlds.
-    Known(Vec<(Condition, String)>),
-    /// Something that may have several values.
-    Variable(Variable),
-}
-
 impl<'t> Template<'t> {
+    /// Reads every condition, before values are: parameters have other values where conditions compare them.
+    pub(super) fn settle_conditions(&self) {
+        self.compute_all();
+        if self.comparisons.borrow().has_pairs() {
+            // Which texts parameters are compared with is known only now.
+            self.comparisons.borrow_mut().settle();
+            self.computed.borrow_mut().clear();
+            self.compute_all();
+        }
+    }
+
+    fn compute_all(&self) {
+        for entry in &self.conditions_in_order {
+            self.condition(&entry.key);
+        }
+    }
+
     /// The worlds in which the condition called `name` is true.
     pub(super) fn condition(&self, name: &str) -> Condition {
         self.condition_within(name, 0)
@@ -27,23 +37,42 @@ impl<'t> Template<'t> {
     fn condition_within(&self, name: &str, depth: usize) -> Condition {
         let flag = || Condition::flag(format!("{}|{}", self.unit, name.replace('|', "/")));
         if let Some(known) = self.computed.borrow().get(name) {
-            // A condition that is being computed refers to itself: AWS refuses it.
+            if known.is_none()
+                && let Some(node) = self.conditions.get(name)
+            {
+                // A condition that is being computed: AWS refuses it.
+                self.note_limit(node.span, format!("condition `{name}` refers to itself"));
+            }
             return known.clone().unwrap_or_else(flag);
         }
-        let Some(node) = self.conditions.get(name).filter(|_| depth < MAX_DEPTH) else {
+        let Some(node) = self.conditions.get(name) else {
             return flag();
         };
+        if depth >= MAX_DEPTH {
+            self.note_limit(
+                node.span,
+                format!("conditions refer to each other more than {MAX_DEPTH} deep"),
+            );
+            return flag();
+        }
         self.computed.borrow_mut().insert(name.into(), None);
         let condition = self.formula(node, depth + 1).named(name);
+        if condition.is_too_complex() {
+            self.note_limit(node.span, format!("condition `{name}` is too complex to evaluate"));
+        }
         self.computed.borrow_mut().insert(name.into(), Some(condition.clone()));
         condition
     }
 
     fn formula(&self, node: &'t Node, depth: usize) -> Condition {
         let flag = || Condition::flag(format!("{}|{}", self.unit, outline(node)));
-        let Some([entry]) = node.entries().filter(|_| depth < MAX_DEPTH) else {
+        let Some([entry]) = node.entries() else {
             return flag();
         };
+        if depth >= MAX_DEPTH {
+            self.note_limit(node.span, format!("conditions are nested more than {MAX_DEPTH} deep"));
+            return flag();
+        }
         let operands = entry.value.items().unwrap_or_default();
         let mut formulas = operands.iter().map(|operand| self.formula(operand, depth + 1));
         match (&*entry.key, operands) {
@@ -54,103 +83,14 @@ impl<'t> Template<'t> {
             ("Fn::And", [_, ..]) => formulas.fold(Condition::always(), |all, next| all.and(&next)),
             ("Fn::Or", [_, ..]) => formulas.fold(Condition::never(), |all, next| all.or(&next)),
             ("Fn::Not", [_]) => formulas.next().map_or_else(flag, |only| only.not()),
-            ("Fn::Equals", [left, right]) => Self::equal(self.side(left), self.side(right)),
+            ("Fn::Equals", [left, right]) => self.equal(left, right),
             _ => flag(),
-        }
-    }
-
-    fn equal(left: Side, right: Side) -> Condition {
-        match (left, right) {
-            (Side::Known(left), Side::Known(right)) => {
-                let mut either = Condition::never();
-                for (when, text) in &left {
-                    for (other, _) in right.iter().filter(|(_, other)| other == text) {
-                        either = either.or(&when.and(other));
-                    }
-                }
-                either
-            }
-            (Side::Variable(variable), Side::Known(known)) | (Side::Known(known), Side::Variable(variable)) => {
-                let each = known.into_iter();
-                each.fold(Condition::never(), |either, (when, text)| {
-                    either.or(&when.and(&Condition::is(variable.clone(), text)))
-                })
-            }
-            (Side::Variable(a), Side::Variable(b)) if a.key == b.key => Condition::always(),
-            (Side::Variable(a), Side::Variable(b)) => {
-                if let (Some(values), Some(_)) = (&a.domain, &b.domain) {
-                    return values.iter().fold(Condition::never(), |either, value| {
-                        let mine = Condition::is(a.clone(), value.clone());
-                        either.or(&mine.and(&Condition::is(b.clone(), value.clone())))
-                    });
-                }
-                let (first, second) = if a.key < b.key { (a, b) } else { (b, a) };
-                let own = second.key.rsplit('|').next().unwrap_or_default().to_owned();
-                Condition::flag(format!("{} = {own}", first.key))
-            }
-        }
-    }
-
-    fn side(&self, node: &'t Node) -> Side {
-        if let Some(name) = self.variable_name(node) {
-            return Side::Variable(self.variable(name));
-        }
-        let opaque = || Side::Variable(self.variable(&outline(node)));
-        if self.mentions_open_parameter(node, 0) {
-            return opaque();
-        }
-        let mut known = Vec::new();
-        for outcome in self.eval(node, node.span, &Condition::always()) {
-            match outcome.value {
-                Evaluated::Absent => known.push((outcome.when, String::new())),
-                value => match value.text() {
-                    Ok(text) => known.push((outcome.when, text)),
-                    Err(_) => return opaque(),
-                },
-            }
-        }
-        Side::Known(known)
-    }
-
-    /// The parameter or pseudo parameter that `node` refers to, where it stands for one value.
-    pub(super) fn variable_name(&self, node: &'t Node) -> Option<&'t str> {
-        let [entry] = node.entries()? else { return None };
-        let name = entry.value.as_str().filter(|_| &*entry.key == "Ref")?;
-        let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue" && self.pseudo_parameter(name).is_none();
-        let is_parameter = self
-            .parameter(name)
-            .is_some_and(|parameter| !parameter.is_list() && !parameter.is_settled());
-        (is_pseudo || is_parameter).then_some(name)
-    }
-
-    /// Whether the value of `node` changes with a parameter that may have any value.
-    fn mentions_open_parameter(&self, node: &'t Node, depth: usize) -> bool {
-        let is_open = |name: &str| {
-            let parameter = self.parameter(name);
-            parameter.is_some_and(Parameter::is_open)
-        };
-        if depth > MAX_DEPTH {
-            return true;
-        }
-        match &node.value {
-            Value::String(text) => text.match_indices("${").any(|(at, _)| {
-                let name = text.get(at + 2..).and_then(|rest| rest.split('}').next());
-                name.is_some_and(|name| is_open(name.trim()))
-            }),
-            Value::Sequence(items) => items.iter().any(|item| self.mentions_open_parameter(item, depth + 1)),
-            Value::Mapping(entries) => entries.iter().any(|entry| match (&*entry.key, entry.value.as_str()) {
-                ("Ref", Some(name)) => is_open(name),
-                // Its keys are cases of their own.
-                ("Fn::FindInMap", _) => false,
-                _ => self.mentions_open_parameter(&entry.value, depth + 1),
-            }),
-            _ => false,
         }
     }
 }
 
 /// A text that is equal for equal expressions.
-fn outline(node: &Node) -> String {
+pub(super) fn outline(node: &Node) -> String {
     fn write(node: &Node, depth: usize, text: &mut String) {
         if text.len() > 400 || depth > 16 {
             // Expressions this long are told apart by their place.

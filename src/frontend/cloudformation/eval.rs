@@ -1,12 +1,18 @@
 //! Evaluates expressions, lazily: a property is evaluated when it is asked for, in the worlds it is asked for.
 //! It knows no resource type; what an intrinsic does is told in `intrinsics.rs`.
 
+use super::loops::PREFIX;
+use super::serverless;
 use super::template::{Dialect, Template, scalar};
 use super::value::{Evaluated, Outcome, Outcomes, Part, combine};
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{Condition, Origin};
 use crate::source::Span;
 use std::sync::Arc;
+
+/// How a dynamic reference begins.
+const DYNAMIC: &str = "{{resolve:";
+const UNKNOWN_REFERENCE: &str = "a dynamic reference is known only when the stack is deployed";
 
 /// A list, with its items evaluated, in some worlds.
 #[derive(Debug)]
@@ -32,42 +38,58 @@ impl<'t> Template<'t> {
     pub(super) fn eval(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
         let one = |value| vec![Outcome::always(value, at)];
         if !self.may_step() {
+            self.note_limit(at, "the template takes too many steps to evaluate".to_owned());
             return one(Evaluated::Unresolved(
                 "the template takes too many steps to evaluate".into(),
             ));
         }
         match &node.value {
             Value::Null => one(Evaluated::Absent),
-            Value::String(text) => one(self.plain(text)),
+            Value::String(text) => self.told(node, one(self.plain(text))),
             Value::Sequence(_) => one(Evaluated::Tree(node)),
             Value::Mapping(_) => match intrinsic(node) {
                 Some((name, argument)) => self.intrinsic(name, argument, at, world),
                 None => one(Evaluated::Tree(node)),
             },
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) => {
-                one(Evaluated::literal(scalar(node).unwrap_or_default()))
+                self.told(node, one(Evaluated::literal(scalar(node).unwrap_or_default())))
             }
         }
     }
 
+    /// `outcomes` of a scalar, with where it came from in the place of a variable.
+    fn told(&self, node: &Node, mut outcomes: Outcomes<'t>) -> Outcomes<'t> {
+        if let Some(origins) = self.origins.and_then(|all| all.get(&node.span)) {
+            for outcome in &mut outcomes {
+                outcome.origins.extend(origins.iter().cloned());
+            }
+        }
+        outcomes
+    }
+
     /// A text that is no argument of an intrinsic.
     pub(super) fn plain<'a>(&self, text: &str) -> Evaluated<'a> {
-        match self.placeholder(text) {
+        match self.foreign(text) {
             Some(reason) => Evaluated::open(text, reason),
+            None if text.contains(DYNAMIC) => Evaluated::Text(dynamic(text)),
+            None if self.dialect == Dialect::Serverless => Evaluated::Text(serverless::parts(text)),
             None => Evaluated::literal(text),
         }
     }
 
     /// Why `text` is filled in by something other than CloudFormation's intrinsics.
     pub(super) fn placeholder(&self, text: &str) -> Option<Arc<str>> {
-        if text.contains("{{resolve:") {
-            return Some("a dynamic reference is known only when the stack is deployed".into());
-        }
-        if text.contains("{{") || text.contains("{%") {
+        let is_dynamic = text.contains(DYNAMIC);
+        self.foreign(text)
+            .or_else(|| is_dynamic.then(|| UNKNOWN_REFERENCE.into()))
+    }
+
+    /// Which language other than CloudFormation's `text` is written in.
+    pub(super) fn foreign(&self, text: &str) -> Option<Arc<str>> {
+        let mut braces = text.match_indices("{{");
+        let is_own = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(DYNAMIC));
+        if braces.any(|(at, _)| !is_own(at)) || text.contains("{%") {
             return Some("a template language fills it in".into());
-        }
-        if self.dialect == Dialect::Serverless && has_framework_variable(text) {
-            return Some("the Serverless Framework fills it in".into());
         }
         None
     }
@@ -82,6 +104,9 @@ impl<'t> Template<'t> {
                 ..outcome.clone()
             };
             match &outcome.value {
+                Evaluated::Tree(node) if is_transformed(node) => {
+                    all.push(keep(Evaluated::Unresolved("`Fn::Transform` may change it".into())));
+                }
                 Evaluated::Tree(node) => match node.entry(key) {
                     Some(entry) => {
                         for found in self.eval(&entry.value, entry.span(), &here) {
@@ -92,10 +117,7 @@ impl<'t> Template<'t> {
                             });
                         }
                     }
-                    None if node.entry("Fn::Transform").is_some() => {
-                        all.push(keep(Evaluated::Unresolved("`Fn::Transform` may add to it".into())));
-                    }
-                    None => all.push(keep(Evaluated::Absent)),
+                    None => all.push(keep(self.unwritten(node))),
                 },
                 Evaluated::Absent => all.push(keep(Evaluated::Absent)),
                 other => {
@@ -108,6 +130,26 @@ impl<'t> Template<'t> {
             }
         }
         all
+    }
+
+    /// What a key comes to that `node` does not have.
+    fn unwritten(&self, node: &Node) -> Evaluated<'t> {
+        let keys = || node.entries().unwrap_or_default().iter().map(|entry| &*entry.key);
+        if keys().any(|key| key == "Fn::Transform") {
+            Evaluated::Unresolved("`AWS::Include` may add it".into())
+        } else if keys().any(|key| key.starts_with(PREFIX)) {
+            Evaluated::Unresolved("a loop may add it".into())
+        } else {
+            self.nothing()
+        }
+    }
+
+    /// What is not written: a macro of the account's own may add it to what it finds.
+    pub(super) fn nothing(&self) -> Evaluated<'t> {
+        match &self.account_macro {
+            Some(name) => Evaluated::Unresolved(format!("the macro `{name}` may add it").into()),
+            None => Evaluated::Absent,
+        }
     }
 
     /// The value at `path` in `object`.
@@ -143,7 +185,7 @@ impl<'t> Template<'t> {
                         all.push(keep(Ok(vec![outcome.value.clone()])));
                         continue;
                     };
-                    let evaluated = items.iter().map(|item| self.eval(item, item.span, &here)).collect();
+                    let evaluated = items.iter().map(|item| self.argument(item, item.span, &here)).collect();
                     let Some(combinations) = combine(evaluated, &here) else {
                         all.push(keep(Err("too many combinations of conditions".into())));
                         continue;
@@ -164,11 +206,28 @@ impl<'t> Template<'t> {
     }
 }
 
-/// Whether `text` holds `${source:address}` or `${function(…)}`, but not only `${AWS::Region}` and `${Name}`.
-fn has_framework_variable(text: &str) -> bool {
-    text.match_indices("${").any(|(at, _)| {
-        let rest = text.get(at + 2..).unwrap_or_default().trim_start();
-        let source = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c));
-        (source.starts_with(':') && !source.starts_with("::")) || source.starts_with('(')
-    })
+/// The text with each dynamic reference as a part of its own.
+fn dynamic(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(DYNAMIC) {
+        let (before, reference) = rest.split_at(at);
+        let end = reference.find("}}").map_or(reference.len(), |end| end + 2);
+        let (reference, behind) = reference.split_at(end);
+        parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
+        parts.push(Part::Open {
+            text: reference.to_owned(),
+            reason: UNKNOWN_REFERENCE.into(),
+            atomic: false,
+        });
+        rest = behind;
+    }
+    parts.extend((!rest.is_empty()).then(|| Part::Text(rest.to_owned())));
+    parts
+}
+
+/// Whether a macro gets `node` and gives another in its place. An include only adds to it.
+fn is_transformed(node: &Node) -> bool {
+    let name = node.get("Fn::Transform").and_then(|transform| transform.get("Name"));
+    name.is_some_and(|name| name.as_str() != Some("AWS::Include"))
 }

@@ -215,7 +215,7 @@ impl<'t> Template<'t> {
     pub(super) fn properties_of(&self, resource: &Declared<'t>) -> Outcomes<'t> {
         match resource.properties {
             Some(node) => self.eval(node, resource.header, &Condition::always()),
-            None => vec![Outcome::always(Evaluated::Absent, resource.header)],
+            None => vec![Outcome::always(self.nothing(), resource.header)],
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Supplied {
 }
 
 /// The values for one template.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Values {
     /// By parameter.
     pub(super) parameters: FxHashMap<Arc<str>, Supplied>,
@@ -116,6 +116,15 @@ impl Settings {
             account: self.account.clone(),
         };
         (values, diagnostics)
+    }
+
+    /// Where a stack deploys to, and nothing else.
+    pub(super) fn place(&self) -> Values {
+        Values {
+            region: self.region.clone(),
+            account: self.account.clone(),
+            ..Values::default()
+        }
     }
 
     /// What kept the arguments from being used, once every template has been read.

@@ -37,6 +37,7 @@ struct Properties<'t> {
 impl<'t> Lowering<'_, 't> {
     /// Lowers every resource.
     pub(super) fn run(mut self) -> UnitGraph {
+        self.template.settle_conditions();
         self.template.learn_names();
         let template = self.template;
         for declared in &template.resources {
@@ -84,17 +85,18 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    fn resource(&self, declared: &Declared<'_>) -> Resource {
-        let when = declared.condition.map(|name| self.template.condition(name));
+    fn resource(&self, declared: &Declared<'t>) -> Resource {
+        let (when, uncertain) = self.template.existence(declared);
         Resource {
             unit: UnitId(0),
             address: declared.id.clone(),
             construct: declared.construct.clone(),
             kind: declared.kind.clone(),
             header: declared.header,
-            when: when.unwrap_or_default(),
-            uncertain: None,
+            when,
+            uncertain,
             calls: Vec::new(),
+            region: None,
         }
     }
 

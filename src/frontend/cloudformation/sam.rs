@@ -17,6 +17,7 @@ mod making;
 mod names;
 mod policies;
 
+use super::loops;
 use super::parameters::Values;
 use super::template::scalar;
 use crate::frontend::tree::{Entry, Node, Value};
@@ -144,6 +145,9 @@ impl<'a> Transform<'a> {
                     all.push(entry.clone());
                 }
                 _ => all.push(entry.clone()),
+            }
+            if let Some(mark) = entry.value.entry(loops::MARK) {
+                self.made.iter_mut().for_each(|made| making::add(made, mark));
             }
             take(&mut all, &mut self.made);
         }

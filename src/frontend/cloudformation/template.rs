@@ -1,7 +1,9 @@
 //! The sections of one template, and what a name in it means. It evaluates nothing.
 
+use super::comparisons::Comparisons;
 use super::parameters::{Supplied, Values};
 use super::sam;
+use super::serverless::Origins;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
 use crate::source::Span;
@@ -11,6 +13,16 @@ use std::sync::Arc;
 
 /// Expressions that are evaluated for one template, at most.
 const MAX_STEPS: u32 = 2_000_000;
+/// Transforms of AWS that change no resource that is judged, besides the two that are understood.
+const KNOWN_TRANSFORMS: [&str; 4] = [
+    "AWS::CodeDeployBlueGreen",
+    "AWS::Include",
+    "AWS::SecretsManager",
+    "AWS::ServiceCatalog",
+];
+
+/// The transform that adds loops and functions.
+pub(super) const LANGUAGE_EXTENSIONS: &str = "AWS::LanguageExtensions";
 
 /// Which language of texts the file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,20 +49,34 @@ pub(super) struct Template<'t> {
     pub(super) globals: Option<Span>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
+    /// Where values that stand in the place of variables came from.
+    pub(super) origins: Option<&'t Origins>,
     /// Whether the SAM transform runs over it.
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
     pub(super) is_closed: bool,
+    /// Whether the functions of `AWS::LanguageExtensions` may be used.
+    pub(super) has_language_extensions: bool,
+    /// A macro of the account's own that runs over the whole template.
+    pub(super) account_macro: Option<String>,
     parameters: FxHashMap<&'t str, &'t Entry>,
     /// What is handed to parameters.
     values: Values,
     mappings: FxHashMap<&'t str, &'t Entry>,
     pub(super) conditions: FxHashMap<&'t str, &'t Node>,
+    /// The same, in the order written.
+    pub(super) conditions_in_order: Vec<&'t Entry>,
     by_id: FxHashMap<&'t str, usize>,
     /// Conditions as computed; `None` while one is being computed.
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
     /// Physical names, with placeholders for what is not known.
     pub(super) names: RefCell<Names>,
+    /// What parameters are compared with.
+    pub(super) comparisons: RefCell<Comparisons>,
+    /// Whether parameters that may have any value are left open: a condition asks for all of them.
+    pub(super) leaves_open: Cell<bool>,
+    /// Bounds that were reached.
+    limits: RefCell<Vec<(Span, String)>>,
     /// The variables of conditions, numbered as they are met.
     order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
@@ -73,6 +99,8 @@ pub(super) struct Declared<'t> {
     pub(super) condition: Option<&'t str>,
     /// What the SAM transform made it for, where it did.
     pub(super) made: Option<&'t Node>,
+    /// What it carries of the loops that it comes of.
+    pub(super) loops: &'t [Node],
 }
 
 impl<'t> Template<'t> {
@@ -82,20 +110,15 @@ impl<'t> Template<'t> {
             let all = roots.iter().filter_map(move |root| root.get(name)?.entries());
             all.flatten().collect::<Vec<&'t Entry>>()
         };
-        let transforms: Vec<&str> = roots
-            .iter()
-            .filter_map(|root| root.get("Transform"))
-            .flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)))
-            .map(|node| node.as_str().unwrap_or("?"))
-            .collect();
+        let transforms = transforms(roots);
         let resources: Vec<Declared<'t>> = section("Resources").into_iter().filter_map(Declared::read).collect();
         let is_sam = transforms.iter().any(|name| name.starts_with("AWS::Serverless"))
             || resources
                 .iter()
                 .any(|resource| resource.kind.starts_with("AWS::Serverless::"));
-        let macros = transforms
-            .iter()
-            .any(|name| !name.starts_with("AWS::Serverless-") && *name != "AWS::LanguageExtensions");
+        let is_understood = |name: &&&str| name.starts_with("AWS::Serverless-") || **name == LANGUAGE_EXTENSIONS;
+        let macros: Vec<&&str> = transforms.iter().filter(|name| !is_understood(name)).collect();
+        let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
         Template {
@@ -107,15 +130,25 @@ impl<'t> Template<'t> {
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
                 .unwrap_or(&[]),
+            origins: None,
             is_sam,
-            is_closed: versioned && !macros && !loops && dialect == Dialect::Template,
+            is_closed: versioned && macros.is_empty() && !loops && dialect == Dialect::Template,
+            // What is merged with another file may have the transform there.
+            has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
+                || !macros.is_empty()
+                || (transforms.is_empty() && !versioned),
+            account_macro: macros.iter().find(changes).map(|name| (**name).to_owned()),
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
             values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
+            conditions_in_order: section("Conditions"),
             conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             resources,
             computed: RefCell::default(),
             names: RefCell::default(),
+            comparisons: RefCell::default(),
+            leaves_open: Cell::new(false),
+            limits: RefCell::default(),
             order: RefCell::default(),
             steps: Cell::new(0),
         }
@@ -123,8 +156,44 @@ impl<'t> Template<'t> {
 
     /// Counts one step of evaluation; false where the template has had its share.
     pub(super) fn may_step(&self) -> bool {
-        self.steps.set(self.steps.get().saturating_add(1));
+        self.spend(1)
+    }
+
+    /// Counts several steps of evaluation.
+    pub(super) fn spend(&self, steps: usize) -> bool {
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        self.steps.set(self.steps.get().saturating_add(steps));
         self.steps.get() <= MAX_STEPS
+    }
+
+    /// Notes a bound that was reached, once.
+    pub(super) fn note_limit(&self, at: Span, bound: String) {
+        let mut limits = self.limits.borrow_mut();
+        if !limits.iter().any(|(known, text)| (*known, text) == (at, &bound)) {
+            limits.push((at, bound));
+        }
+    }
+
+    /// Bounds that were reached, and where.
+    pub(super) fn limits(&self) -> Vec<(Span, String)> {
+        self.limits.borrow().clone()
+    }
+
+    /// Every key of every mapping, top and second.
+    pub(super) fn mapping_keys(&self) -> impl Iterator<Item = &'t str> {
+        let mut keys: Vec<&'t str> = Vec::new();
+        for top in self
+            .mappings
+            .values()
+            .filter_map(|mapping| mapping.value.entries())
+            .flatten()
+        {
+            keys.push(&top.key);
+            keys.extend(top.value.entries().into_iter().flatten().map(|entry| &*entry.key));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter()
     }
 
     /// The resource called `id`.
@@ -188,6 +257,15 @@ impl<'t> Template<'t> {
     }
 }
 
+/// The transforms that the template declares.
+pub(super) fn transforms<'t>(roots: &[&'t Node]) -> Vec<&'t str> {
+    let all = roots.iter().filter_map(|root| root.get("Transform"));
+    let all = all.flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)));
+    // One with parameters is an object.
+    let names = all.map(|node| node.as_str().or_else(|| node.get("Name")?.as_str()));
+    names.map(|name| name.unwrap_or("?")).collect()
+}
+
 /// Places in `resources` by logical id, with keys that live as long as the tree.
 fn index<'t>(entries: &[&'t Entry], resources: &[Declared<'t>]) -> FxHashMap<&'t str, usize> {
     let keys: FxHashMap<&str, &'t str> = entries.iter().map(|entry| (&*entry.key, &*entry.key)).collect();
@@ -207,6 +285,7 @@ impl<'t> Declared<'t> {
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
             made: entry.value.get(sam::MADE),
+            loops: super::loops::marks(&entry.value),
         })
     }
 }

@@ -2,14 +2,17 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Dialect, Values, fill, service_resources};
+use super::lower;
+use super::parameters::Values;
+use super::sam;
+use super::template::{Dialect, Template};
 use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
 use std::fmt::Debug;
 use std::path::Path;
 
-fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
+fn graph(text: &str) -> UnitGraph {
     let sources = Sources::default();
     let file = sources.add(Path::new("t"), text);
     let parsed = if text.starts_with('{') {
@@ -24,23 +27,10 @@ fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
         notes: Vec::new(),
     });
     let document = parsed.documents.first().unwrap();
-    match dialect {
-        Dialect::Template => fill(&mut graph, dialect, &[document], Values::default()),
-        Dialect::Serverless => {
-            let parts = service_resources(document);
-            fill(
-                &mut graph,
-                dialect,
-                &parts.iter().collect::<Vec<_>>(),
-                Values::default(),
-            );
-        }
-    }
+    let document = sam::transform(document, &Values::default()).unwrap_or_else(|| document.clone());
+    let template = Template::new("t", Dialect::Template, &[&document], Values::default());
+    lower(&template, &mut graph, &sources);
     graph
-}
-
-fn graph(text: &str) -> UnitGraph {
-    graph_in(text, Dialect::Template)
 }
 
 /// The cases of an attribute: `18 when N; 360 when not N`.
@@ -159,7 +149,7 @@ fn numbers() {
         ),
         (
             "{Fn::Transform: {Name: X}}",
-            "unresolved: `Fn::Transform` is not evaluated",
+            "unresolved: what `Fn::Transform` makes is not known",
         ),
         (
             "!GetAtt F.Arn",
@@ -437,22 +427,6 @@ fn json_and_yaml_agree() {
         )
     };
     assert_eq!(show(graph(json)), show(graph(yaml)));
-}
-
-#[test]
-fn services_keep_their_variables_open() {
-    let text = "service: s
-resources:
-  - Resources:
-      Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: '${self:custom.v}', DelaySeconds: 3}}
-    extensions:
-      Q: {Properties: {DelaySeconds: 4}}
-";
-    let graph = graph_in(text, Dialect::Serverless);
-    let queue = &graph.queues[0];
-    let filled_in = "unresolved: the Serverless Framework fills it in";
-    assert_eq!(shown(&queue.visibility_timeout), filled_in);
-    assert_eq!(shown(&queue.delay), "4");
 }
 
 #[test]

@@ -46,6 +46,15 @@ pub(super) enum Part {
     },
 }
 
+impl Part {
+    fn len(&self) -> usize {
+        match self {
+            Part::Text(text) | Part::Open { text, .. } => text.len(),
+            Part::Reference(reference) => reference.id.len(),
+        }
+    }
+}
+
 /// What an expression comes to. Scalars are texts, because CloudFormation converts between them.
 #[derive(Debug, Clone)]
 pub(super) enum Evaluated<'t> {
@@ -83,6 +92,17 @@ impl Evaluated<'_> {
             Evaluated::Unresolved(reason) => Err(reason.clone()),
             Evaluated::Absent => Err("nothing is written".into()),
             Evaluated::Tree(_) | Evaluated::Items(_) => Err("a single value is expected here".into()),
+        }
+    }
+
+    /// How long it is in a text, in bytes.
+    pub(super) fn len(&self) -> usize {
+        let length = |parts: &[Part]| parts.iter().map(Part::len).sum::<usize>();
+        match self {
+            Evaluated::Text(parts) => length(parts),
+            Evaluated::Items(items) => items.iter().map(|item| length(item)).sum(),
+            Evaluated::Unresolved(reason) => reason.len(),
+            Evaluated::Absent | Evaluated::Tree(_) => 0,
         }
     }
 

@@ -138,8 +138,8 @@ impl Diagram {
         Ok(pairs.builder.finish(root))
     }
 
-    /// Whether it holds when every variable has its default; `None` where a default is not known.
-    pub(super) fn holds_by_default(&self) -> Option<bool> {
+    /// Whether it holds where every variable has the value that `value_of` gives; `None` where that is not known.
+    pub(super) fn holds_where(&self, value_of: impl Fn(&Variable) -> Option<Arc<str>>) -> Option<bool> {
         let mut known: Vec<Option<bool>> = Vec::with_capacity(self.nodes.len());
         let at = |known: &[Option<bool>], place: Place| match place {
             NEVER => Some(false),
@@ -147,9 +147,9 @@ impl Diagram {
             _ => usize::try_from(place - 2).ok().and_then(|at| *known.get(at)?),
         };
         for node in &self.nodes {
-            let in_domain = |value: &&Arc<str>| node.variable.domain.as_ref().is_none_or(|all| all.contains(*value));
-            let answer = match node.variable.default.as_ref().filter(in_domain) {
-                Some(default) => at(&known, node.follow(default)),
+            let in_domain = |value: &Arc<str>| node.variable.domain.as_ref().is_none_or(|all| all.contains(value));
+            let answer = match value_of(&node.variable).filter(in_domain) {
+                Some(value) => at(&known, node.follow(&value)),
                 None => {
                     let is_open = node.variable.domain.is_none();
                     let rest = is_open.then(|| at(&known, node.otherwise));

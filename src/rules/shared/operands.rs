@@ -120,6 +120,27 @@ pub(crate) struct Poll<'g> {
     pub(crate) enabled_at: Span,
 }
 
+/// A mapping that polls a queue, or a pipe that runs on it.
+#[derive(Debug, Clone)]
+pub(crate) struct Consumer<'g> {
+    /// The mapping or pipe.
+    pub(crate) resource: &'g Resource,
+    /// The worlds in which it does.
+    pub(crate) world: Condition,
+    /// Whether it is a pipe.
+    pub(crate) is_pipe: bool,
+}
+
+impl Consumer<'_> {
+    /// Adds a label that shows it.
+    pub(crate) fn show(&self, diagnostic: Diagnostic) -> Diagnostic {
+        diagnostic.label(
+            self.resource.header,
+            format!("{} reads the queue", self.resource.shown()),
+        )
+    }
+}
+
 /// How long one invocation of a function may take.
 #[derive(Debug, Clone)]
 pub(crate) struct RunTime<'g> {
@@ -229,6 +250,9 @@ impl Findings<'_> {
         for mapping in graph.mappings() {
             self.known(&mapping.resource.when, &mapping.resource, &mapping.queue);
         }
+        for pipe in &graph.deliveries().pipes {
+            self.known(&pipe.resource.when, &pipe.resource, &pipe.source);
+        }
     }
 
     /// The mappings that read `queue`, where it is known whether they are enabled.
@@ -244,6 +268,28 @@ impl Findings<'_> {
                     world: enabled.world,
                 });
             }
+        }
+        all
+    }
+
+    /// The mappings that poll `queue` and the pipes that run on it, where that is known.
+    pub(crate) fn consumers<'g>(&mut self, graph: &'g Graph, world: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
+        let polls = self.polls(graph, world, queue).into_iter().filter(|poll| poll.enabled);
+        let mut all: Vec<Consumer<'g>> = polls
+            .map(|poll| Consumer {
+                resource: &poll.mapping.resource,
+                world: poll.world,
+                is_pipe: false,
+            })
+            .collect();
+        for (where_read, pipe) in graph.pipes_from(queue) {
+            let running = self.known(&world.and(&where_read), &pipe.resource, &pipe.running);
+            let running = running.into_iter().filter(|running| *running.value);
+            all.extend(running.map(|running| Consumer {
+                resource: &pipe.resource,
+                world: running.world,
+                is_pipe: true,
+            }));
         }
         all
     }

@@ -1,7 +1,7 @@
 //! `AWS::SQS::Queue`, and the two policies in it, each an object or a text that holds one.
 
 use super::{Lowering, Properties, attribute, whole_number};
-use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part};
+use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{
@@ -135,7 +135,17 @@ impl<'t> Lowering<'_, 't> {
             let state = match self.policy_of(&outcome, &properties.world) {
                 Policy::None if matches!(outcome.value, Evaluated::Absent) => State::Default(None),
                 Policy::None => State::Set(None),
-                Policy::Object(keys) => State::Set(Some(read(Some(keys), &outcome))),
+                Policy::Object(keys) => {
+                    for (when, keys) in told_apart(keys) {
+                        cases.push(Case {
+                            when: outcome.when.and(&when),
+                            state: State::Set(Some(read(Some(keys), &outcome))),
+                            span: outcome.span,
+                            origins: outcome.origins.clone(),
+                        });
+                    }
+                    continue;
+                }
                 Policy::Malformed => State::Set(Some(read(None, &outcome))),
                 Policy::Unresolved(reason) => State::Unresolved(reason),
             };
@@ -183,8 +193,12 @@ impl<'t> Lowering<'_, 't> {
 
     fn redrive_policy(&self, keys: &Keys<'t>, outcome: &Outcome<'t>) -> RedrivePolicy {
         let mut faults = Vec::new();
-        for (key, span, _) in keys {
-            if !matches!(&**key, "deadLetterTargetArn" | "maxReceiveCount") {
+        let is_written = |outcomes: &Outcomes<'_>| {
+            let mut all = outcomes.iter();
+            all.any(|outcome| !matches!(outcome.value, Evaluated::Absent))
+        };
+        for (key, span, outcomes) in keys {
+            if !matches!(&**key, "deadLetterTargetArn" | "maxReceiveCount") && is_written(outcomes) {
                 faults.push(Fault {
                     kind: PolicyFault::UnknownKey(key.to_string()),
                     span: *span,
@@ -192,16 +206,12 @@ impl<'t> Lowering<'_, 't> {
             }
         }
         let find = |key: &str| Policy::find(keys, key, outcome.span);
-        let never_written = |outcomes: &Outcomes<'_>| {
-            let mut all = outcomes.iter();
-            all.all(|outcome| matches!(outcome.value, Evaluated::Absent))
-        };
         let (target, count) = (find("deadLetterTargetArn"), find("maxReceiveCount"));
         for (outcomes, kind) in [
             (&target, PolicyFault::TargetMissing),
             (&count, PolicyFault::CountMissing),
         ] {
-            if never_written(outcomes) {
+            if !is_written(outcomes) {
                 let span = outcome.span;
                 faults.push(Fault { kind, span });
             }
@@ -228,6 +238,36 @@ impl<'t> Lowering<'_, 't> {
             faults,
         }
     }
+}
+
+/// `keys` in the worlds in which each is written or not: a policy that lacks a key has a fault only there.
+fn told_apart(keys: Keys<'_>) -> Vec<(Condition, Keys<'_>)> {
+    let mut all = vec![(Condition::always(), keys.clone())];
+    for (at, (key, _, outcomes)) in keys.iter().enumerate().filter(|(_, key)| key.2.len() > 1) {
+        let is_odd = |outcome: &Outcome<'_>| {
+            let is_wrong = || &**key == "maxReceiveCount" && not_a_count(&outcome.value).is_some();
+            matches!(outcome.value, Evaluated::Absent) || is_wrong()
+        };
+        if !outcomes.iter().any(is_odd) || all.len() * outcomes.len() > MAX_OUTCOMES {
+            continue;
+        }
+        let each = all.iter().flat_map(|(when, keys)| {
+            outcomes.iter().filter_map(move |outcome| {
+                let when = when.and(&outcome.when);
+                let mut keys = keys.clone();
+                let single = Outcome {
+                    when: Condition::always(),
+                    ..outcome.clone()
+                };
+                if let Some(key) = keys.get_mut(at) {
+                    key.2 = vec![single];
+                }
+                when.is_possible().then_some((when, keys))
+            })
+        });
+        all = each.collect();
+    }
+    all
 }
 
 /// What a count is as written, where it is known to be no whole number.

@@ -133,6 +133,13 @@ pub(super) fn child<'n>(node: &'n mut Node, key: &str, at: At) -> Option<&'n mut
     entries.get_mut(place).map(|entry| &mut entry.value)
 }
 
+/// Adds an attribute to a resource.
+pub(super) fn add(resource: &mut Entry, attribute: &Entry) {
+    if let Value::Mapping(attributes) = &mut resource.value.value {
+        attributes.push(attribute.clone());
+    }
+}
+
 /// A resource with other properties.
 pub(super) fn with_properties(entry: &Entry, properties: Vec<Entry>) -> Entry {
     let mut entry = entry.clone();

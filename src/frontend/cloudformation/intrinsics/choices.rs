@@ -1,0 +1,192 @@
+//! Functions that choose: by condition, and by the keys of a mapping.
+
+use super::{refused, within};
+use crate::frontend::cloudformation::template::{Parameter, Template, scalar};
+use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, too_many};
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::graph::{Condition, Origin};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// A known key, or why it is not known, in some worlds.
+type KeyCase = (Condition, Result<String, Arc<str>>, Vec<Origin>);
+
+/// What stands for a key that is not there, and where.
+struct Fallback<'t> {
+    value: Option<&'t Node>,
+    at: Span,
+}
+
+impl<'t> Template<'t> {
+    pub(super) fn choose(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let Some([condition, yes, no]) = argument.items() else {
+            return refused(at, "`Fn::If` takes three items");
+        };
+        let Some(name) = condition.as_str().or_else(|| condition.get("Condition")?.as_str()) else {
+            return refused(at, "`Fn::If` takes a condition's name");
+        };
+        if self.is_closed && !self.conditions.contains_key(name) {
+            return refused(at, &format!("condition `{name}` is not declared"));
+        }
+        let condition = self.condition(name);
+        let mut all = Vec::new();
+        for (when, branch) in [(condition.clone(), yes), (condition.not(), no)] {
+            let here = world.and(&when);
+            if !here.is_possible() {
+                continue;
+            }
+            let when = if world.implies(&when) {
+                Condition::always()
+            } else {
+                when
+            };
+            all.extend(within(self.eval(branch, branch.span, &here), &when));
+            if all.len() > MAX_OUTCOMES {
+                return too_many(at);
+            }
+        }
+        all
+    }
+
+    pub(super) fn find_in_map(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let Some([map, first, second, options @ ..]) = argument.items() else {
+            return refused(at, "`Fn::FindInMap` takes three items");
+        };
+        let fallback = match options {
+            [] => None,
+            [options] if self.has_language_extensions => options.get("DefaultValue"),
+            [_] => return refused(at, "`DefaultValue` needs the transform `AWS::LanguageExtensions`"),
+            _ => return refused(at, "`Fn::FindInMap` takes three items and their options"),
+        };
+        let fallback = Fallback { value: fallback, at };
+        let mut all = Vec::new();
+        for outcome in self.eval(map, at, world) {
+            let here = world.and(&outcome.when);
+            let mapping = outcome.value.text().and_then(|name| {
+                let missing = || format!("mapping `{name}` is not declared").into();
+                self.mapping(&name).ok_or_else(missing)
+            });
+            let found = match mapping {
+                Ok(mapping) => self.look_up(mapping, [first, second], &fallback, &here),
+                Err(reason) => refused(at, &reason),
+            };
+            all.extend(within(found, &outcome.when));
+            if all.len() > MAX_OUTCOMES {
+                return too_many(at);
+            }
+        }
+        all
+    }
+
+    fn look_up(
+        &self,
+        mapping: &'t Entry,
+        [first, second]: [&'t Node; 2],
+        fallback: &Fallback<'t>,
+        world: &Condition,
+    ) -> Outcomes<'t> {
+        let at = fallback.at;
+        let mut all = Vec::new();
+        for (when, key, origins) in self.key_cases(first, &mapping.value, fallback, world) {
+            let here = world.and(&when);
+            let row = key.and_then(|key| {
+                let row = mapping.value.get(&key);
+                row.ok_or_else(|| missing_key(&mapping.key, &key))
+            });
+            let row = match row {
+                Ok(row) => row,
+                Err(reason) => {
+                    all.extend(within(self.instead(fallback, reason, &here), &when));
+                    continue;
+                }
+            };
+            for (also, key, more) in self.key_cases(second, row, fallback, &here) {
+                let found = key.and_then(|key| row.entry(&key).ok_or_else(|| missing_key(&mapping.key, &key)));
+                let found = match found {
+                    Err(reason) => self.instead(fallback, reason, &here.and(&also)),
+                    Ok(entry) => {
+                        let origin = Origin {
+                            span: entry.span(),
+                            what: format!("the mapping `{}`", mapping.key).into(),
+                        };
+                        vec![Outcome {
+                            when: Condition::always(),
+                            value: self.mapped(&entry.value),
+                            span: at,
+                            origins: origins.iter().chain(&more).cloned().chain([origin]).collect(),
+                        }]
+                    }
+                };
+                all.extend(within(found, &when.and(&also)));
+            }
+            if all.len() > MAX_OUTCOMES {
+                return too_many(at);
+            }
+        }
+        all
+    }
+
+    /// A value of a mapping: texts and lists of them, no functions.
+    fn mapped(&self, node: &'t Node) -> Evaluated<'t> {
+        let is_plain = |node: &Node| !matches!(node.value, Value::Sequence(_) | Value::Mapping(_));
+        match &node.value {
+            Value::Sequence(items) if items.iter().all(is_plain) => Evaluated::Tree(node),
+            Value::Sequence(_) | Value::Mapping(_) => {
+                Evaluated::Unresolved("mappings hold texts and lists of them only".into())
+            }
+            Value::Null => Evaluated::Absent,
+            _ => self.plain(&scalar(node).unwrap_or_default()),
+        }
+    }
+
+    /// The default value, or why there is none.
+    fn instead(&self, fallback: &Fallback<'t>, reason: Arc<str>, world: &Condition) -> Outcomes<'t> {
+        match fallback.value {
+            Some(value) => self.eval(value, fallback.at, world),
+            None => vec![Outcome::always(Evaluated::Unresolved(reason), fallback.at)],
+        }
+    }
+
+    /// The keys that `node` may name. A parameter that may have any value has one of the keys that there are,
+    /// because a deployment with another is refused, unless a default value stands for it.
+    fn key_cases(&self, node: &'t Node, row: &'t Node, fallback: &Fallback<'t>, world: &Condition) -> Vec<KeyCase> {
+        let is_open = |name: &&str| self.parameter(name).is_none_or(Parameter::is_open);
+        if let Some(name) = self.variable_name(node).filter(is_open) {
+            let keys = row.entries().unwrap_or_default().iter();
+            let cases = keys.filter_map(|entry| {
+                let when = Condition::is(self.variable(name), entry.key.clone());
+                world
+                    .is_possible_with(&when)
+                    .then(|| (when, Ok(entry.key.to_string()), Vec::new()))
+            });
+            let mut cases: Vec<KeyCase> = cases.collect();
+            if fallback.value.is_some() {
+                let others = cases
+                    .iter()
+                    .fold(Condition::always(), |rest, (when, ..)| rest.and(&when.not()));
+                cases.push((others, Err(format!("no key for `{name}`").into()), Vec::new()));
+            }
+            return match cases.len() {
+                0 => vec![(
+                    Condition::always(),
+                    Err(format!("no key for `{name}`").into()),
+                    Vec::new(),
+                )],
+                1..=MAX_OUTCOMES => cases,
+                _ => vec![(
+                    Condition::always(),
+                    Err("the mapping has too many keys".into()),
+                    Vec::new(),
+                )],
+            };
+        }
+        let outcomes = self.eval(node, fallback.at, world).into_iter();
+        outcomes
+            .map(|outcome| (outcome.when, outcome.value.text(), outcome.origins))
+            .collect()
+    }
+}
+
+fn missing_key(mapping: &str, key: &str) -> Arc<str> {
+    format!("mapping `{mapping}` has no `{key}`").into()
+}

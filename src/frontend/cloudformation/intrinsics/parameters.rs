@@ -1,0 +1,187 @@
+//! `Ref` of a parameter or pseudo parameter.
+
+use crate::frontend::cloudformation::template::{Parameter, Template};
+use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
+use crate::graph::{Condition, Origin};
+use crate::source::Span;
+use std::sync::Arc;
+
+impl<'t> Template<'t> {
+    /// What AWS fills in; the names begin with `AWS::`.
+    pub(super) fn pseudo_value(&self, name: &str, at: Span) -> Outcomes<'t> {
+        let value = match name {
+            "AWS::NoValue" => Evaluated::Absent,
+            "AWS::NotificationARNs" => {
+                Evaluated::Unresolved("`AWS::NotificationARNs` is known only when the stack is deployed".into())
+            }
+            // Its parts are known by their kind: templates take it apart for the last one.
+            "AWS::StackId" => {
+                let text = |text: &str| Part::Text(text.to_owned());
+                Evaluated::Text(vec![
+                    text("arn:"),
+                    self.pseudo_part("AWS::Partition"),
+                    text(":cloudformation:"),
+                    self.pseudo_part("AWS::Region"),
+                    text(":"),
+                    self.pseudo_part("AWS::AccountId"),
+                    text(":stack/"),
+                    self.pseudo_part("AWS::StackName"),
+                    text("/"),
+                    self.pseudo_part("AWS::StackId"),
+                ])
+            }
+            _ => Evaluated::Text(vec![self.pseudo_part(name)]),
+        };
+        vec![Outcome::always(value, at)]
+    }
+
+    /// A pseudo parameter as a part of a text.
+    pub(super) fn pseudo_part(&self, name: &str) -> Part {
+        match self.pseudo_parameter(name) {
+            Some(known) => Part::Text(known.to_string()),
+            None => Part::Open {
+                text: format!("${{{name}}}"),
+                reason: format!("`{name}` is known only when the stack is deployed").into(),
+                atomic: true,
+            },
+        }
+    }
+
+    pub(super) fn parameter_value(&self, name: &str, at: Span, world: &Condition) -> Outcomes<'t> {
+        let Some(parameter) = self.parameter(name) else {
+            return Vec::new();
+        };
+        let open = |reason: String| vec![Outcome::always(Evaluated::open(format!("${{{name}}}"), reason), at)];
+        if parameter.is_from_store() {
+            return open(format!("parameter `{name}` is read from the parameter store"));
+        }
+        if parameter.is_secret() {
+            return open(format!("parameter `{name}` is secret"));
+        }
+        match parameter.argument() {
+            None => {}
+            Some(Err(reason)) => return open(reason.to_string()),
+            Some(Ok(argument)) => {
+                return vec![Outcome {
+                    when: Condition::always(),
+                    value: self.parameter_text(parameter, &argument.value),
+                    span: at,
+                    origins: vec![Origin {
+                        span: argument.span,
+                        what: format!("parameter `{name}`, given by {}", argument.by).into(),
+                    }],
+                }];
+            }
+        }
+        let default = parameter.default();
+        if let Some(allowed) = parameter.allowed() {
+            if allowed.len() > MAX_OUTCOMES {
+                return open(format!("parameter `{name}` has too many allowed values"));
+            }
+            let mut all = Vec::new();
+            for (value, span) in allowed {
+                let when = Condition::is(self.variable(name), value.as_str());
+                if !world.is_possible_with(&when) {
+                    continue;
+                }
+                let when = if world.implies(&when) {
+                    Condition::always()
+                } else {
+                    when
+                };
+                let origin = match &default {
+                    Some((text, place)) if *text == value => Origin {
+                        span: *place,
+                        what: format!("the default of parameter `{name}`").into(),
+                    },
+                    _ => Origin {
+                        span,
+                        what: format!("an allowed value of parameter `{name}`").into(),
+                    },
+                };
+                all.push(Outcome {
+                    when,
+                    value: self.plain(&value),
+                    span: at,
+                    origins: vec![origin],
+                });
+            }
+            return all;
+        }
+        if self.leaves_open.get() {
+            return open(format!("parameter `{name}` may have any value"));
+        }
+        let compared = self.compared(name);
+        if !(compared.is_empty() || parameter.is_list()) {
+            return self.compared_value(name, &compared, default, at, world);
+        }
+        let Some((text, span)) = default else {
+            return open(format!("parameter `{name}` has no default"));
+        };
+        vec![Outcome {
+            when: Condition::always(),
+            value: self.parameter_text(parameter, &text),
+            span: at,
+            origins: vec![Origin {
+                span,
+                what: format!("the default of parameter `{name}`").into(),
+            }],
+        }]
+    }
+
+    /// A parameter that conditions compare with texts is each of them in some worlds, and its default in the others.
+    fn compared_value(
+        &self,
+        name: &str,
+        compared: &[Arc<str>],
+        default: Option<(String, Span)>,
+        at: Span,
+        world: &Condition,
+    ) -> Outcomes<'t> {
+        let variable = self.variable(name);
+        let mut rest = Condition::always();
+        let mut all = Vec::new();
+        let origin = |default: &(String, Span)| Origin {
+            span: default.1,
+            what: format!("the default of parameter `{name}`").into(),
+        };
+        for text in compared {
+            let when = Condition::is(variable.clone(), text.clone());
+            rest = rest.and(&when.not());
+            let is_default = default.as_ref().filter(|(default, _)| **default == **text);
+            all.push(Outcome {
+                when,
+                value: self.plain(text),
+                span: at,
+                origins: is_default.map(origin).into_iter().collect(),
+            });
+        }
+        let open = |reason: String| Evaluated::open(format!("${{{name}}}"), reason);
+        let value = match &default {
+            Some((text, _)) if !compared.iter().any(|known| **known == **text) => self.plain(text),
+            Some(_) => open(format!("parameter `{name}` may have values that no condition names")),
+            None => open(format!("parameter `{name}` has no default")),
+        };
+        all.push(Outcome {
+            when: rest,
+            value,
+            span: at,
+            origins: default.as_ref().map(origin).into_iter().collect(),
+        });
+        all.retain(|outcome| world.is_possible_with(&outcome.when));
+        if let [only] = all.as_mut_slice() {
+            only.when = Condition::always();
+        }
+        all
+    }
+
+    /// A parameter's text as a value of its type.
+    fn parameter_text(&self, parameter: Parameter<'_>, text: &str) -> Evaluated<'t> {
+        if parameter.is_list() {
+            let items = text.split(',').map(|item| vec![Part::Text(item.trim().to_owned())]);
+            Evaluated::Items(items.collect())
+        } else {
+            self.plain(text)
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Functions that put texts together and take them apart.
+
+use super::{refused, within};
+use crate::frontend::cloudformation::serverless;
+use crate::frontend::cloudformation::template::{Dialect, Template};
+use crate::frontend::cloudformation::value::{
+    Combination, Evaluated, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
+};
+use crate::frontend::tree::{Node, Value};
+use crate::graph::Condition;
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+
+/// The longest text that is put together: what CloudFormation takes as a whole template.
+const MAX_TEXT: usize = 1 << 20;
+/// Copying this much counts as a step of evaluation.
+const BYTES_A_STEP: usize = 256;
+
+impl<'t> Template<'t> {
+    pub(super) fn substitute(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let (text, given) = match (&argument.value, argument.items()) {
+            (Value::String(text), _) => (text, &[][..]),
+            (_, Some([text, given])) => match (&text.value, given.entries()) {
+                (Value::String(text), Some(entries)) => (text, entries),
+                _ => return refused(at, "`Fn::Sub` takes a text and an object"),
+            },
+            _ => return refused(at, "`Fn::Sub` takes a text, or a text and an object"),
+        };
+        if let Some(reason) = self.foreign(text) {
+            return vec![Outcome::always(Evaluated::open(&**text, reason), at)];
+        }
+        let mut pieces: Vec<Outcomes<'t>> = Vec::new();
+        // A name is evaluated once, however often it stands in the text.
+        let mut met: FxHashMap<&str, Outcomes<'t>> = FxHashMap::default();
+        let known = |text: &str| vec![Outcome::always(Evaluated::literal(text), at)];
+        let mut rest = &**text;
+        while let Some((before, after)) = rest.split_once("${") {
+            pieces.push(known(before));
+            let Some((name, behind)) = after.split_once('}') else {
+                pieces.push(known("${"));
+                rest = after;
+                continue;
+            };
+            rest = behind;
+            let name = name.trim();
+            if let Some(escaped) = name.strip_prefix('!') {
+                pieces.push(known(&format!("${{{escaped}}}")));
+                continue;
+            }
+            if let Some(open) = self.framework_variable(name) {
+                pieces.push(vec![Outcome::always(open, at)]);
+                continue;
+            }
+            let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || "_.:".contains(c);
+            if name.is_empty() || !name.chars().all(is_part_of_name) {
+                return refused(at, &format!("`Fn::Sub` does not take the name `{name}`"));
+            }
+            let found = match met.get(name) {
+                Some(found) => found.clone(),
+                None => {
+                    let own = given.iter().find(|entry| &*entry.key == name);
+                    let found = match (own, name.split_once('.')) {
+                        (Some(entry), _) => self.argument(&entry.value, at, world),
+                        (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
+                            vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
+                        }
+                        (None, _) => self.name(name, at, world),
+                    };
+                    let found: Outcomes<'t> = found.into_iter().map(never_absent).collect();
+                    met.insert(name, found.clone());
+                    found
+                }
+            };
+            pieces.push(found);
+        }
+        pieces.push(known(rest));
+        self.concatenate(pieces, at, world)
+    }
+
+    /// A variable of the Serverless Framework that was left in a text.
+    fn framework_variable(&self, name: &str) -> Option<Evaluated<'t>> {
+        let is_one = self.dialect == Dialect::Serverless && name.contains([':', '(']) && !name.contains("::");
+        is_one.then(|| Evaluated::Text(serverless::parts(&format!("${{{name}}}"))))
+    }
+
+    /// The texts that `pieces` make one behind the other.
+    fn concatenate(&self, pieces: Vec<Outcomes<'t>>, at: Span, world: &Condition) -> Outcomes<'t> {
+        let longest = |piece: &Outcomes<'t>| piece.iter().map(|outcome| outcome.value.len()).max().unwrap_or(0);
+        let length = pieces.iter().map(longest).sum::<usize>();
+        if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+            return self.too_long(at);
+        }
+        let Some(combinations) = combine(pieces, world) else {
+            return too_many(at);
+        };
+        let all = combinations.into_iter().map(|combination| {
+            let parts = combination.values.into_iter().flat_map(Evaluated::into_parts);
+            Outcome {
+                when: combination.when,
+                value: self.text(joined(parts)),
+                span: at,
+                origins: combination.origins,
+            }
+        });
+        all.collect()
+    }
+
+    fn too_long(&self, at: Span) -> Outcomes<'t> {
+        self.note_limit(at, "a text is longer than a whole template may be".to_owned());
+        refused(at, "the text is too long")
+    }
+
+    /// A text that was put together, in which a dynamic reference may have come about.
+    fn text(&self, parts: Vec<Part>) -> Evaluated<'t> {
+        let may_resolve = |part: &Part| matches!(part, Part::Text(text) if text.contains("{{resolve:"));
+        if !parts.iter().any(may_resolve) {
+            return Evaluated::Text(parts);
+        }
+        match parts.as_slice() {
+            [Part::Text(text)] => self.plain(text),
+            _ => Evaluated::open(
+                rendered(&parts),
+                "a dynamic reference is known only when the stack is deployed",
+            ),
+        }
+    }
+
+    pub(super) fn join(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let Some([delimiter, list]) = argument.items() else {
+            return refused(at, "`Fn::Join` takes two items");
+        };
+        let Some(delimiter) = delimiter.as_str().filter(|text| self.placeholder(text).is_none()) else {
+            return refused(at, "`Fn::Join` takes a text between the items");
+        };
+        let mut all = Vec::new();
+        for list in self.items(list, at, world) {
+            let value = match list.items {
+                Err(reason) => Evaluated::Unresolved(reason),
+                Ok(items) => {
+                    let length: usize = items.iter().map(|item| item.len() + delimiter.len()).sum();
+                    if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+                        return self.too_long(at);
+                    }
+                    let mut parts = Vec::new();
+                    for (index, item) in items.into_iter().enumerate() {
+                        if index > 0 {
+                            parts.push(Part::Text(delimiter.to_owned()));
+                        }
+                        parts.extend(item.into_parts());
+                    }
+                    self.text(joined(parts.into_iter()))
+                }
+            };
+            all.push(Outcome {
+                when: list.when,
+                value,
+                span: at,
+                origins: list.origins,
+            });
+        }
+        all
+    }
+
+    pub(super) fn split(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let Some([delimiter, text]) = argument.items() else {
+            return refused(at, "`Fn::Split` takes two items");
+        };
+        let Some(delimiter) = delimiter.as_str().filter(|text| !text.is_empty()) else {
+            return refused(at, "`Fn::Split` takes a text to split at");
+        };
+        let all = self.argument(text, at, world).into_iter().map(|outcome| Outcome {
+            value: match &outcome.value {
+                Evaluated::Text(parts) => self.pieces(parts, delimiter),
+                other => Evaluated::Unresolved(other.text().err().unwrap_or_else(|| "a text is expected here".into())),
+            },
+            ..outcome
+        });
+        all.collect()
+    }
+
+    /// `parts` between the delimiters, where what is not known cannot hold one.
+    fn pieces(&self, parts: &[Part], delimiter: &str) -> Evaluated<'t> {
+        if let ([Part::Reference(reference)], ":") = (parts, delimiter)
+            && let Some(pieces) = self.arn_pieces(reference)
+        {
+            return Evaluated::Items(pieces);
+        }
+        let keeps_whole = |part: &Part| match part {
+            Part::Text(_) => true,
+            Part::Open { atomic, .. } => *atomic && matches!(delimiter, ":" | "/" | "," | "|"),
+            Part::Reference(_) => false,
+        };
+        if parts.iter().all(keeps_whole) {
+            Evaluated::Items(split(parts, delimiter))
+        } else {
+            let reason = literal(parts).err();
+            Evaluated::Unresolved(reason.unwrap_or_else(|| "the text of `Fn::Split` is not known".into()))
+        }
+    }
+
+    /// The parts of an ARN that a resource gives: CDK takes a version's apart to put an alias behind it.
+    fn arn_pieces(&self, reference: &Reference) -> Option<Vec<Vec<Part>>> {
+        let kind = &*self.resource(&reference.id)?.kind;
+        let (service, name) = match (kind, reference.attribute.as_deref()) {
+            ("AWS::SQS::Queue", Some("Arn")) => ("sqs", "QueueName"),
+            ("AWS::Lambda::Version" | "AWS::Lambda::Alias", None)
+            | ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some("Arn")) => ("lambda", "FunctionName"),
+            _ => return None,
+        };
+        let text = |text: &str| vec![Part::Text(text.to_owned())];
+        let open = |name: &str| vec![self.pseudo_part(name)];
+        let mut pieces = vec![text("arn"), open("AWS::Partition"), text(service)];
+        pieces.extend([open("AWS::Region"), open("AWS::AccountId")]);
+        if service == "lambda" {
+            pieces.push(text("function"));
+        }
+        pieces.push(vec![Part::Reference(Reference {
+            id: reference.id.clone(),
+            attribute: Some(name.into()),
+        })]);
+        Some(pieces)
+    }
+
+    pub(super) fn base64(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let all = self.argument(argument, at, world).into_iter().map(|outcome| Outcome {
+            value: match outcome.value.text() {
+                Ok(text) => Evaluated::literal(encoded(text.as_bytes())),
+                Err(reason) => Evaluated::Unresolved(reason),
+            },
+            ..outcome
+        });
+        all.collect()
+    }
+
+    /// What another stack exports. A name that is known stands for the value, so that equal imports are equal.
+    pub(super) fn import(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let names = self.argument(argument, at, world).into_iter();
+        let imports = names.map(|outcome| {
+            let shown = match &outcome.value {
+                Evaluated::Text(parts) => rendered(parts),
+                _ => "?".to_owned(),
+            };
+            let text = format!("${{import {shown}}}");
+            Outcome {
+                value: Evaluated::open(text, format!("import `{shown}`")),
+                ..outcome
+            }
+        });
+        imports.collect()
+    }
+
+    /// `node` as JSON.
+    pub(super) fn json_text(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let mut all = Vec::new();
+        for outcome in self.argument(node, at, world) {
+            let here = world.and(&outcome.when);
+            let found = match &outcome.value {
+                Evaluated::Tree(tree) => self.json_of_tree(tree, at, &here),
+                Evaluated::Text(parts) => vec![Outcome::always(Evaluated::Text(json_scalar(node, parts)), at)],
+                Evaluated::Items(items) => {
+                    let mut pieces = vec![Part::Text("[".to_owned())];
+                    for (index, item) in items.iter().enumerate() {
+                        pieces.extend((index > 0).then(|| Part::Text(",".to_owned())));
+                        pieces.extend(json_string(item));
+                    }
+                    pieces.push(Part::Text("]".to_owned()));
+                    vec![Outcome::always(Evaluated::Text(joined(pieces.into_iter())), at)]
+                }
+                Evaluated::Absent if matches!(node.value, Value::Null) => {
+                    vec![Outcome::always(Evaluated::literal("null"), at)]
+                }
+                other => vec![Outcome::always(other.clone(), at)],
+            };
+            all.extend(within(found, &outcome.when));
+        }
+        all
+    }
+
+    fn json_of_tree(&self, tree: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let (open, close) = if tree.entries().is_some() {
+            ("{", "}")
+        } else {
+            ("[", "]")
+        };
+        let mut keys: Vec<String> = Vec::new();
+        let mut values = Vec::new();
+        for entry in tree.entries().unwrap_or_default() {
+            keys.push(format!("{}:", quoted(&entry.key)));
+            values.push(self.json_text(&entry.value, at, world));
+        }
+        for item in tree.items().unwrap_or_default() {
+            keys.push(String::new());
+            values.push(self.json_text(item, at, world));
+        }
+        let Some(combinations) = combine(values, world) else {
+            return too_many(at);
+        };
+        let mut all = Vec::new();
+        for Combination { when, values, origins } in combinations {
+            let length = values.iter().map(Evaluated::len).sum::<usize>();
+            if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+                return self.too_long(at);
+            }
+            let written = keys
+                .iter()
+                .zip(values)
+                .filter(|(_, value)| !matches!(value, Evaluated::Absent));
+            let mut parts = vec![Part::Text(open.to_owned())];
+            for (index, (key, value)) in written.enumerate() {
+                let comma = if index > 0 { "," } else { "" };
+                parts.push(Part::Text(format!("{comma}{key}")));
+                parts.extend(value.into_parts());
+            }
+            parts.push(Part::Text(close.to_owned()));
+            all.push(Outcome {
+                when,
+                value: Evaluated::Text(joined(parts.into_iter())),
+                span: at,
+                origins,
+            });
+        }
+        all
+    }
+}
+
+/// A name in a text has to stand for something.
+fn never_absent(outcome: Outcome<'_>) -> Outcome<'_> {
+    match outcome.value {
+        Evaluated::Absent => Outcome {
+            value: Evaluated::Unresolved("`AWS::NoValue` stands in a text".into()),
+            ..outcome
+        },
+        _ => outcome,
+    }
+}
+
+/// Numbers and booleans as written in the template are those of JSON; what a function gives is a text.
+fn json_scalar(node: &Node, parts: &[Part]) -> Vec<Part> {
+    if matches!(node.value, Value::Bool(_) | Value::Integer(_) | Value::Float(_)) {
+        return parts.to_vec();
+    }
+    json_string(parts)
+}
+
+fn json_string(parts: &[Part]) -> Vec<Part> {
+    let mark = || Part::Text("\"".to_owned());
+    let inner = parts.iter().map(|part| match part {
+        Part::Text(text) => {
+            let text = quoted(text);
+            Part::Text(text.get(1..text.len().saturating_sub(1)).unwrap_or("").to_owned())
+        }
+        other => other.clone(),
+    });
+    joined(std::iter::once(mark()).chain(inner).chain([mark()]))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let digit = (bits >> (18 - 6 * place)) & 0x3f;
+            let digit = DIGITS.get(digit as usize).copied().unwrap_or(b'=');
+            text.push(char::from(if place <= chunk.len() { digit } else { b'=' }));
+        }
+    }
+    text
+}
+
+/// `parts` with neighbouring texts as one.
+fn joined(parts: impl Iterator<Item = Part>) -> Vec<Part> {
+    let mut all: Vec<Part> = Vec::new();
+    for part in parts {
+        match (all.last_mut(), part) {
+            (Some(Part::Text(text)), Part::Text(more)) => text.push_str(&more),
+            (_, part) => all.push(part),
+        }
+    }
+    if all.len() > 1 {
+        all.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+    }
+    all
+}
