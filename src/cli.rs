@@ -3,12 +3,14 @@
 //! Everything is written into the streams that `main` hands over; nothing here opens or reads a file.
 
 mod check;
+mod config;
 mod graph;
 mod inputs;
 mod rules;
 mod variables;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use config::{ConfigArgs, ConfigCommand};
 use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
@@ -33,6 +35,13 @@ enum Command {
     },
     /// Print queues, functions and event source mappings as they were understood
     Graph(GraphArgs),
+    /// Print the settings, their file, or their schema
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Write a commented sqslint.toml
+    Init,
     /// List the rules
     Rules {
         /// How to list them
@@ -51,6 +60,8 @@ struct GraphArgs {
     format: GraphFormat,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Nothing to print is no failure
     #[arg(long)]
     allow_empty: bool,
@@ -69,6 +80,11 @@ struct CheckArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Pass over what is excluded even where it is named
+    #[arg(long, help_heading = "Inputs")]
+    force_exclude: bool,
     /// How to print findings
     #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
     format: Format,
@@ -96,9 +112,9 @@ struct CheckArgs {
     /// Leave out findings below this severity
     #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Selection")]
     min_severity: Level,
-    /// Exit with 1 for findings of this severity or above
-    #[arg(long, value_enum, default_value_t = FailLevel::Warning, value_name = "SEVERITY", help_heading = "Outcome")]
-    fail_level: FailLevel,
+    /// Exit with 1 for findings of this severity or above [default: warning, or what the configuration says]
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
+    fail_level: Option<FailLevel>,
     /// Exit with 0 whatever the findings
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
     exit_zero: bool,
@@ -150,13 +166,14 @@ enum FailLevel {
 }
 
 impl FailLevel {
-    /// The least severity that fails a run.
-    fn severity(self) -> Option<Severity> {
+    /// As the library takes it.
+    fn level(self) -> sqslint::config::FailLevel {
+        use sqslint::config::FailLevel::{At, Never};
         match self {
-            FailLevel::Error => Some(Severity::Error),
-            FailLevel::Warning => Some(Severity::Warning),
-            FailLevel::Info => Some(Severity::Info),
-            FailLevel::Never => None,
+            FailLevel::Error => At(Severity::Error),
+            FailLevel::Warning => At(Severity::Warning),
+            FailLevel::Info => At(Severity::Info),
+            FailLevel::Never => Never,
         }
     }
 }
@@ -207,6 +224,8 @@ impl Cli {
             Command::Check(arguments) => check::run(&arguments, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
             Command::Explain { rule } => rules::explain(&rule, streams),
+            Command::Config { command } => config::run(&command, streams),
+            Command::Init => config::init(streams),
             Command::Rules { format } => rules::list(format, streams),
         }
     }

@@ -124,6 +124,8 @@ pub struct Config {
     pub fail_level: Option<FailLevel>,
     /// Files and directories that are passed over, relative to the file that says so.
     pub exclude: Vec<(PathBuf, GlobSet)>,
+    /// The same as written.
+    pub exclude_patterns: Vec<String>,
     /// Whether a suppression has to give a reason.
     pub require_reason: bool,
     /// The baseline that applies.
@@ -136,14 +138,20 @@ pub struct Config {
     pub environments: Vec<Environment>,
     /// Declared consumers.
     pub consumers: Vec<Consumer>,
+    /// Who says what, by key.
+    origins: FxHashMap<String, String>,
 }
 
 impl Config {
-    /// Whether `path` is one that the configuration passes over.
-    pub fn excludes(&self, path: &Path) -> bool {
-        self.exclude
-            .iter()
-            .any(|(base, globs)| matches_below(globs, base, path))
+    /// The file or directory, `path` or one above it, that the configuration passes over.
+    pub fn excluded(&self, path: &Path) -> Option<PathBuf> {
+        let mut all = self.exclude.iter();
+        all.find_map(|(base, globs)| Some(base.join(matching(globs, base, path)?)))
+    }
+
+    /// Who says what holds for `key`; `None` where it is built in.
+    pub fn origin(&self, key: &str) -> Option<&str> {
+        self.origins.get(key).map(String::as_str)
     }
 
     /// The settings of `rule`, where something is said of it.
@@ -162,23 +170,49 @@ impl Config {
             let paths = rules.paths.as_ref();
             let resources = rules.resources.as_ref();
             rules.ignore.iter().any(|name| crate::selection::covers(name, rule))
-                && paths.is_none_or(|globs| matches_below(globs, base, file))
+                && paths.is_none_or(|globs| matching(globs, base, file).is_some())
                 && resources.is_none_or(|globs| globs.is_match(address))
         };
         self.overrides.iter().find(applies).map(|(_, rules)| rules)
     }
 }
 
-/// Whether `path`, or a directory above it, matches one of `globs`, which are relative to `base`.
-fn matches_below(globs: &GlobSet, base: &Path, path: &Path) -> bool {
-    let Ok(relative) = path.strip_prefix(base) else {
-        return false;
-    };
-    let all = relative.ancestors().filter(|part| !part.as_os_str().is_empty());
-    all.into_iter().any(|part| globs.is_match(part))
+/// The part of `path`, itself or a directory above it, that matches one of `globs`, which are relative to `base`.
+fn matching<'p>(globs: &GlobSet, base: &Path, path: &'p Path) -> Option<&'p Path> {
+    let relative = path.strip_prefix(base).ok()?;
+    let mut all = relative.ancestors().filter(|part| !part.as_os_str().is_empty());
+    all.find(|part| globs.is_match(part))
 }
 
 impl Environment {
+    /// What it gives, in a line of TOML.
+    pub fn described(&self) -> String {
+        let text = |text: &str| serde_json::Value::from(text).to_string();
+        let mut parts = Vec::new();
+        let files = self.given.variables.iter().filter_map(|variable| match variable {
+            Variable::File(path) => Some(text(&path.display().to_string())),
+            Variable::Assignment(_) => None,
+        });
+        let files: Vec<String> = files.collect();
+        if !files.is_empty() {
+            parts.push(format!("var-files = [{}]", files.join(", ")));
+        }
+        for parameters in &self.given.parameters {
+            if let Parameters::File(path) = parameters {
+                parts.push(format!("parameters = {}", text(&path.display().to_string())));
+            }
+        }
+        let given = &self.given;
+        for (key, value) in [
+            ("workspace", &given.workspace),
+            ("region", &given.region),
+            ("account", &given.account),
+        ] {
+            parts.extend(value.as_ref().map(|value| format!("{key} = {}", text(value))));
+        }
+        format!("{{ {} }}", parts.join(", "))
+    }
+
     /// What the environment gives, and what the command line gives over it.
     pub fn over(&self, command_line: &Given) -> Given {
         let chain = |first: &[Variable], then: &[Variable]| first.iter().chain(then).cloned().collect();

@@ -4,9 +4,10 @@ use crate::source::Span;
 use std::fmt;
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Advice; never fails a run by default.
+    #[default]
     Info,
     /// Likely harm.
     Warning,
@@ -139,6 +140,18 @@ impl Diagnostic {
     #[must_use]
     pub fn when(mut self, text: Option<String>) -> Self {
         self.when = text;
+        self
+    }
+
+    /// Says that it holds in these environments only.
+    #[must_use]
+    pub fn in_environments(mut self, names: &[String]) -> Self {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let environment = format!("the environment is {}", names.join(" or "));
+        self.when = Some(match self.when {
+            Some(when) => format!("{when} and {environment}"),
+            None => environment,
+        });
         self
     }
 

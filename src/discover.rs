@@ -19,10 +19,26 @@ pub enum Input {
     Template(PathBuf),
     /// A `serverless.yml`.
     ServerlessService(PathBuf),
+    /// A `terragrunt.hcl`.
+    Terragrunt(PathBuf),
     /// A Terraform plan or state: JSON of `terraform show`, or a state file.
     Plan(PathBuf),
     /// A directory that a CDK app was synthesised to, told by its `manifest.json`.
     CdkApp(PathBuf),
+}
+
+impl Input {
+    /// The file or directory.
+    pub fn path(&self) -> &Path {
+        match self {
+            Input::TerraformModule(path)
+            | Input::Template(path)
+            | Input::ServerlessService(path)
+            | Input::CdkApp(path)
+            | Input::Plan(path)
+            | Input::Terragrunt(path) => path,
+        }
+    }
 }
 
 /// What lies under the given paths.
@@ -37,9 +53,10 @@ pub struct Discovery {
 }
 
 /// Directories that are entered only when they are named: generated, downloaded, or not code.
-const PASSED_OVER: [&str; 6] = [
+const PASSED_OVER: [&str; 7] = [
     ".git",
     ".terraform",
+    ".terragrunt-cache",
     ".aws-sam",
     ".serverless",
     "node_modules",
@@ -47,6 +64,8 @@ const PASSED_OVER: [&str; 6] = [
 ];
 /// What tells where a CDK app was synthesised to.
 const MANIFEST: &str = "manifest.json";
+/// Terragrunt's file of a unit.
+const TERRAGRUNT: &str = "terragrunt.hcl";
 /// CloudFormation takes 1 MB; what is far larger is read only when it is named.
 const LARGEST_TEMPLATE: u64 = 16 << 20;
 
@@ -158,13 +177,16 @@ fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
             shown.display()
         ));
     }
+    if name == TERRAGRUNT {
+        return Ok(Input::Terragrunt(file.to_owned()));
+    }
     if content::is_plan(&head(file).map_err(|error| unreadable(shown, &error))?) {
         return Ok(Input::Plan(file.to_owned()));
     }
     let bytes = std::fs::read(file).map_err(|error| unreadable(shown, &error))?;
     input_of(file, &bytes).ok_or_else(|| {
         format!(
-            "`{}` is no unit: looked for Terraform (`*.tf`, `*.tofu`; `terraform show -json` of a plan or state, a state \
+            "`{}` is no unit: looked for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a plan or state, a state \
              file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` type) and a \
              `serverless.yml` (`service`, `provider` or `functions`)",
             shown.display()
@@ -278,7 +300,8 @@ fn shown_below(shown: &Path, root: &Path, path: &Path) -> String {
 fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> String, found: &Mutex<Found>) {
     let (path, name) = (entry.path(), name_of(entry.path()));
     let terraform = is_terraform(name);
-    if !(terraform || may_be_template(name) || is_state(name)) {
+    let terragrunt = name == TERRAGRUNT;
+    if !(terraform || terragrunt || may_be_template(name) || is_state(name)) {
         return;
     }
     let kind = entry.file_type();
@@ -286,9 +309,13 @@ fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> String, found:
     if !linked && !kind.is_some_and(|kind| kind.is_file()) {
         return;
     }
-    if terraform {
+    if terraform || (terragrunt && !linked) {
         if let Some(directory) = path.parent() {
-            let input = Input::TerraformModule(directory.to_owned());
+            let input = if terragrunt {
+                Input::Terragrunt(path.to_owned())
+            } else {
+                Input::TerraformModule(directory.to_owned())
+            };
             with(found, |found| {
                 found.inputs.insert(input);
             });
@@ -338,6 +365,7 @@ mod tests {
                     Input::Template(path) => ("template", path),
                     Input::ServerlessService(path) => ("service", path),
                     Input::Plan(path) => ("plan", path),
+                    Input::Terragrunt(path) => ("call", path),
                     Input::CdkApp(path) => ("app", path),
                 };
                 format!("{kind} {}", path.strip_prefix(&self.0).unwrap().display())

@@ -36,11 +36,13 @@ pub struct Loaded {
 /// Recursion is bounded, but deep: run it on threads with 8 MiB of stack.
 pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
+    let mut terragrunt: Vec<PathBuf> = Vec::new();
     let mut files: BTreeMap<PathBuf, Document> = BTreeMap::new();
     let mut broken = Vec::new();
     for input in inputs {
         match input {
             Input::TerraformModule(directory) => modules.push(directory.clone()),
+            Input::Terragrunt(file) => terragrunt.push(file.clone()),
             Input::Template(path) => {
                 files.entry(path.clone()).or_insert(Document::Template);
             }
@@ -60,7 +62,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     }
     let settings = cloudformation::Settings::new(given, sources);
     let (mut all, templates) = rayon::join(
-        || terraform::load(&modules, given, sources),
+        || terraform::load(&modules, &terragrunt, given, sources),
         || {
             let read = files.par_iter().map(|(path, document)| match document {
                 Document::Service => cloudformation::load_serverless(path, &settings, sources),

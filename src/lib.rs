@@ -9,6 +9,8 @@ pub mod discover;
 pub mod frontend;
 pub mod given;
 pub mod graph;
+mod judge;
+mod project;
 pub mod report;
 pub mod rules;
 pub mod selection;
@@ -16,11 +18,11 @@ pub mod source;
 #[doc(hidden)]
 pub mod testing;
 
-use diagnostic::{Diagnostic, NotEvaluated};
+use config::{Configs, FailLevel};
+use diagnostic::{Diagnostic, NotEvaluated, Severity};
 use given::Given;
 use graph::Graph;
-use rayon::prelude::*;
-use rules::Findings;
+use project::Project;
 use selection::Selection;
 use source::Sources;
 use std::path::PathBuf;
@@ -37,6 +39,14 @@ pub struct Options {
     pub selection: Selection,
     /// Values for variables and parameters.
     pub given: Given,
+    /// Where the configuration comes from.
+    pub config: config::Source,
+    /// From which severity on a finding fails the run, in place of what the configurations say.
+    pub fail_level: Option<FailLevel>,
+    /// Findings below it are left out.
+    pub min_severity: Severity,
+    /// Whether `exclude` holds for paths that are named, too.
+    pub force_exclude: bool,
 }
 
 /// What a run found.
@@ -54,6 +64,8 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// What was passed over on the way: `cdk.out`, `.terraform`…
     pub skipped: Vec<String>,
+    /// Whether a finding reaches the level that fails the run.
+    pub fails: bool,
 }
 
 /// Checks everything under the paths of `options`.
@@ -68,97 +80,28 @@ pub fn check(options: &Options) -> Outcome {
 fn run(options: &Options) -> Outcome {
     let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
     let working_directory = working_directory.unwrap_or_default();
-    let discovery = discover::discover(&options.paths);
     let start = options.paths.first().and_then(|path| path.canonicalize().ok());
     let repository = discover::repository_root(start.as_deref().unwrap_or(&working_directory));
-    let sources = Sources::new(repository, working_directory);
-
-    let mut errors = discovery.errors;
-    let mut findings = Vec::new();
-    let mut parts = Vec::new();
-    for loaded in frontend::load(&discovery.inputs, &options.given, &sources) {
-        errors.extend(loaded.errors);
-        findings.extend(
-            loaded
-                .diagnostics
-                .into_iter()
-                .filter(|found| options.selection.keeps_tool(found.rule)),
-        );
-        parts.push(loaded.graph);
+    let roots = vec![repository.clone().unwrap_or_else(|| working_directory.clone())];
+    let configs = Configs::new(options.config.clone(), roots);
+    let mut outcome = Outcome {
+        graph: Graph::default(),
+        sources: Sources::new(repository, working_directory),
+        findings: Vec::new(),
+        not_evaluated: Vec::new(),
+        errors: Vec::new(),
+        skipped: Vec::new(),
+        fails: false,
+    };
+    let discovery = discover::discover(&options.paths);
+    outcome.errors.extend(discovery.errors);
+    outcome.skipped = discovery.skipped;
+    match Project::new(discovery.inputs, &configs, options) {
+        Ok(project) => project.judge(options, &configs, &mut outcome),
+        // Without its decisions a project is not judged: what it ignores would be said.
+        Err(error) => outcome.errors.push(error.to_string()),
     }
-    let graph = Graph::assemble(parts);
-    let selected: Vec<_> = rules::RULES
-        .iter()
-        .filter(|rule| options.selection.selects(rule))
-        .collect();
-    let judged: Vec<_> = selected
-        .par_iter()
-        .map(|rule| Findings::new(&graph, rule).run())
-        .collect();
-    let mut not_evaluated = Vec::new();
-    for (found, open) in judged {
-        findings.extend(found);
-        not_evaluated.extend(open);
-    }
-    sort(&mut findings, &sources);
-    let findings = join_calls(findings);
-    not_evaluated.sort_by(|a: &NotEvaluated, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
-    errors.sort();
-    errors.dedup();
-    Outcome {
-        graph,
-        sources,
-        findings,
-        not_evaluated,
-        errors,
-        skipped: discovery.skipped,
-    }
-}
-
-fn sort(findings: &mut [Diagnostic], sources: &Sources) {
-    findings.sort_by_cached_key(|found| {
-        let span = found.primary().span;
-        let path = sources.file(span.file).name().to_owned();
-        (path, span.start, found.rule, found.subject.clone())
-    });
-}
-
-/// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one
-/// finding that lists them. `findings` are sorted, so the same place is adjacent.
-fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut joined: Vec<Diagnostic> = Vec::with_capacity(findings.len());
-    for found in findings {
-        let place = |d: &Diagnostic| (d.rule, d.primary().span);
-        let mut same_place = joined
-            .iter_mut()
-            .rev()
-            .take_while(|earlier| place(earlier) == place(&found));
-        let twin = same_place.find(|earlier| {
-            (
-                earlier.severity,
-                earlier.subject.attribute,
-                &earlier.calculation,
-                &earlier.when,
-                &earlier.help,
-            ) == (
-                found.severity,
-                found.subject.attribute,
-                &found.calculation,
-                &found.when,
-                &found.help,
-            ) && earlier.primary() == found.primary()
-        });
-        match twin {
-            None => joined.push(found),
-            Some(earlier) => {
-                if earlier.calls.is_empty() {
-                    earlier.calls.push(earlier.subject.address.clone());
-                }
-                if !earlier.calls.contains(&found.subject.address) {
-                    earlier.calls.push(found.subject.address.clone());
-                }
-            }
-        }
-    }
-    joined
+    outcome.errors.sort();
+    outcome.errors.dedup();
+    outcome
 }

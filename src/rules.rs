@@ -31,12 +31,13 @@ mod visibility_timeout_zero;
 
 /// What more than one rule computes; only rules lie beside it.
 mod shared {
+    pub(super) mod advice;
     pub(super) mod batches;
     pub(super) mod operands;
 }
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
-use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
+use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource, UnitId};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -142,6 +143,24 @@ pub enum Value {
     Flag(bool),
 }
 
+/// What each unit sets, by rule and name; what is not in it has its default.
+#[derive(Debug, Default)]
+pub struct Settings {
+    units: FxHashMap<(UnitId, &'static str, &'static str), Value>,
+}
+
+impl Settings {
+    /// Sets `name` of the rule called `rule` for `unit`.
+    pub fn set(&mut self, unit: UnitId, rule: &'static str, name: &'static str, value: Value) {
+        self.units.insert((unit, rule, name), value);
+    }
+
+    fn value(&self, rule: &'static Rule, name: &'static str, resource: &Resource) -> Option<Value> {
+        let set = self.units.get(&(resource.unit, rule.id, name)).copied();
+        set.or_else(|| Some(rule.settings.iter().find(|setting| setting.name == name)?.default))
+    }
+}
+
 /// Every rule, by category and then by the order of the catalogue.
 pub static RULES: &[&Rule] = &[
     // visibility
@@ -242,6 +261,7 @@ impl<T> Known<'_, T> {
 pub struct Findings<'g> {
     graph: &'g Graph,
     rule: &'static Rule,
+    settings: &'g Settings,
     diagnostics: Vec<Diagnostic>,
     /// Where in `diagnostics` that of a subject and attribute is, and its worlds: thousands of instances stay linear.
     said: FxHashMap<Subject, (usize, Condition)>,
@@ -251,10 +271,11 @@ pub struct Findings<'g> {
 
 impl<'g> Findings<'g> {
     /// Nothing yet, for one rule.
-    pub fn new(graph: &'g Graph, rule: &'static Rule) -> Self {
+    pub fn new(graph: &'g Graph, rule: &'static Rule, settings: &'g Settings) -> Self {
         Findings {
             graph,
             rule,
+            settings,
             diagnostics: Vec::new(),
             said: FxHashMap::default(),
             not_evaluated: Vec::new(),
@@ -268,6 +289,19 @@ impl<'g> Findings<'g> {
             check(self.graph, &mut self);
         }
         (self.diagnostics, self.not_evaluated)
+    }
+
+    /// The setting `name` of `rule` for `resource`, a number.
+    pub(crate) fn number(&self, rule: &'static Rule, name: &'static str, resource: &Resource) -> i64 {
+        match self.settings.value(rule, name, resource) {
+            Some(Value::Number { value, .. }) => value,
+            Some(Value::Flag(_)) | None => 0,
+        }
+    }
+
+    /// The setting `name` of `rule` for `resource`, a switch.
+    pub(crate) fn flag(&self, rule: &'static Rule, name: &'static str, resource: &Resource) -> bool {
+        self.settings.value(rule, name, resource) == Some(Value::Flag(true))
     }
 
     /// The values of `attribute` of `resource` in the worlds of `world`. A case that is unresolved there is

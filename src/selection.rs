@@ -1,5 +1,6 @@
 //! Which rules run: names of rules, categories and sets, as the command line and the settings give them.
 
+use crate::config::Config;
 use crate::rules::{self, Category, RULES, Rule, Set};
 
 /// Which rules run.
@@ -42,20 +43,22 @@ impl Selection {
         }
     }
 
-    /// Whether `rule` runs.
-    pub fn selects(&self, rule: &Rule) -> bool {
-        let chosen = if self.select.is_empty() {
-            rule.set == Set::Default
-        } else {
-            self.select.iter().any(|name| covers(name, rule))
+    /// Whether `rule` runs where `config` holds: what the command line says wins over what the file says.
+    pub fn selects(&self, rule: &Rule, config: &Config) -> bool {
+        let any = |names: &[String]| names.iter().any(|name| covers(name, rule));
+        let chosen = match (self.select.as_slice(), &config.select) {
+            ([], None) => rule.set == Set::Default,
+            ([], Some(names)) => any(names),
+            (names, _) => any(names),
         };
         let chosen = chosen || (self.pedantic && rule.set == Set::Pedantic);
-        chosen && !self.ignore.iter().any(|name| covers(name, rule))
+        let is_named = self.select.iter().any(|name| name == rule.id);
+        chosen && !any(&self.ignore) && (is_named || !any(&config.ignore))
     }
 
     /// Whether a diagnostic that the pipeline raises is kept: only ignoring it by its own name drops it.
-    pub fn keeps_tool(&self, id: &str) -> bool {
-        !self.ignore.iter().any(|name| name == id)
+    pub fn keeps_tool(&self, id: &str, config: &Config) -> bool {
+        !self.ignore.iter().chain(&config.ignore).any(|name| name == id)
     }
 }
 

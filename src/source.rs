@@ -3,6 +3,7 @@
 //! It knows nothing of dialects, resources or rules. A [`Span`] is a byte range into one file, so a
 //! label can point into any file that was read.
 
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -183,10 +184,17 @@ impl SourceFile {
     }
 }
 
+/// Texts in the order they came, and by path.
+#[derive(Debug, Default)]
+struct Files {
+    all: Vec<Arc<SourceFile>>,
+    by_path: FxHashMap<PathBuf, usize>,
+}
+
 /// Every text of a run, by [`FileId`]. Shared by the threads that read units; a path is held once.
 #[derive(Debug, Default)]
 pub struct Sources {
-    files: RwLock<Vec<Arc<SourceFile>>>,
+    files: RwLock<Files>,
     repository: Option<PathBuf>,
     working_directory: PathBuf,
 }
@@ -216,9 +224,11 @@ impl Sources {
     pub fn add(&self, path: &Path, text: impl Into<String>) -> FileId {
         let text: String = text.into();
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
-        let known = files.iter().position(|file| file.path == path);
+        let known = files.by_path.get(path).copied();
         let at = known.unwrap_or_else(|| {
-            files.push(Arc::new(SourceFile {
+            let at = files.all.len();
+            files.by_path.insert(path.to_owned(), at);
+            files.all.push(Arc::new(SourceFile {
                 path: path.to_owned(),
                 shown: relative(path, Some(&self.working_directory)),
                 name: self.name_of(path),
@@ -226,7 +236,7 @@ impl Sources {
                 index: OnceLock::new(),
                 guarded: AtomicBool::new(false),
             }));
-            files.len() - 1
+            at
         });
         FileId(u32::try_from(at).unwrap_or(u32::MAX))
     }
@@ -253,7 +263,7 @@ impl Sources {
     /// Only for an id of another `Sources`.
     pub fn file(&self, id: FileId) -> Arc<SourceFile> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
-        files[id.0 as usize].clone()
+        files.all[id.0 as usize].clone()
     }
 
     /// The text under `span`, empty where the span lies outside the text.

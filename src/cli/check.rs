@@ -1,7 +1,6 @@
 //! `sqslint check`: from arguments to options, from the outcome to output and exit code.
 
-use super::{CheckArgs, Color, Exit, Format, Streams};
-use sqslint::diagnostic::Diagnostic;
+use super::{CheckArgs, Color, Exit, FailLevel, Format, Streams};
 use sqslint::graph::UnitKind;
 use sqslint::report::{Report, Units, concise, human, json, printable, summary};
 use sqslint::selection::Selection;
@@ -24,14 +23,12 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         paths: arguments.paths.clone(),
         selection,
         given: arguments.inputs.given(),
+        config: arguments.config.source(),
+        fail_level: arguments.fail_level.map(FailLevel::level),
+        min_severity: arguments.min_severity.severity(),
+        force_exclude: arguments.force_exclude,
     });
     let units = units(&outcome);
-    let shown: Vec<Diagnostic> = outcome
-        .findings
-        .iter()
-        .filter(|found| found.severity >= arguments.min_severity.severity())
-        .cloned()
-        .collect();
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
@@ -39,7 +36,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     }
     let report = Report {
         sources: &outcome.sources,
-        findings: &shown,
+        findings: &outcome.findings,
         not_evaluated: &outcome.not_evaluated,
         errors: &errors,
         units: &units,
@@ -52,7 +49,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Exit::Failed
     } else if nothing {
         Exit::Nothing
-    } else if fails(arguments, &shown) {
+    } else if outcome.fails && !arguments.exit_zero {
         Exit::Findings
     } else {
         Exit::Clean
@@ -88,11 +85,6 @@ fn write(report: &Report<'_>, arguments: &CheckArgs, streams: &mut Streams<'_>) 
         streams.err.write_all(summary::not_evaluated(report).as_bytes())?;
     }
     Ok(())
-}
-
-fn fails(arguments: &CheckArgs, shown: &[Diagnostic]) -> bool {
-    let least = arguments.fail_level.severity().filter(|_| !arguments.exit_zero);
-    least.is_some_and(|least| shown.iter().any(|found| found.severity >= least))
 }
 
 fn units(outcome: &Outcome) -> Units {

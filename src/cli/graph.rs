@@ -5,14 +5,14 @@ use super::{Exit, GraphArgs, GraphFormat, Streams};
 use sqslint::Options;
 use sqslint::graph::{json, text};
 use sqslint::report::printable;
-use sqslint::selection::Selection;
 use std::io;
 
 pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let options = Options {
         paths: arguments.paths.clone(),
-        selection: Selection::default(),
         given: arguments.inputs.given(),
+        config: arguments.config.source(),
+        ..Options::default()
     };
     let format = arguments.format;
     let outcome = sqslint::check(&options);

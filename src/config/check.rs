@@ -19,6 +19,9 @@ pub(super) struct Checked {
     pub(super) extend: Option<(PathBuf, Range<usize>)>,
     config: Config,
     requires_reason: Option<bool>,
+    /// What it says, by key, and who it is.
+    keys: Vec<String>,
+    origin: String,
 }
 
 /// Where errors are told.
@@ -27,6 +30,9 @@ struct Reader<'t> {
     path: Option<&'t Path>,
     base: &'t Path,
 }
+
+/// Keys to which each file adds.
+const ADDED_UP: [&str; 4] = ["ignore", "exclude", "override", "consumer"];
 
 type Checks<T> = Result<T, ConfigError>;
 
@@ -41,6 +47,14 @@ impl Checked {
     /// Puts this over `config`: what it says wins, and what adds up is added.
     pub(super) fn over(self, config: &mut Config) {
         let own = self.config;
+        for key in &self.keys {
+            let origin = match config.origins.get(key) {
+                Some(known) if ADDED_UP.contains(&key.as_str()) => format!("{known}, {}", self.origin),
+                _ => self.origin.clone(),
+            };
+            config.origins.insert(key.clone(), origin);
+        }
+        config.exclude_patterns.extend(own.exclude_patterns);
         config.select = own.select.or(config.select.take());
         config.ignore.extend(own.ignore);
         config.fail_level = own.fail_level.or(config.fail_level);
@@ -117,7 +131,10 @@ impl Reader<'_> {
             .overrides
             .iter()
             .map(|rules| Ok((self.base.to_owned(), self.override_of(rules)?)));
+        let keys = keys(&file);
         let config = Config {
+            exclude_patterns: file.exclude.iter().map(|glob| glob.get_ref().clone()).collect(),
+            origins: FxHashMap::default(),
             files: Vec::new(),
             select,
             ignore: self.rule_names(&file.ignore)?,
@@ -141,6 +158,10 @@ impl Reader<'_> {
             }),
             config,
             requires_reason: file.require_reason,
+            keys,
+            origin: self
+                .path
+                .map_or_else(|| "--config".to_owned(), |path| path.display().to_string()),
         })
     }
 
@@ -354,6 +375,38 @@ impl Reader<'_> {
         let date = date.ok_or_else(|| self.error(value.span(), "it is no day; write it as `2026-03-14`"))?;
         Ok(date.to_string())
     }
+}
+
+/// What `file` says, by key.
+fn keys(file: &File) -> Vec<String> {
+    let said = [
+        ("fail-level", file.fail_level.is_some()),
+        ("select", file.select.is_some()),
+        ("ignore", !file.ignore.is_empty()),
+        ("exclude", !file.exclude.is_empty()),
+        ("require-reason", file.require_reason.is_some()),
+        ("baseline", file.baseline.is_some()),
+        ("override", !file.overrides.is_empty()),
+        ("consumer", !file.consumers.is_empty()),
+    ];
+    let mut keys: Vec<String> = said
+        .iter()
+        .filter(|(_, is_said)| *is_said)
+        .map(|(key, _)| (*key).to_owned())
+        .collect();
+    for (rule, table) in &file.rules {
+        keys.extend(
+            table
+                .keys()
+                .map(|key| format!("rules.{}.{}", rule.get_ref(), key.get_ref())),
+        );
+    }
+    keys.extend(
+        file.environments
+            .iter()
+            .map(|one| format!("environment.{}", one.name.get_ref())),
+    );
+    keys
 }
 
 fn severity(level: file::Level) -> Option<Severity> {

@@ -7,6 +7,7 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -126,38 +127,65 @@ impl Place {
     }
 }
 
-/// The parser bounds the depth, so this recursion is bounded too. Without `duplicates`, repeated keys are kept.
-fn convert(value: ast::Value<'_>, place: &Place, mut duplicates: Option<&mut Vec<Span>>) -> Node {
-    let span = place.of(&value);
-    let value = match value {
-        ast::Value::StringLit(text) => Value::String(Arc::from(text.value.as_ref())),
-        ast::Value::NumberLit(number) => number_of(number.value),
-        ast::Value::BooleanLit(boolean) => Value::Bool(boolean.value),
-        ast::Value::NullKeyword(_) => Value::Null,
-        ast::Value::Array(array) => {
-            let items = array.elements.into_iter();
-            Value::Sequence(
-                items
-                    .map(|item| convert(item, place, duplicates.as_deref_mut()))
-                    .collect(),
-            )
-        }
-        ast::Value::Object(object) => {
-            let mut entries = Vec::with_capacity(object.properties.len());
-            for property in object.properties {
-                entries.push(Entry {
-                    key: Arc::from(property.name.as_str()),
-                    key_span: place.of(&property.name),
-                    value: convert(property.value, place, duplicates.as_deref_mut()),
-                });
-            }
-            Value::Mapping(match duplicates {
-                Some(duplicates) => keep_last(entries, duplicates),
-                None => entries,
-            })
-        }
+fn convert(value: ast::Value<'_>, place: &Place, duplicates: Option<&mut Vec<Span>>) -> Node {
+    let mut tree = Tree {
+        place,
+        duplicates,
+        keys: FxHashSet::default(),
     };
-    Node { span, value }
+    tree.node(value)
+}
+
+/// Makes the tree of one text.
+struct Tree<'a> {
+    place: &'a Place,
+    /// Without it, repeated keys are kept.
+    duplicates: Option<&'a mut Vec<Span>>,
+    /// Each key once: templates of megabytes have few of them.
+    keys: FxHashSet<Arc<str>>,
+}
+
+impl Tree<'_> {
+    /// The parser bounds the depth, so this recursion is bounded too.
+    fn node(&mut self, value: ast::Value<'_>) -> Node {
+        let span = self.place.of(&value);
+        let value = match value {
+            ast::Value::StringLit(text) => Value::String(Arc::from(text.value.as_ref())),
+            ast::Value::NumberLit(number) => number_of(number.value),
+            ast::Value::BooleanLit(boolean) => Value::Bool(boolean.value),
+            ast::Value::NullKeyword(_) => Value::Null,
+            ast::Value::Array(array) => {
+                // A list of its own: one that takes the parser's place would keep its room.
+                let mut items = Vec::with_capacity(array.elements.len());
+                items.extend(array.elements.into_iter().map(|item| self.node(item)));
+                Value::Sequence(items)
+            }
+            ast::Value::Object(object) => {
+                let mut entries = Vec::with_capacity(object.properties.len());
+                for property in object.properties {
+                    entries.push(Entry {
+                        key: self.key(property.name.as_str()),
+                        key_span: self.place.of(&property.name),
+                        value: self.node(property.value),
+                    });
+                }
+                Value::Mapping(match self.duplicates.as_deref_mut() {
+                    Some(duplicates) => keep_last(entries, duplicates),
+                    None => entries,
+                })
+            }
+        };
+        Node { span, value }
+    }
+
+    fn key(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.keys.get(text) {
+            return known.clone();
+        }
+        let key: Arc<str> = text.into();
+        self.keys.insert(key.clone());
+        key
+    }
 }
 
 fn number_of(text: &str) -> Value {

@@ -9,11 +9,14 @@ mod inputs;
 mod json;
 mod lower;
 mod module;
+mod number;
 mod plan;
 mod provider;
 mod syntax;
+mod terragrunt;
 #[cfg(test)]
 mod tests;
+mod types;
 mod value;
 
 use super::{Loaded, limit_reached};
@@ -28,13 +31,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Reads every module of `directories` that no other module calls, and those they call.
-pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) -> Vec<Loaded> {
-    if directories.is_empty() {
+/// Reads every module of `directories` that no other module and none of the `terragrunt` files calls, those they
+/// call, and what Terragrunt calls.
+pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Given, sources: &Sources) -> Vec<Loaded> {
+    if directories.is_empty() && terragrunt.is_empty() {
         return Vec::new();
     }
     let (inputs, mut refused) = Inputs::read(given, sources);
-    let modules = module::read_all(directories, sources);
+    let calls = read_terragrunt(terragrunt, sources);
+    let targets = calls.iter().filter_map(|root| root.module.as_ref());
+    let directories: Vec<PathBuf> = directories.iter().chain(targets.clone()).cloned().collect();
+    let modules = module::read_all(&directories, sources);
     let called: BTreeSet<&PathBuf> = modules
         .values()
         .flat_map(|module| module.calls.values())
@@ -42,16 +49,24 @@ pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) ->
             Source::Here(path) => Some(path),
             Source::Away(_) => None,
         })
+        .chain(targets)
         .collect();
     let roots: Vec<&Arc<Module>> = modules
         .values()
         .filter(|module| !called.contains(&module.directory))
         .collect();
-    let (roots, owners) = share_out(roots, &modules);
-    let mut units: Vec<Loaded> = roots
-        .par_iter()
-        .map(|root| load_root(root, &modules, &inputs, sources))
+    let targets: Vec<Option<&Arc<Module>>> = calls
+        .iter()
+        .map(|call| call.module.as_ref().and_then(|path| modules.get(path)))
         .collect();
+    let (roots, owners) = share_out(roots, &targets, &modules);
+    let called = calls
+        .par_iter()
+        .map(|call| load_called(call, &modules, &inputs, sources));
+    let alone = roots
+        .par_iter()
+        .map(|root| load_root(root, None, &modules, &inputs, sources));
+    let mut units: Vec<Loaded> = called.chain(alone).collect();
     refused.extend(inputs.misfits(&roots));
     if let Some(first) = units.first_mut() {
         first.errors.append(&mut refused);
@@ -75,10 +90,12 @@ pub(super) fn load_plan(file: &Path, sources: &Sources) -> Loaded {
     plan::load(file, sources)
 }
 
-/// Every root, and by module the place of the first root that it belongs to: what is read once is told once.
+/// Every root, and by module the place of the first unit that it belongs to, those of `targets` coming before the
+/// roots: what is read once is told once.
 /// Modules that only call each other have none; better judged each than not at all.
 fn share_out<'m>(
     mut roots: Vec<&'m Arc<Module>>,
+    targets: &[Option<&'m Arc<Module>>],
     modules: &'m Modules,
 ) -> (Vec<&'m Arc<Module>>, BTreeMap<&'m PathBuf, usize>) {
     let mut owners: BTreeMap<&PathBuf, usize> = BTreeMap::new();
@@ -98,14 +115,15 @@ fn share_out<'m>(
         owners.len()
     };
     let mut reached = 0;
-    for (at, root) in roots.iter().enumerate() {
-        reached = claim(at, root);
+    let starts = targets.iter().copied().chain(roots.iter().copied().map(Some));
+    for (at, root) in starts.enumerate() {
+        reached = root.map_or(reached, |root| claim(at, root));
     }
     for module in modules.values() {
         if reached == modules.len() {
             break;
         }
-        let with_it = claim(roots.len(), module);
+        let with_it = claim(targets.len() + roots.len(), module);
         if with_it > reached {
             roots.push(module);
             reached = with_it;
@@ -114,15 +132,46 @@ fn share_out<'m>(
     (roots, owners)
 }
 
-fn load_root(root: &Arc<Module>, modules: &Modules, inputs: &Inputs, sources: &Sources) -> Loaded {
-    let unit = Unit {
-        name: sources.name_of(&root.directory),
+/// Every `terragrunt.hcl` that is not only there to be included.
+fn read_terragrunt(files: &[PathBuf], sources: &Sources) -> Vec<terragrunt::Root> {
+    let mut roots: Vec<(&PathBuf, terragrunt::Root)> = files
+        .par_iter()
+        .filter_map(|file| Some((file, terragrunt::load(file, sources)?)))
+        .collect();
+    let included: BTreeSet<PathBuf> = roots.iter().flat_map(|(_, root)| root.included.clone()).collect();
+    roots.retain(|(file, _)| !included.contains(*file));
+    roots.into_iter().map(|(_, root)| root).collect()
+}
+
+/// What a `terragrunt.hcl` calls, as its own unit.
+fn load_called(call: &terragrunt::Root, modules: &Modules, inputs: &Inputs, sources: &Sources) -> Loaded {
+    let module = call.module.as_ref().and_then(|path| modules.get(path)).cloned();
+    let mut loaded = load_root(&module.unwrap_or_default(), Some(call), modules, inputs, sources);
+    loaded.diagnostics.extend(call.diagnostics.iter().cloned());
+    loaded.errors.extend(call.errors.iter().cloned());
+    loaded
+}
+
+fn load_root(
+    root: &Arc<Module>,
+    call: Option<&terragrunt::Root>,
+    modules: &Modules,
+    inputs: &Inputs,
+    sources: &Sources,
+) -> Loaded {
+    let mut unit = Unit {
+        name: sources.name_of(call.map_or(&root.directory, |call| &call.directory)),
         kind: UnitKind::TerraformModule,
         notes: root.notes.clone(),
     };
+    unit.notes.extend(call.iter().flat_map(|call| call.notes.clone()));
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);
     evaluator.inputs = Some(inputs);
+    if let Some(call) = call {
+        evaluator.outside.inputs = Some(&call.inputs);
+        evaluator.instances[0].calls.extend(call.call);
+    }
     let graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
     let limit = evaluator
         .limit

@@ -417,7 +417,10 @@ impl<'t> Builder<'t> {
 
     fn alias(&mut self, id: usize, range: &Range<usize>) -> Result<(), TooDeep> {
         let Some(target) = self.anchors.get(&id) else {
-            self.error(range, "this alias stands inside the value that it names".to_owned());
+            // What was too large to keep is said already.
+            if self.copies <= MAX_COPIES {
+                self.error(range, "this alias stands inside the value that it names".to_owned());
+            }
             return self.unknown(range);
         };
         if let Some(text) = &target.text

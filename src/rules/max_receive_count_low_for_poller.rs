@@ -1,7 +1,7 @@
 //! Flags redrive policies with fewer receives than AWS advises for queues that Lambda reads.
 
-use super::max_receive_count_too_low::MINIMUM;
-use super::{Category, Findings, Rule, Set};
+use super::max_receive_count_too_low::minimum;
+use super::{Category, Findings, Rule, Set, Setting, Value};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::{Consumer, Operand};
@@ -13,29 +13,44 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "fewer than five receives: throttling of the function counts against the message",
     page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
-    settings: &[],
+    settings: &[Setting {
+        name: "recommended",
+        default: Value::Number {
+            value: RECOMMENDED,
+            least: 1,
+        },
+        summary: "the fewest receives that absorb throttling",
+    }],
     check: Some(check),
 };
 
 /// The fewest receives that AWS advises where Lambda polls.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
-const RECOMMENDED: i64 = 5;
+pub(super) const RECOMMENDED: i64 = 5;
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {
+        let minimum = minimum(findings, queue);
+        let recommended = findings.number(&RULE, "recommended", &queue.resource);
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            if !(MINIMUM..RECOMMENDED).contains(&count.value) {
+            if !(minimum..recommended).contains(&count.value) {
                 continue; // Below the minimum it is `max-receive-count-too-low` that speaks.
             }
             for consumer in findings.consumers(graph, &count.world, queue) {
-                let diagnostic = low(findings, queue, &count, &consumer);
+                let diagnostic = low(findings, queue, &count, &consumer, recommended);
                 findings.report(&consumer.world, &queue.resource, diagnostic);
             }
         }
     }
 }
 
-fn low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>) -> Diagnostic {
+fn low(
+    findings: &Findings<'_>,
+    queue: &Queue,
+    count: &Operand<'_>,
+    consumer: &Consumer<'_>,
+    recommended: i64,
+) -> Diagnostic {
     let throttled = if consumer.is_pipe { "pipe" } else { "function" };
     let headline = format!(
         "{} gives up on a message after {} receives, and a throttled {throttled} uses them up",
@@ -52,7 +67,7 @@ fn low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, consumer: &C
     );
     consumer
         .show(count.trace(diagnostic))
-        .help(format!("set `{}` to {RECOMMENDED} or more", count.name))
+        .help(format!("set `{}` to {recommended} or more", count.name))
 }
 
 #[cfg(test)]

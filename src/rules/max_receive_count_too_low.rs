@@ -1,6 +1,7 @@
 //! Flags redrive policies that give a message no second chance.
 
-use super::{Category, Findings, Rule, Set};
+use super::max_receive_count_low_for_poller::RECOMMENDED;
+use super::{Category, Findings, Rule, Set, Setting, Value};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::Operand;
@@ -12,26 +13,33 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a single failed receive sends a good message to the dead-letter queue",
     page: include_str!("../../rules/max-receive-count-too-low.md"),
-    settings: &[],
+    settings: &[Setting {
+        name: "minimum",
+        default: Value::Number { value: 2, least: 1 },
+        summary: "the fewest receives that are enough",
+    }],
     check: Some(check),
 };
 
 /// The fewest receives that allow a retry. AWS: "we don't recommend setting the number of maximum receives to 1".
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html>
-pub(super) const MINIMUM: i64 = 2;
+pub(super) fn minimum(findings: &Findings<'_>, queue: &Queue) -> i64 {
+    findings.number(&RULE, "minimum", &queue.resource)
+}
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
+        let minimum = minimum(findings, queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            if count.value < MINIMUM {
-                let diagnostic = too_low(findings, queue, &count);
+            if count.value < minimum {
+                let diagnostic = too_low(findings, queue, &count, minimum);
                 findings.report(&count.world, &queue.resource, diagnostic);
             }
         }
     }
 }
 
-fn too_low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>) -> Diagnostic {
+fn too_low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, minimum: i64) -> Diagnostic {
     let receives = if count.value == 1 { "receive" } else { "receives" };
     let headline = format!(
         "{} gives up on a message after {} {receives}: one throttle or lost response sends a good one to the \
@@ -48,8 +56,9 @@ fn too_low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>) -> Diagn
         format!("moved to the dead-letter queue after {} {receives}", count.count()),
     );
     count.trace(diagnostic).help(format!(
-        "set `{}` to 5, or to {MINIMUM} at the very least; suppress this where working on a message twice does more harm",
-        count.name
+        "set `{}` to {}, or to {minimum} at the very least; suppress this where working on a message twice does more harm",
+        count.name,
+        minimum.max(RECOMMENDED)
     ))
 }
 

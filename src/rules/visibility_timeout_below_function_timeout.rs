@@ -2,8 +2,9 @@
 
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::graph::limits::WINDOW;
 use crate::graph::{Condition, Graph, Queue};
-use crate::rules::shared::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
+use crate::rules::shared::operands::{Operand, Poll, RunTime};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-below-function-timeout",
@@ -103,22 +104,21 @@ fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) 
         diagnostic = diagnostic.label(poll.enabled_at, format!("{mapping} is disabled, so nothing polls yet"));
     }
     // The window only makes the advice exact: where it is not known the advice names it instead.
+    let advice = findings.advice(&queue.resource);
     let windows = poll.mapping.window.known_in(&found.world);
     match windows.as_slice() {
         [(_, _, window)] => {
-            let wanted = VISIBILITY_FACTOR * timeout + window.0.clamp(0, 300);
+            let window = window.0.clamp(*WINDOW.start(), *WINDOW.end());
             diagnostic
-                .calculation(format!("{VISIBILITY_FACTOR} × {timeout} s + {window} = {wanted} s"))
+                .calculation(advice.calculation(timeout, window))
                 .help(format!(
-                    "set `{}` to {wanted} or more: six times the function timeout plus the batching window",
-                    visibility.name
+                    "set `{}` to {} or more: {}",
+                    visibility.name,
+                    advice.least(timeout, window),
+                    advice.terms()
                 ))
         }
-        _ => diagnostic.help(format!(
-            "set `{}` to {} or more, plus the batching window: six times the function timeout",
-            visibility.name,
-            VISIBILITY_FACTOR * timeout
-        )),
+        _ => diagnostic.help(advice.without_window(visibility.name, timeout)),
     }
 }
 

@@ -4,7 +4,8 @@ use super::visibility_timeout_below_function_timeout::shortfalls;
 use super::{Category, Findings, Rule, Set, Setting, Value};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Condition, Graph, Queue};
-use crate::rules::shared::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
+use crate::rules::shared::advice::{Advice, FACTOR};
+use crate::rules::shared::operands::{Operand, Poll, RunTime};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-short",
@@ -17,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
         Setting {
             name: "factor",
             default: Value::Number {
-                value: VISIBILITY_FACTOR,
+                value: FACTOR,
                 least: 1,
             },
             summary: "how many function timeouts the visibility timeout covers",
@@ -37,12 +38,13 @@ struct Shortage<'g> {
     run_time: RunTime<'g>,
     window: Operand<'g>,
     visibility: Operand<'g>,
+    advice: Advice,
     world: Condition,
 }
 
 impl Shortage<'_> {
     fn wanted(&self) -> i64 {
-        VISIBILITY_FACTOR * self.run_time.limit.value + self.window.value
+        self.advice.least(self.run_time.limit.value, self.window.value)
     }
 
     fn severity(&self) -> Severity {
@@ -74,6 +76,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn shortages<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortage<'g>> {
+    let advice = findings.advice(&queue.resource);
     let mut all = Vec::new();
     for poll in findings.polls(graph, &queue.resource.when, queue) {
         for run_time in findings.run_times(graph, &poll) {
@@ -85,6 +88,7 @@ fn shortages<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue
                         run_time: run_time.clone(),
                         window: window.clone(),
                         visibility,
+                        advice,
                     };
                     let (visibility, timeout) = (found.visibility.value, found.run_time.limit.value);
                     if timeout <= visibility && visibility < found.wanted() {
@@ -103,6 +107,7 @@ fn too_short(findings: &Findings<'_>, queue: &Queue, found: &Shortage<'_>) -> Di
         run_time,
         window,
         visibility,
+        advice,
         ..
     } = found;
     let (subject, function) = (queue.resource.shown(), run_time.function.resource.shown());
@@ -146,18 +151,12 @@ fn too_short(findings: &Findings<'_>, queue: &Queue, found: &Shortage<'_>) -> Di
             "exactly-once covers sending only: here too a message is delivered again when its visibility timeout ends";
         diagnostic = diagnostic.label(case.span, message);
     }
-    let mut help = format!(
-        "set `{}` to {wanted} or more: six times the function timeout plus the batching window",
-        visibility.name
-    );
+    let mut help = format!("set `{}` to {wanted} or more: {}", visibility.name, advice.terms());
     if is_rarely_throttled(found) {
         help += "; throttling is unlikely here, as the mapping's maximum concurrency fits into the function's reserved concurrency";
     }
     diagnostic
-        .calculation(format!(
-            "{VISIBILITY_FACTOR} × {timeout} s + {} s = {wanted} s",
-            window.value
-        ))
+        .calculation(advice.calculation(timeout, window.value))
         .help(help)
 }
 

@@ -3,7 +3,8 @@
 use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Graph, Queue};
-use crate::rules::shared::operands::{Operand, VISIBILITY_FACTOR};
+use crate::rules::shared::advice::Advice;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-zero",
@@ -31,6 +32,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn zero(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, visibility: &Operand<'_>) {
+    let advice = findings.advice(&queue.resource);
     for poll in findings.polls(graph, &visibility.world, queue) {
         if poll.enabled {
             let longest = findings
@@ -42,11 +44,12 @@ fn zero(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, visibility: &
             let message = format!("Lambda refuses {mapping}: every function timeout is longer than 0 s");
             let diagnostic = diagnostic(findings, Severity::Error, queue, visibility)
                 .label(poll.mapping.resource.header, message)
-                .help(advice(visibility.name, longest));
+                .help(help(advice, visibility.name, longest));
             findings.report(&poll.world, &queue.resource, diagnostic);
         }
     }
-    let diagnostic = diagnostic(findings, Severity::Warning, queue, visibility).help(advice(visibility.name, None));
+    let diagnostic =
+        diagnostic(findings, Severity::Warning, queue, visibility).help(help(advice, visibility.name, None));
     findings.report(&visibility.world, &queue.resource, diagnostic);
 }
 
@@ -67,12 +70,9 @@ fn diagnostic(findings: &Findings<'_>, severity: Severity, queue: &Queue, visibi
     visibility.trace(diagnostic)
 }
 
-fn advice(name: &str, longest: Option<i64>) -> String {
+fn help(advice: Advice, name: &str, longest: Option<i64>) -> String {
     match longest {
-        Some(timeout) => format!(
-            "set `{name}` to {} or more: six times the function timeout",
-            VISIBILITY_FACTOR * timeout
-        ),
+        Some(timeout) => advice.without_window(name, timeout),
         None => format!("set `{name}` to longer than a consumer works on a message"),
     }
 }

@@ -30,7 +30,8 @@ pub(super) struct Listed<'t> {
 /// The only entry of an intrinsic function: its name and argument.
 pub(super) fn intrinsic(node: &Node) -> Option<(&str, &Node)> {
     let [entry] = node.entries()? else { return None };
-    (&*entry.key == "Ref" || entry.key.starts_with("Fn::")).then_some((&*entry.key, &entry.value))
+    let is_function = &*entry.key == "Ref" || (entry.key.starts_with("Fn::") && !entry.key.starts_with(PREFIX));
+    is_function.then_some((&*entry.key, &entry.value))
 }
 
 impl<'t> Template<'t> {

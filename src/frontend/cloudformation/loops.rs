@@ -203,10 +203,7 @@ impl Writer<'_, '_> {
             for entry in the_loop.body {
                 let mut entry = self.replaced_entry(entry, the_loop.identifier, item);
                 if self.rounds > MAX_ROUNDS || self.copies > MAX_COPIES {
-                    self.problems.limits.push(SyntaxError {
-                        span: the_loop.collection.span,
-                        message: format!("loops take more than {MAX_ROUNDS} rounds or make too much of them"),
-                    });
+                    self.end(the_loop.collection.span);
                     return false;
                 }
                 if let Some(collection) = varying.filter(|_| level == Level::Resources) {
@@ -216,6 +213,14 @@ impl Writer<'_, '_> {
             }
         }
         true
+    }
+
+    /// Says once that a bound ends the loops.
+    fn end(&mut self, span: Span) {
+        if self.problems.limits.is_empty() {
+            let message = format!("loops take more than {MAX_ROUNDS} rounds or copy more than {MAX_COPIES} values");
+            self.problems.limits.push(SyntaxError { span, message });
+        }
     }
 
     fn items(&self, collection: &Node) -> Collection {

@@ -161,15 +161,12 @@ fn merge(node: &mut Node, over: Node, depth: usize) {
                 .map(|(at, entry)| (entry.key.clone(), at))
                 .collect();
             for entry in new {
-                match places.get(&entry.key).and_then(|&at| entries.get_mut(at)) {
-                    Some(known) => {
-                        known.key_span = entry.key_span;
-                        merge(&mut known.value, entry.value, depth + 1);
-                    }
-                    None => {
-                        places.insert(entry.key.clone(), entries.len());
-                        entries.push(entry);
-                    }
+                if let Some(known) = places.get(&entry.key).and_then(|&at| entries.get_mut(at)) {
+                    known.key_span = entry.key_span;
+                    merge(&mut known.value, entry.value, depth + 1);
+                } else {
+                    places.insert(entry.key.clone(), entries.len());
+                    entries.push(entry);
                 }
             }
         }

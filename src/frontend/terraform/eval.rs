@@ -18,16 +18,31 @@ use super::functions;
 use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
-use super::value::{Kind, MAX_CASES, Unknown, Value, joined};
+use super::types;
+use super::value::{BOUNDS, Kind, MAX_CASES, Unknown, Value, joined};
 use crate::graph::Condition;
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Steps of evaluation a unit may take.
 const MAX_STEPS: usize = 2_000_000;
 /// Evaluations that may wait for each other.
 const MAX_DEPTH: usize = 300;
+/// What is said where the steps are used up.
+pub(super) const TOO_MANY_STEPS: &str = "evaluating it takes more than 2 million steps";
+
+/// What a tool that calls Terraform adds to the language, and hands to the root module.
+#[derive(Default)]
+pub(super) struct Outside<'a> {
+    /// Which functions are its own, and their values.
+    pub(super) functions: Option<(fn(&str) -> bool, &'a dyn Fn(&str, &[Value]) -> Value)>,
+    /// Names of its own.
+    pub(super) names: Vec<(Arc<str>, Value)>,
+    /// Values for variables that nothing nearer sets.
+    pub(super) inputs: Option<&'a super::terragrunt::Inputs>,
+}
 
 /// Evaluates one root module and what it calls.
 pub(super) struct Evaluator<'a> {
@@ -35,6 +50,7 @@ pub(super) struct Evaluator<'a> {
     pub(super) modules: &'a Modules,
     /// What the run is given; nothing where absent.
     pub(super) inputs: Option<&'a Inputs>,
+    pub(super) outside: Outside<'a>,
     /// The root module first.
     pub(super) instances: Vec<Instance>,
     /// What was computed already; `None` while it is being computed.
@@ -42,8 +58,12 @@ pub(super) struct Evaluator<'a> {
     expansions: FxHashMap<(usize, Named), Option<Arc<Expansion>>>,
     steps: usize,
     depth: usize,
+    /// The expression that is being evaluated.
+    place: Option<Span>,
     /// The first bound that was reached, and where.
     pub(super) limit: Option<(Span, &'static str)>,
+    /// Templates in files that were read, by path.
+    pub(super) templates: FxHashMap<PathBuf, Result<Arc<Expression>, Arc<str>>>,
 }
 
 /// Something a module declares.
@@ -71,6 +91,8 @@ pub(super) struct Scope {
     pub(super) key: Arc<str>,
     /// Names of `for` expressions and dynamic blocks, innermost last.
     pub(super) names: Vec<(Arc<str>, Value)>,
+    /// Whether only these names mean something: in a template of its own.
+    pub(super) alone: bool,
 }
 
 impl Scope {
@@ -85,9 +107,9 @@ impl Scope {
 impl Evaluator<'_> {
     /// The value of `expression`, placed at its span.
     pub(super) fn eval(&mut self, expression: &Expression, scope: &Scope) -> Value {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
-            return self.give_up(expression.span, "evaluating it takes more than 2 million steps");
+        self.place = Some(expression.span);
+        if !self.spend(1) {
+            return Value::unknown(TOO_MANY_STEPS);
         }
         if self.depth >= MAX_DEPTH {
             return self.give_up(expression.span, "more than 300 expressions wait for each other");
@@ -95,13 +117,36 @@ impl Evaluator<'_> {
         self.depth += 1;
         let value = self.eval_kind(expression, scope);
         self.depth -= 1;
+        if let Some(unknown) = value.as_unknown()
+            && let Some(bound) = BOUNDS.iter().find(|bound| ***bound == *unknown.reason)
+        {
+            self.limit.get_or_insert((expression.span, bound));
+        }
         value.at(expression.span)
     }
 
     /// Counts work that is not an expression of its own; whether there is some left.
     pub(super) fn spend(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_add(steps);
+        if self.steps > MAX_STEPS
+            && let Some(place) = self.place
+        {
+            self.limit.get_or_insert((place, TOO_MANY_STEPS));
+        }
         self.steps <= MAX_STEPS
+    }
+
+    /// The place to name for what an expression does.
+    pub(super) fn place(&self) -> Option<Span> {
+        self.place
+    }
+
+    /// Says that `bound` was reached by the expression that is being evaluated.
+    pub(super) fn reached(&mut self, bound: &'static str) -> Value {
+        match self.place {
+            Some(place) => self.give_up(place, bound),
+            None => Value::unknown(bound),
+        }
     }
 
     fn give_up(&mut self, span: Span, bound: &'static str) -> Value {
@@ -113,7 +158,8 @@ impl Evaluator<'_> {
         match &expression.kind {
             Syntax::Null => Value::null(),
             Syntax::Bool(value) => Value::bool(*value),
-            Syntax::Number(value) => Value::number(*value),
+            Syntax::Number(Some(value)) => Value::exact(value.clone()),
+            Syntax::Number(None) => Value::unknown("it is a number of too many digits"),
             Syntax::Text(text) => Value::text(text.clone()),
             Syntax::Template(parts) => self.template(parts, scope),
             Syntax::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
@@ -125,7 +171,13 @@ impl Evaluator<'_> {
                 name,
                 arguments,
                 expand,
-            } => functions::call(self, name, arguments, *expand, scope),
+            } => match self.outside.functions {
+                Some((knows, call)) if knows(name) => {
+                    let arguments: Vec<Value> = arguments.iter().map(|argument| self.eval(argument, scope)).collect();
+                    call(name, &arguments)
+                }
+                _ => functions::call(self, name, arguments, *expand, scope),
+            },
             Syntax::Unary(operator, operand) => {
                 let value = self.eval(operand, scope);
                 self.unary(*operator, value, operand, scope)
@@ -145,7 +197,14 @@ impl Evaluator<'_> {
             let key = self.eval(&item.key, scope);
             let value = self.eval(&item.value, scope).at(item.span);
             match (self.plain(key).to_text(), item) {
-                (Some(key), _) => entries.push((key, value)),
+                (Some(key), _) => {
+                    // The last of equal keys wins, but what Terraform refuses is refused.
+                    let is_dropped = |(name, value): &&(Arc<str>, Value)| *name == key && value.holds_refused();
+                    match entries.iter().find(is_dropped).map(|(_, value)| value.clone()) {
+                        Some(refused) => return refused,
+                        None => entries.push((key, value)),
+                    }
+                }
                 (None, item) => {
                     let shown = self.shown(item.key.span);
                     return Value::unknown(format!("the key `{shown}` is not known"));
@@ -156,21 +215,24 @@ impl Evaluator<'_> {
     }
 
     fn conditional(&mut self, parts: &[Expression; 3], scope: &Scope) -> Value {
-        let test = self.eval(&parts[0], scope);
-        let test = self.question(test, &parts[0], scope);
+        let [test, yes, no] = parts;
+        let asked = self.eval(test, scope);
+        let asked = self.question(asked, test, scope);
+        let mut branches: [Option<Value>; 2] = [None, None];
         let mut cases = Vec::new();
-        for (when, test) in test.each_case() {
-            let branch = match test.to_bool() {
-                Some(true) => &parts[1],
-                Some(false) => &parts[2],
-                None => {
-                    cases.push((when, test));
-                    continue;
-                }
+        for (when, answer) in asked.each_case() {
+            let Some(answer) = answer.to_bool() else {
+                let both = [true, false].map(|answer| self.branch(&mut branches, yes, no, answer, scope));
+                let kinds: Vec<types::Type> = both.iter().filter(|value| !value.is_null()).map(types::of).collect();
+                cases.push((when, answer.of_type(types::unify(&kinds))));
+                continue;
             };
-            let mut value = self.eval(branch, scope);
-            // Branches are unified: an object beside a map, a number beside a text. Only the empty cases matter.
-            value.span = value.span.or(Some(branch.span));
+            let mut value = self.branch(&mut branches, yes, no, answer, scope);
+            // Both branches become one type.
+            if value.as_unknown().is_none() {
+                let other = self.branch(&mut branches, yes, no, !answer, scope);
+                value = self.conform(value, &other);
+            }
             cases.push((when, value));
         }
         if let [(_, value)] = cases.as_slice() {
@@ -178,6 +240,51 @@ impl Evaluator<'_> {
         }
         // The places of the branches are more telling than that of the whole.
         Value::cases(cases)
+    }
+
+    fn branch(
+        &mut self,
+        known: &mut [Option<Value>; 2],
+        yes: &Expression,
+        no: &Expression,
+        answer: bool,
+        scope: &Scope,
+    ) -> Value {
+        let slot = usize::from(answer);
+        if let Some(value) = known.get(slot).and_then(Option::as_ref) {
+            return value.clone();
+        }
+        let branch = if answer { yes } else { no };
+        let mut value = self.eval(branch, scope);
+        value.span = value.span.or(Some(branch.span));
+        if let Some(slot) = known.get_mut(slot) {
+            *slot = Some(value.clone());
+        }
+        value
+    }
+
+    /// `value` as the type that it and `other` can both become.
+    fn conform(&mut self, value: Value, other: &Value) -> Value {
+        if other.is_null() && other.declared.is_none() {
+            return value;
+        }
+        if value.is_null() && value.declared.is_none() {
+            return types::convert(&value, &types::of(other));
+        }
+        if !self.spend((value.weight + other.weight) as usize / 8) {
+            return Value::unknown(TOO_MANY_STEPS);
+        }
+        let (mine, theirs) = (types::of(&value), types::of(other));
+        if mine == theirs {
+            return value;
+        }
+        match types::unify(&[mine, theirs]) {
+            Some(types::Type::Any) => value,
+            Some(one) => types::convert(&value, &one),
+            None => value.with(Value::error(
+                "the two results of a conditional have types that do not fit together",
+            )),
+        }
     }
 
     /// A value as a boolean: what is not known becomes both answers, under a condition named after it.
@@ -279,13 +386,10 @@ impl Evaluator<'_> {
                 Part::If(test, yes, no) => {
                     let value = self.eval(test, scope);
                     let value = self.question(value, test, scope);
-                    let chosen = self.lift(vec![value], &mut |this, mut values| match values
-                        .pop()
-                        .and_then(|value| value.to_bool())
-                    {
+                    let chosen = self.lift(vec![value], &mut |this, values| match values[0].to_bool() {
                         Some(true) => this.template(yes, scope),
                         Some(false) => this.template(no, scope),
-                        None => Value::unknown("a condition in a template is not known"),
+                        None => values[0].clone(),
                     });
                     values.push(chosen);
                 }
@@ -298,13 +402,14 @@ impl Evaluator<'_> {
                     let collection = self.eval(collection, scope);
                     let text = self.lift(vec![collection], &mut |this, mut values| {
                         let collection = values.pop().unwrap_or_else(Value::null);
-                        let Ok(pairs) = this.pairs(&collection) else {
-                            return Value::unknown("a collection in a template is not known");
+                        let pairs = match this.pairs(&collection) {
+                            Ok(pairs) => pairs,
+                            Err(refused) => return refused,
                         };
                         let mut all = Vec::new();
                         for (name, item) in pairs {
                             if !this.spend(1) {
-                                return Value::unknown("evaluating it takes more than 2 million steps");
+                                return Value::unknown(TOO_MANY_STEPS);
                             }
                             let mut inner = scope.with(value, item);
                             if let Some(key) = key {
@@ -325,16 +430,16 @@ impl Evaluator<'_> {
                 .map(|text| text.len() / 16)
                 .sum();
             if !this.spend(length) {
-                return Value::unknown("evaluating it takes more than 2 million steps");
+                return Value::unknown(TOO_MANY_STEPS);
+            }
+            if let Some(refused) = parts.iter().find(|part| part.is_refused()) {
+                return refused.clone().of_type(Some(types::Type::Text));
             }
             if parts
                 .iter()
-                .any(|part| part.as_unknown().is_some_and(|unknown| unknown.error))
+                .any(|part| matches!(part.kind, Kind::Null | Kind::List(_) | Kind::Set(_) | Kind::Map(_)))
             {
-                return parts
-                    .into_iter()
-                    .find(|part| part.as_unknown().is_some())
-                    .unwrap_or_else(Value::null);
+                return Value::error("a part of a template is no text").of_type(Some(types::Type::Text));
             }
             let from = parts.clone();
             joined(parts).from(&from)
@@ -343,6 +448,11 @@ impl Evaluator<'_> {
 
     /// Keys and values of a collection, as `for` sees them.
     pub(super) fn pairs(&mut self, collection: &Value) -> Result<Vec<(Value, Value)>, Value> {
+        if let Some(items) = collection.items()
+            && let Some(refused) = items.iter().find(|item| item.is_refused())
+        {
+            return Err(refused.clone());
+        }
         let pairs = match &collection.kind {
             Kind::List(items) => items
                 .iter()
@@ -366,12 +476,12 @@ impl Evaluator<'_> {
             let collection = values.pop().unwrap_or_else(Value::null);
             let pairs = match this.pairs(&collection) {
                 Ok(pairs) => pairs,
-                Err(refused) => return refused,
+                Err(refused) => return refused.of_type(None),
             };
             let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
             for (key, value) in pairs {
                 if !this.spend(1) {
-                    return this.give_up(parts.value.span, "evaluating it takes more than 2 million steps");
+                    return Value::unknown(TOO_MANY_STEPS);
                 }
                 let mut inner = scope.clone();
                 if let Some(name) = &parts.key_name {
@@ -419,7 +529,7 @@ impl Evaluator<'_> {
                 map.push((key, value));
             }
             if !self.spend(1) {
-                return Value::unknown("evaluating it takes more than 2 million steps");
+                return Value::unknown(TOO_MANY_STEPS);
             }
         }
         let keys: std::collections::BTreeSet<&Arc<str>> = map.iter().map(|(key, _)| key).collect();

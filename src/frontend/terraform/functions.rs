@@ -2,11 +2,21 @@
 //! known where an argument is not. It knows no resource.
 
 mod collections;
+mod digests;
+mod encoding;
+mod files;
+mod format;
+mod networks;
+mod numbers;
+mod patterns;
+mod sets;
 mod texts;
+mod times;
 
-use super::eval::{Evaluator, Scope};
+use super::eval::{Evaluator, Scope, TOO_MANY_STEPS};
 use super::json;
 use super::syntax::Expression;
+use super::types::{self, Type};
 use super::value::{Kind, Value};
 use std::sync::Arc;
 
@@ -28,7 +38,7 @@ pub(super) fn call(
                 .first()
                 .map_or_else(Value::null, |argument| eval.eval(argument, scope));
             return eval.lift(vec![value], &mut |_, values| match values[0].as_unknown() {
-                Some(unknown) if unknown.error => Value::bool(false),
+                _ if values[0].holds_refused() => Value::bool(false),
                 Some(_) => values[0].clone(),
                 None => Value::bool(true),
             });
@@ -44,7 +54,7 @@ pub(super) fn call(
         }
     }
     let name = name.clone();
-    eval.lift(values, &mut |eval, values| apply(eval, &name, values))
+    eval.lift(values, &mut |eval, values| apply(eval, &name, values, scope))
 }
 
 /// The first argument that Terraform would not refuse.
@@ -55,31 +65,78 @@ fn first_that_works(eval: &mut Evaluator, arguments: &[Expression], scope: &Scop
     let value = eval.eval(first, scope);
     eval.lift(vec![value], &mut |eval, mut values| {
         let value = values.pop().unwrap_or_else(Value::null);
-        match value.as_unknown() {
-            Some(unknown) if unknown.error => first_that_works(eval, rest, scope),
-            _ => value,
+        if value.holds_refused() {
+            first_that_works(eval, rest, scope)
+        } else {
+            value
         }
     })
 }
 
-fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>) -> Value {
+fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) -> Value {
     let work: usize = values.iter().map(size).sum();
     if !eval.spend(work) {
-        return Value::unknown("evaluating it takes more than 2 million steps");
+        return Value::unknown(TOO_MANY_STEPS);
+    }
+    // What Terraform refuses is refused, whatever else is not known.
+    let refused = values
+        .iter()
+        .find(|value| value.as_unknown().is_some_and(|unknown| unknown.error));
+    if let Some(refused) = refused {
+        return refused.clone().of_type(None);
     }
     if let Some(answer) = tolerant(eval, name, &values) {
         return answer.from(&values);
     }
     if let Some(unknown) = values.iter().find(|value| value.as_unknown().is_some()) {
-        return unknown.clone();
+        return Value {
+            declared: None,
+            ..unknown.clone()
+        };
     }
-    let values: Vec<Value> = values.into_iter().map(|value| eval.plain(value)).collect();
-    let collected = collections::apply(eval, name, &values);
-    match collected.or_else(|| texts::apply(name, &values)) {
+    let values: Vec<Value> = values
+        .into_iter()
+        .map(|value| json::settled(eval.plain(value)))
+        .collect();
+    let has = |names: &[&str]| names.contains(&name);
+    let answer = match () {
+        () if has(collections::NAMES) => collections::apply(eval, name, &values),
+        () if has(sets::NAMES) => sets::apply(eval, name, &values),
+        () if has(texts::NAMES) => texts::apply(name, &values),
+        () if has(patterns::NAMES) => patterns::apply(name, &values),
+        () if has(format::NAMES) => format::apply(name, &values),
+        () if has(numbers::NAMES) => numbers::apply(name, &values),
+        () if has(encoding::NAMES) => encoding::apply(eval, name, &values),
+        () if has(files::NAMES) => files::apply(eval, name, &values, scope),
+        () if has(digests::NAMES) => digests::apply(eval, name, &values, scope),
+        () if has(times::NAMES) => times::apply(name, &values),
+        () if has(networks::NAMES) => networks::apply(name, &values),
+        () if has(TOLERANT) => None,
+        () if has(UNSETTLED) => {
+            // A text, though none that is known.
+            let reason = format!("`{name}` gives another result at each run");
+            Some(Kind::Template([Value::unknown(reason)].into()).into())
+        }
+        () => return Value::unknown(format!("the function `{name}` is not understood yet")),
+    };
+    match answer {
         Some(answer) => answer.from(&values),
-        None if collections::NAMES.contains(&name) || texts::NAMES.contains(&name) => refuse(name, &values),
-        None => Value::unknown(format!("the function `{name}` is not understood yet")),
+        None => refuse(name, &values),
     }
+}
+
+/// What no file settles.
+const UNSETTLED: &[&str] = &["bcrypt", "plantimestamp", "timestamp", "uuid"];
+
+/// The elements of a list or a set that is not null.
+fn plain_items(value: &Value) -> Option<&Arc<[Value]>> {
+    value.items()
+}
+
+/// `value` as a list of `element`s.
+fn as_list(value: &Value, element: &Type) -> Option<Value> {
+    let list = types::convert(value, &Type::List(Arc::new(element.clone())));
+    list.items().is_some().then_some(list)
 }
 
 /// The reason why known arguments gave nothing: a reference that AWS fills, or a mistake.
@@ -110,55 +167,62 @@ fn size(value: &Value) -> usize {
     }
 }
 
+/// What [`tolerant`] knows and no other place.
+const TOLERANT: &[&str] = &[
+    "coalesce",
+    "ephemeralasnull",
+    "jsondecode",
+    "jsonencode",
+    "nonsensitive",
+    "sensitive",
+];
+
 /// Functions that take what is not known and may still answer.
 fn tolerant(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
     match (name, values) {
-        ("jsonencode", [value]) if value.as_unknown().is_none() => Some(Kind::Encoded(Arc::new(value.clone())).into()),
+        ("jsonencode", [value]) if value.as_unknown().is_none() => Some(if json::is_finite(value) {
+            Kind::Encoded(Arc::new(value.clone())).into()
+        } else {
+            Value::error("it holds an infinite number")
+        }),
         ("jsondecode", [value]) if value.as_unknown().is_none() => {
-            Some(json::decode(value).unwrap_or_else(Value::error))
+            let text = match &value.kind {
+                Kind::Bool(_) | Kind::Number(_) => value.to_text().map(Value::text),
+                _ => None,
+            };
+            Some(json::decode(text.as_ref().unwrap_or(value)).unwrap_or_else(Value::error))
         }
         ("sensitive" | "nonsensitive" | "ephemeralasnull", [value]) => Some(value.clone()),
-        ("coalesce", _) => {
-            for value in values {
-                let plain = eval.plain(value.clone());
-                match &plain.kind {
-                    Kind::Null => {}
-                    Kind::Text(text) if text.is_empty() => {}
-                    _ => return Some(value.clone()),
-                }
-            }
-            Some(Value::error("`coalesce` finds nothing"))
-        }
-        ("coalescelist", _) => {
-            for value in values {
-                match value.items() {
-                    Some(items) if items.is_empty() => {}
-                    None if value.is_null() => {}
-                    _ => return Some(value.clone()),
-                }
-            }
-            Some(Value::error("`coalescelist` finds nothing"))
-        }
-        ("tostring", [value]) => match &value.kind {
-            Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_) => Some(value.clone()),
-            _ => None,
-        },
-        ("join", [separator, list]) => {
-            let (separator, items) = (separator.to_text()?, list.items()?);
-            let mut parts = Vec::new();
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 && !separator.is_empty() {
-                    parts.push(Value::text(separator.clone()));
-                }
-                parts.push(eval.plain(item.clone()));
-            }
-            // One reference alone stays a link.
-            Some(if parts.len() == 1 {
-                parts.remove(0)
-            } else {
-                super::value::joined(parts)
-            })
-        }
+        ("startswith", [text, prefix]) => part_of(text, prefix, |parts| parts.first(), |a, b| a.starts_with(b)),
+        ("endswith", [text, suffix]) => part_of(text, suffix, |parts| parts.last(), |a, b| a.ends_with(b)),
+        ("coalesce", _) => coalesce(eval, values),
         _ => None,
     }
+}
+
+/// `startswith` or `endswith` of a text whose first or last part is known.
+fn part_of(text: &Value, wanted: &Value, part: fn(&[Value]) -> Option<&Value>, test: fn(&str, &str) -> bool) -> Answer {
+    let Kind::Template(parts) = &text.kind else {
+        return None;
+    };
+    let (known, wanted) = (part(parts)?.to_text()?, wanted.to_text()?);
+    let decided = known.len() >= wanted.len() || !test(&wanted, &known);
+    decided.then(|| Value::bool(test(&known, &wanted)))
+}
+
+/// The first value that is neither null nor an empty text, as the type that all become.
+fn coalesce(eval: &mut Evaluator, values: &[Value]) -> Answer {
+    let kinds: Vec<Type> = values.iter().map(types::of).collect();
+    let Some(one) = types::unify(&kinds) else {
+        return Some(Value::error("the arguments of `coalesce` have no type in common"));
+    };
+    for value in values {
+        let plain = eval.plain(value.clone());
+        match &plain.kind {
+            Kind::Null => {}
+            Kind::Text(text) if text.is_empty() => {}
+            _ => return Some(types::convert(value, &one)),
+        }
+    }
+    Some(Value::error("`coalesce` finds nothing"))
 }

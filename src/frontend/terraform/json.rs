@@ -1,6 +1,7 @@
 //! JSON in Terraform values: texts read into values with their references kept, and values written as texts.
 
-use super::value::{Kind, Value, joined, number_text};
+use super::number::Number;
+use super::value::{Kind, Value, joined};
 use std::sync::Arc;
 
 /// Stands for a reference while the text around it is read; characters that no policy holds.
@@ -51,15 +52,63 @@ fn in_string(text: &str) -> bool {
 }
 
 fn parse(text: &str, held: &[Value]) -> Result<Value, &'static str> {
+    if !numbers_are_short(text) {
+        return Ok(Value::unknown(TOO_FINE));
+    }
     let json: serde_json::Value = serde_json::from_str(text).map_err(|_| "it is not JSON")?;
     Ok(convert(json, held))
+}
+
+const TOO_FINE: &str = "a number of the JSON has too many digits";
+
+/// Whether no number outside of strings has more digits than the reader keeps.
+fn numbers_are_short(text: &str) -> bool {
+    let (mut inside, mut escaped, mut digits) = (false, false, 0);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            b'0'..=b'9' | b'.' if !inside => digits += 1,
+            _ => digits = 0,
+        }
+        if digits > 16 {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether it holds no infinite number, which JSON cannot write.
+pub(super) fn is_finite(value: &Value) -> bool {
+    match &value.kind {
+        Kind::Number(number) => !number.is_infinite(),
+        Kind::List(items) | Kind::Set(items) => items.iter().all(is_finite),
+        Kind::Map(entries) => entries.iter().all(|(_, value)| is_finite(value)),
+        _ => true,
+    }
+}
+
+/// The text that JSON, or a text with JSON in it, is, where nothing in it is open.
+pub(super) fn settled(value: Value) -> Value {
+    match &value.kind {
+        Kind::Encoded(inner) if inner.is_plain() => value.with(encode(inner)),
+        Kind::Template(parts) if parts.iter().all(|part| part.to_text().is_some() || part.is_plain()) => {
+            let parts = parts.iter().map(|part| settled(part.clone())).collect();
+            value.with(joined(parts))
+        }
+        _ => value,
+    }
 }
 
 fn convert(json: serde_json::Value, held: &[Value]) -> Value {
     match json {
         serde_json::Value::Null => Value::null(),
         serde_json::Value::Bool(value) => Value::bool(value),
-        serde_json::Value::Number(number) => Value::number(number.as_f64().unwrap_or(f64::NAN)),
+        serde_json::Value::Number(number) => match Number::parse(&number.to_string()) {
+            Some(number) => Value::exact(number),
+            None => Value::unknown(TOO_FINE),
+        },
         serde_json::Value::String(text) => restore(&text, held),
         serde_json::Value::Array(items) => Value::list(items.into_iter().map(|item| convert(item, held)).collect()),
         serde_json::Value::Object(entries) => Value::map(
@@ -109,7 +158,7 @@ fn write(value: &Value, text: &mut String, parts: &mut Vec<Value>) {
     match &value.kind {
         Kind::Null => text.push_str("null"),
         Kind::Bool(value) => text.push_str(&value.to_string()),
-        Kind::Number(number) => text.push_str(&number_text(*number)),
+        Kind::Number(number) => text.push_str(&number.to_string()),
         Kind::Text(inner) => text.push_str(&quoted(inner)),
         Kind::Encoded(inner) => match encode(inner).to_text() {
             Some(inner) => text.push_str(&quoted(&inner)),
@@ -149,7 +198,7 @@ fn hold(value: &Value, text: &mut String, parts: &mut Vec<Value>) {
 }
 
 /// As Terraform escapes it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let plain = serde_json::Value::from(text).to_string();
     plain
         .replace('<', "\\u003c")

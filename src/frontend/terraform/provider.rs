@@ -40,8 +40,7 @@ pub(super) fn form(kind: &str, attribute: &str) -> Option<Form> {
 /// The provider's default of an attribute, where it has one.
 pub(super) fn default(kind: &str, attribute: &str) -> Option<Value> {
     let seconds = |Seconds(value): Seconds| Some(value);
-    #[allow(clippy::cast_precision_loss, reason = "defaults are small")]
-    let number = |value: Option<i64>| value.map(|value| Value::number(value as f64));
+    let number = |value: Option<i64>| value.map(Value::number);
     match (kind, attribute) {
         ("aws_sqs_queue", "visibility_timeout_seconds") => number(seconds(limits::VISIBILITY_TIMEOUT_DEFAULT)),
         ("aws_sqs_queue", "message_retention_seconds") => number(seconds(limits::RETENTION_DEFAULT)),

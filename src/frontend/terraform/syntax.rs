@@ -5,8 +5,10 @@
 
 mod convert;
 mod json;
+mod literal;
 mod scan;
 
+use super::number::Number;
 use super::value::Value;
 use crate::source::{FileId, Span};
 use std::sync::Arc;
@@ -26,7 +28,8 @@ pub(super) struct Expression {
 pub(super) enum Kind {
     Null,
     Bool(bool),
-    Number(f64),
+    /// `None` where it is too large or too fine to compute with.
+    Number(Option<Number>),
     Text(Arc<str>),
     Template(Vec<Part>),
     Tuple(Vec<Expression>),
@@ -152,6 +155,18 @@ pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
         convert::item(file, text, item.range, &mut body, &mut problems);
     }
     (body, problems)
+}
+
+/// Reads a template that fills `file`.
+pub(super) fn template(file: FileId, text: &str) -> Result<Expression, Problem> {
+    let range = 0..text.len();
+    match scan::limit_of_template(text) {
+        Some(limit) => Err(Problem::limit(Span::new(file, range), limit)),
+        None => {
+            let steps = Vec::new();
+            convert::template(file, text, convert::Drift { range, steps })
+        }
+    }
 }
 
 /// Reads one expression, at `range` of `text`.

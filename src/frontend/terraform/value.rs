@@ -3,6 +3,8 @@
 //!
 //! It knows no expression and no resource type.
 
+use super::number::Number;
+use super::types::{self, Type};
 use crate::graph::{Condition, Origin};
 use crate::source::Span;
 use std::sync::Arc;
@@ -13,8 +15,18 @@ pub(super) const MAX_CASES: usize = 64;
 pub(super) const MAX_TEXT: usize = 1 << 20;
 /// Values of more parts than this are not computed: lists of lists of themselves double without end.
 const MAX_WEIGHT: u32 = 1_000_000;
+/// Values nested deeper than this are not computed: whatever walks through them would run out of stack.
+const MAX_DEPTH: u8 = 128;
 /// Texts of more parts that are not known are not kept.
 const MAX_PARTS: usize = 256;
+
+/// The value is of more parts than that.
+const TOO_MANY_PARTS: &str = "it is a value of more than a million parts";
+const TOO_DEEP: &str = "it is nested more than 128 levels deep";
+const TOO_LONG: &str = "it is a text of more than a megabyte";
+const TOO_MIXED: &str = "it is a text of more than 256 parts that are not known";
+/// Reasons that are bounds of ours, of which the user is told.
+pub(super) const BOUNDS: [&str; 4] = [TOO_MANY_PARTS, TOO_DEEP, TOO_LONG, TOO_MIXED];
 
 /// A value, where it is written, and where it came from.
 #[derive(Debug, Clone)]
@@ -26,6 +38,10 @@ pub(super) struct Value {
     pub(super) origins: Trail,
     /// How many values it is made of, shared ones counted each time: what walking through it costs.
     pub(super) weight: u32,
+    /// How deep it is nested.
+    pub(super) depth: u8,
+    /// The type, where the parts do not tell it: a list is no tuple, a map no object, and `null` may be a text.
+    pub(super) declared: Option<Arc<Type>>,
 }
 
 /// What a value is.
@@ -33,12 +49,13 @@ pub(super) struct Value {
 pub(super) enum Kind {
     Null,
     Bool(bool),
-    Number(f64),
+    Number(Number),
     Text(Arc<str>),
     /// A text of which some parts are references or not known.
     Template(Arc<[Value]>),
     /// A text: this value as JSON. Kept as the value, so that keys survive beside what is not known.
     Encoded(Arc<Value>),
+    /// Lists and tuples.
     List(Arc<[Value]>),
     /// Sorted, without repetitions.
     Set(Arc<[Value]>),
@@ -173,35 +190,47 @@ impl Trail {
 
 impl From<Kind> for Value {
     fn from(kind: Kind) -> Self {
-        let weight = kind.weight();
-        let kind = if weight > MAX_WEIGHT {
-            Kind::Unknown(Unknown {
-                reason: "it is a value of more than a million parts".into(),
+        let (mut weight, mut depth) = kind.size();
+        let mut kind = kind;
+        let bound = match () {
+            () if weight > MAX_WEIGHT => Some(TOO_MANY_PARTS),
+            () if depth > MAX_DEPTH => Some(TOO_DEEP),
+            () => None,
+        };
+        if let Some(bound) = bound {
+            (weight, depth) = (1, 0);
+            kind = Kind::Unknown(Unknown {
+                reason: bound.into(),
                 key: None,
                 error: false,
-            })
-        } else {
-            kind
-        };
+            });
+        }
         Value {
-            weight: if weight > MAX_WEIGHT { 1 } else { weight },
             kind,
+            weight,
+            depth,
             span: None,
             origins: Trail::default(),
+            declared: None,
         }
     }
 }
 
 impl Kind {
-    fn weight(&self) -> u32 {
-        let sum =
-            |values: &mut dyn Iterator<Item = &Value>| values.fold(1u32, |sum, value| sum.saturating_add(value.weight));
+    /// How many values it is made of, and how deep they are nested.
+    fn size(&self) -> (u32, u8) {
+        let all = |values: &mut dyn Iterator<Item = &Value>| {
+            values.fold((1u32, 1u8), |(weight, depth), value| {
+                let deeper = value.depth.saturating_add(1);
+                (weight.saturating_add(value.weight), depth.max(deeper))
+            })
+        };
         match self {
-            Kind::Template(items) | Kind::List(items) | Kind::Set(items) => sum(&mut items.iter()),
-            Kind::Map(entries) => sum(&mut entries.iter().map(|(_, value)| value)),
-            Kind::Cases(cases) => sum(&mut cases.iter().map(|(_, value)| value)),
-            Kind::Encoded(inner) => inner.weight.saturating_add(1),
-            _ => 1,
+            Kind::Template(items) | Kind::List(items) | Kind::Set(items) => all(&mut items.iter()),
+            Kind::Map(entries) => all(&mut entries.iter().map(|(_, value)| value)),
+            Kind::Cases(cases) => all(&mut cases.iter().map(|(_, value)| value)),
+            Kind::Encoded(inner) => all(&mut std::iter::once(&**inner)),
+            _ => (1, 0),
         }
     }
 }
@@ -215,13 +244,21 @@ impl Value {
         Kind::Bool(value).into()
     }
 
-    pub(super) fn number(value: f64) -> Value {
+    pub(super) fn number(value: i64) -> Value {
+        Kind::Number(value.into()).into()
+    }
+
+    pub(super) fn exact(value: Number) -> Value {
         Kind::Number(value).into()
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    /// What arithmetic gave.
+    pub(super) fn computed(value: Option<Number>) -> Value {
+        value.map_or_else(|| Value::error("its number cannot be computed"), Value::exact)
+    }
+
     pub(super) fn count(value: usize) -> Value {
-        Value::number(value as f64)
+        Value::number(i64::try_from(value).unwrap_or(i64::MAX))
     }
 
     pub(super) fn text(value: impl Into<Arc<str>>) -> Value {
@@ -232,11 +269,40 @@ impl Value {
         Kind::List(items.into()).into()
     }
 
+    /// A list of `element`s.
+    pub(super) fn list_of(items: Vec<Value>, element: &Type) -> Value {
+        Value {
+            declared: Some(Arc::new(Type::List(Arc::new(element.clone())))),
+            ..Value::list(items)
+        }
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(items: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Value {
+        Value::list_of(items.into_iter().map(Value::text).collect(), &Type::Text)
+    }
+
     /// A set; items of one kind that can be compared.
     pub(super) fn set(mut items: Vec<Value>) -> Value {
-        items.sort_by(Value::order);
+        items.sort_by_cached_key(Value::rank);
         items.dedup_by(|a, b| a.equals(b) == Some(true));
         Kind::Set(items.into()).into()
+    }
+
+    /// A set of `element`s.
+    pub(super) fn set_of(items: Vec<Value>, element: &Type) -> Value {
+        Value {
+            declared: Some(Arc::new(Type::Set(Arc::new(element.clone())))),
+            ..Value::set(items)
+        }
+    }
+
+    /// A map of `element`s.
+    pub(super) fn map_of(entries: Vec<(Arc<str>, Value)>, element: &Type) -> Value {
+        Value {
+            declared: Some(Arc::new(Type::Map(Arc::new(element.clone())))),
+            ..Value::map(entries)
+        }
     }
 
     /// A map; the last of equal keys wins.
@@ -282,7 +348,7 @@ impl Value {
                 let same = flat.iter_mut().find(|(_, known)| match (&known.kind, &value.kind) {
                     (Kind::Bool(a), Kind::Bool(b)) => a == b,
                     (Kind::Null, Kind::Null) => true,
-                    (Kind::Number(a), Kind::Number(b)) => a.total_cmp(b).is_eq() && known.origins.is_empty(),
+                    (Kind::Number(a), Kind::Number(b)) => a == b && known.origins.is_empty(),
                     _ => false,
                 });
                 match same {
@@ -330,6 +396,31 @@ impl Value {
         }
     }
 
+    /// Whether Terraform would refuse it.
+    pub(super) fn is_refused(&self) -> bool {
+        self.as_unknown().is_some_and(|unknown| unknown.error)
+    }
+
+    /// Whether Terraform would refuse a part of it.
+    pub(super) fn holds_refused(&self) -> bool {
+        match &self.kind {
+            Kind::List(items) | Kind::Set(items) => items.iter().any(Value::holds_refused),
+            Kind::Map(entries) => entries.iter().any(|(_, value)| value.holds_refused()),
+            _ => self.is_refused(),
+        }
+    }
+
+    /// What is not known, as a value of `declared`.
+    pub(super) fn of_type(self, declared: Option<Type>) -> Value {
+        match self.kind {
+            Kind::Unknown(_) => Value {
+                declared: declared.map(Arc::new),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// The elements of a list or set.
     pub(super) fn items(&self) -> Option<&Arc<[Value]>> {
         match &self.kind {
@@ -350,6 +441,15 @@ impl Value {
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         let entries = self.entries()?;
         entries.iter().find(|(name, _)| &**name == key).map(|(_, value)| value)
+    }
+
+    /// `other`, with the place and the origins of this one.
+    pub(super) fn with(&self, other: Value) -> Value {
+        Value {
+            span: self.span,
+            origins: self.origins.clone(),
+            ..other
+        }
     }
 
     /// The same with `span` as its place.
@@ -373,18 +473,23 @@ impl Value {
         match &self.kind {
             Kind::Text(text) => Some(text.clone()),
             Kind::Bool(value) => Some(value.to_string().into()),
-            Kind::Number(number) => Some(number_text(*number).into()),
+            Kind::Number(number) => Some(number.to_string().into()),
             _ => None,
         }
     }
 
     /// The number that Terraform makes of a primitive.
-    pub(super) fn to_number(&self) -> Option<f64> {
+    pub(super) fn to_exact(&self) -> Option<Number> {
         match &self.kind {
-            Kind::Number(number) => Some(*number),
-            Kind::Text(text) => parse_number(text),
+            Kind::Number(number) => Some(number.clone()),
+            Kind::Text(text) => Number::parse(text),
             _ => None,
         }
+    }
+
+    /// The whole number that Terraform makes of a primitive.
+    pub(super) fn to_whole(&self) -> Option<i64> {
+        self.to_exact()?.to_i64()
     }
 
     /// The boolean that Terraform makes of a primitive.
@@ -392,8 +497,8 @@ impl Value {
         match &self.kind {
             Kind::Bool(value) => Some(*value),
             Kind::Text(text) => match &**text {
-                "true" => Some(true),
-                "false" => Some(false),
+                "true" | "1" => Some(true),
+                "false" | "0" => Some(false),
                 _ => None,
             },
             _ => None,
@@ -419,7 +524,7 @@ impl Value {
             // What is written or linked is not null.
             (Kind::Null, _) | (_, Kind::Null) => Some(false),
             (Kind::Bool(a), Kind::Bool(b)) => Some(a == b),
-            (Kind::Number(a), Kind::Number(b)) => Some((a - b).abs() <= f64::EPSILON * a.abs().max(b.abs())),
+            (Kind::Number(a), Kind::Number(b)) => Some(a == b),
             (Kind::Text(a), Kind::Text(b)) => Some(a == b),
             (Kind::Reference(a, x), Kind::Reference(b, y)) if a == b && x == y => Some(true),
             (Kind::Reference(..), Kind::Text(text)) | (Kind::Text(text), Kind::Reference(..)) if text.is_empty() => {
@@ -430,6 +535,11 @@ impl Value {
             }
             (Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_), _)
             | (_, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_)) => None,
+            (Kind::List(_) | Kind::Set(_), Kind::List(_) | Kind::Set(_)) | (Kind::Map(_), Kind::Map(_))
+                if !self.is_like(other) =>
+            {
+                Some(false)
+            }
             (Kind::List(a), Kind::List(b)) | (Kind::Set(a), Kind::Set(b)) => {
                 if a.len() != b.len() {
                     return Some(false);
@@ -447,12 +557,54 @@ impl Value {
         }
     }
 
-    fn order(&self, other: &Value) -> std::cmp::Ordering {
-        match (&self.kind, &other.kind) {
-            (Kind::Number(a), Kind::Number(b)) => a.total_cmp(b),
-            (Kind::Bool(a), Kind::Bool(b)) => a.cmp(b),
-            (Kind::Reference(a, x), Kind::Reference(b, y)) => (&a.address, x).cmp(&(&b.address, y)),
-            _ => self.to_text().cmp(&other.to_text()),
+    /// Whether two collections are of one kind, and empty ones of one type: a tuple never equals a list.
+    fn is_like(&self, other: &Value) -> bool {
+        let shape = |value: &Value| value.declared.as_deref().map(std::mem::discriminant);
+        let is_empty = |value: &Value| value.items().is_some_and(|items| items.is_empty());
+        shape(self) == shape(other) && (!(is_empty(self) && is_empty(other)) || types::of(self) == types::of(other))
+    }
+
+    /// Orders the elements of a set: numbers and booleans by value, texts by bytes, others as Terraform hashes them.
+    fn rank(&self) -> (u8, Option<Number>, String) {
+        let mut text = String::new();
+        match &self.kind {
+            Kind::Bool(value) => return (0, Some(i64::from(*value).into()), text),
+            Kind::Number(number) => return (0, Some(number.clone()), text),
+            Kind::Text(inner) => return (1, None, inner.to_string()),
+            _ => self.hash(&mut text),
+        }
+        (2, None, text)
+    }
+
+    fn hash(&self, text: &mut String) {
+        match &self.kind {
+            Kind::Null => text.push('~'),
+            Kind::Bool(value) => text.push(if *value { 'T' } else { 'F' }),
+            Kind::Number(number) => text.push_str(&number.general(Some(10), 'e')),
+            Kind::Text(inner) => text.push_str(&format!("{inner:?}")),
+            Kind::List(items) | Kind::Set(items) => {
+                let tuple = self.declared.is_none();
+                text.push(if tuple { '<' } else { '[' });
+                for item in items.iter() {
+                    item.hash(text);
+                    text.push(';');
+                }
+                text.push(if tuple { '>' } else { ']' });
+            }
+            Kind::Map(entries) => {
+                let object = self.declared.is_none();
+                text.push(if object { '<' } else { '{' });
+                for (key, value) in entries.iter() {
+                    if !object {
+                        text.push_str(&format!("{key:?}:"));
+                    }
+                    value.hash(text);
+                    text.push(';');
+                }
+                text.push(if object { '>' } else { '}' });
+            }
+            Kind::Reference(id, attribute) => text.push_str(&format!("?{}.{attribute}", id.address)),
+            _ => text.push('?'),
         }
     }
 
@@ -466,28 +618,6 @@ impl Value {
             _ => false,
         }
     }
-}
-
-/// A number as Terraform prints it.
-pub(super) fn number_text(number: f64) -> String {
-    let rounded = (number * 1e12).round() / 1e12;
-    // Hides the last digits of binary fractions, which Terraform's long decimals do not have.
-    if number.fract() != 0.0 && number.abs() < 1e3 && (rounded - number).abs() < 1e-13 {
-        return format!("{rounded}");
-    }
-    format!("{number}")
-}
-
-/// A number in a text, as Terraform's conversion reads it.
-pub(super) fn parse_number(text: &str) -> Option<f64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let plain = digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
-    if !plain || !digits.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    text.parse().ok()
 }
 
 /// Joins parts into a text; into a template where some are not plain.
@@ -506,7 +636,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
             };
             length += text.len();
             if length > MAX_TEXT {
-                return Value::unknown("it is a text of more than a megabyte");
+                return Value::unknown(TOO_LONG);
             }
             match all.last_mut() {
                 Some(Value {
@@ -522,7 +652,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     }
     match all.len() {
         0 => Value::text(""),
-        MAX_PARTS.. => Value::unknown("it is a text of more than 256 parts that are not known"),
+        MAX_PARTS.. => Value::unknown(TOO_MIXED),
         1 if matches!(all[0].kind, Kind::Text(_)) => all.remove(0),
         _ => Kind::Template(all.into()).into(),
     }

@@ -13,10 +13,6 @@ use crate::rules::{Findings, Known};
 use crate::source::Span;
 use std::ops::RangeInclusive;
 
-/// How many timeouts of its function a queue's visibility timeout should last, by AWS's advice.
-/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
-pub(crate) const VISIBILITY_FACTOR: i64 = 6;
-
 /// A whole number, with or without a unit.
 pub(crate) trait Number: Copy {
     /// Without it.

@@ -6,6 +6,7 @@ use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, O
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Origin};
 use crate::source::Span;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// A known key, or why it is not known, in some worlds.
@@ -15,6 +16,8 @@ type KeyCase = (Condition, Result<String, Arc<str>>, Vec<Origin>);
 struct Fallback<'t> {
     value: Option<&'t Node>,
     at: Span,
+    /// What the value comes to: evaluated once, because look-ups stand in look-ups.
+    known: OnceCell<Outcomes<'t>>,
 }
 
 impl<'t> Template<'t> {
@@ -58,7 +61,11 @@ impl<'t> Template<'t> {
             [_] => return refused(at, "`DefaultValue` needs the transform `AWS::LanguageExtensions`"),
             _ => return refused(at, "`Fn::FindInMap` takes three items and their options"),
         };
-        let fallback = Fallback { value: fallback, at };
+        let fallback = Fallback {
+            value: fallback,
+            at,
+            known: OnceCell::new(),
+        };
         let mut all = Vec::new();
         for outcome in self.eval(map, at, world) {
             let here = world.and(&outcome.when);
@@ -86,6 +93,9 @@ impl<'t> Template<'t> {
         world: &Condition,
     ) -> Outcomes<'t> {
         let at = fallback.at;
+        // The keys of a row are those of an open parameter; everything else is the same in every row.
+        let is_of_row = self.open_parameter(second).is_some();
+        let of_all = (!is_of_row).then(|| self.key_cases(second, &mapping.value, fallback, world));
         let mut all = Vec::new();
         for (when, key, origins) in self.key_cases(first, &mapping.value, fallback, world) {
             let here = world.and(&when);
@@ -100,7 +110,13 @@ impl<'t> Template<'t> {
                     continue;
                 }
             };
-            for (also, key, more) in self.key_cases(second, row, fallback, &here) {
+            let of_row = of_all
+                .clone()
+                .unwrap_or_else(|| self.key_cases(second, row, fallback, &here));
+            for (also, key, more) in of_row {
+                if !here.is_possible_with(&also) {
+                    continue;
+                }
                 let found = key.and_then(|key| row.entry(&key).ok_or_else(|| missing_key(&mapping.key, &key)));
                 let found = match found {
                     Err(reason) => self.instead(fallback, reason, &here.and(&also)),
@@ -139,19 +155,28 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The default value, or why there is none.
-    fn instead(&self, fallback: &Fallback<'t>, reason: Arc<str>, world: &Condition) -> Outcomes<'t> {
-        match fallback.value {
-            Some(value) => self.eval(value, fallback.at, world),
-            None => vec![Outcome::always(Evaluated::Unresolved(reason), fallback.at)],
-        }
+    /// The default value in the worlds of `here`, or why there is none.
+    fn instead(&self, fallback: &Fallback<'t>, reason: Arc<str>, here: &Condition) -> Outcomes<'t> {
+        let Some(value) = fallback.value else {
+            return vec![Outcome::always(Evaluated::Unresolved(reason), fallback.at)];
+        };
+        let known = fallback
+            .known
+            .get_or_init(|| self.eval(value, fallback.at, &Condition::always()));
+        let possible = known.iter().filter(|outcome| here.is_possible_with(&outcome.when));
+        possible.cloned().collect()
+    }
+
+    /// The parameter, of any value, that `node` refers to.
+    fn open_parameter(&self, node: &'t Node) -> Option<&'t str> {
+        let is_open = |name: &&str| self.parameter(name).is_none_or(Parameter::is_open);
+        self.variable_name(node).filter(is_open)
     }
 
     /// The keys that `node` may name. A parameter that may have any value has one of the keys that there are,
     /// because a deployment with another is refused, unless a default value stands for it.
     fn key_cases(&self, node: &'t Node, row: &'t Node, fallback: &Fallback<'t>, world: &Condition) -> Vec<KeyCase> {
-        let is_open = |name: &&str| self.parameter(name).is_none_or(Parameter::is_open);
-        if let Some(name) = self.variable_name(node).filter(is_open) {
+        if let Some(name) = self.open_parameter(node) {
             let keys = row.entries().unwrap_or_default().iter();
             let cases = keys.filter_map(|entry| {
                 let when = Condition::is(self.variable(name), entry.key.clone());

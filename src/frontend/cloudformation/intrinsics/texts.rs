@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// The longest text that is put together: what CloudFormation takes as a whole template.
 const MAX_TEXT: usize = 1 << 20;
 /// Copying this much counts as a step of evaluation.
-const BYTES_A_STEP: usize = 256;
+const BYTES_A_STEP: usize = 32;
 
 impl<'t> Template<'t> {
     pub(super) fn substitute(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {

@@ -63,15 +63,14 @@ pub(super) fn compile(
         };
         if let Some(worker) = construct.value.entry("worker") {
             let key = format!("{}Worker", construct.key);
-            let at = match worker.value.as_str() {
-                Some(named) => places.get(named).copied(),
-                None => {
-                    functions.push(Entry {
-                        key: key.into(),
-                        ..worker.clone()
-                    });
-                    Some(functions.len() - 1)
-                }
+            let at = if let Some(named) = worker.value.as_str() {
+                places.get(named).copied()
+            } else {
+                functions.push(Entry {
+                    key: key.into(),
+                    ..worker.clone()
+                });
+                Some(functions.len() - 1)
             };
             let function = at.and_then(|at| functions.get_mut(at));
             let visibility = queue.visibility(worker, function.as_deref(), resolver);

@@ -1,6 +1,7 @@
 //! `count` and `for_each`: which instances of a resource or a module there are, and where each exists.
 
 use super::super::module::{Call, Source};
+use super::super::number::Number;
 use super::super::syntax::{Block, Body};
 use super::super::value::{Key, Kind, ResourceId, Value};
 use super::instances::Birth;
@@ -238,21 +239,25 @@ impl Evaluator<'_> {
     }
 
     fn count(&mut self, value: &Value, span: crate::source::Span) -> Keys {
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "both ends are checked"
-        )]
-        match (self.plain(value.clone()).to_number(), value.as_unknown()) {
-            (Some(count), _) if count >= 0.0 && self.room(count, span) => Keys::Count(count as usize),
+        let count = self.plain(value.clone()).to_exact().filter(Number::is_whole);
+        match (count, value.as_unknown()) {
+            (Some(count), _) if !count.is_negative() || count.is_zero() => {
+                match count.to_i64().and_then(|count| usize::try_from(count).ok()) {
+                    Some(count) if self.room(count, span) => Keys::Count(count),
+                    Some(_) => Keys::Unknown("its `count` is too large".into()),
+                    None => {
+                        self.room(usize::MAX, span);
+                        Keys::Unknown("its `count` is too large".into())
+                    }
+                }
+            }
             (_, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
             _ => Keys::Unknown("its `count` is not known".into()),
         }
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
-    fn room(&mut self, count: f64, span: crate::source::Span) -> bool {
-        let fits = count <= MAX_INSTANCES as f64;
+    fn room(&mut self, count: usize, span: crate::source::Span) -> bool {
+        let fits = count <= MAX_INSTANCES;
         if !fits {
             self.give_up(span, "there are more than 20000 instances of one block");
         }
@@ -260,11 +265,9 @@ impl Evaluator<'_> {
     }
 
     fn each(&mut self, value: &Value, span: crate::source::Span) -> Keys {
-        #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
-        let room = |this: &mut Self, count: usize| this.room(count as f64, span);
         match &value.kind {
-            Kind::Map(entries) if room(self, entries.len()) => Keys::Each(entries.to_vec()),
-            Kind::Set(items) | Kind::List(items) if room(self, items.len()) => {
+            Kind::Map(entries) if self.room(entries.len(), span) => Keys::Each(entries.to_vec()),
+            Kind::Set(items) | Kind::List(items) if self.room(items.len(), span) => {
                 let mut all = Vec::new();
                 for item in items.iter() {
                     let item = self.plain(item.clone());

@@ -58,12 +58,15 @@ impl<'a> Evaluator<'a> {
             sources,
             modules,
             inputs: None,
+            outside: super::Outside::default(),
             instances: vec![root],
             known: FxHashMap::default(),
             expansions: FxHashMap::default(),
             steps: 0,
             depth: 0,
+            place: None,
             limit: None,
+            templates: FxHashMap::default(),
         }
     }
 
@@ -114,6 +117,11 @@ impl<'a> Evaluator<'a> {
     pub(in super::super) fn scope(&self, module: usize) -> Scope {
         Scope {
             module,
+            names: if module == 0 {
+                self.outside.names.clone()
+            } else {
+                Vec::new()
+            },
             ..Scope::default()
         }
     }

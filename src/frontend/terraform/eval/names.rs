@@ -3,6 +3,7 @@
 use super::super::inputs::Input;
 use super::super::module::Source;
 use super::super::syntax::{Block, Expression, Kind as Syntax};
+use super::super::types::{self, Type};
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Named, Scope};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ impl Evaluator<'_> {
     pub(super) fn once(&mut self, module: usize, named: Named, compute: impl FnOnce(&mut Self) -> Value) -> Value {
         match self.known.get(&(module, named.clone())) {
             Some(Some(value)) => return value.clone(),
-            Some(None) => return Value::error("it refers to itself"),
+            Some(None) => return self.reached("a value refers to itself"),
             None => {}
         }
         self.known.insert((module, named.clone()), None);
@@ -24,7 +25,7 @@ impl Evaluator<'_> {
     pub(super) fn local(&mut self, module: usize, name: &Arc<str>) -> Value {
         self.once(module, Named::Local(name.clone()), |this| {
             let Some(attribute) = this.instances[module].module.locals.get(name).cloned() else {
-                return Value::error(format!("`local.{name}` is not declared"));
+                return Value::unknown(format!("`local.{name}` is not declared"));
             };
             let scope = this.scope(module);
             let mut value = this.eval(&attribute.value, &scope);
@@ -36,7 +37,7 @@ impl Evaluator<'_> {
     pub(super) fn variable(&mut self, module: usize, name: &Arc<str>) -> Value {
         self.once(module, Named::Variable(name.clone()), |this| {
             let Some(block) = this.instances[module].module.variables.get(name).cloned() else {
-                return Value::error(format!("`var.{name}` is not declared"));
+                return Value::unknown(format!("`var.{name}` is not declared"));
             };
             let scope = this.scope(module);
             let nullable = block.body.attribute("nullable");
@@ -82,15 +83,28 @@ impl Evaluator<'_> {
             if let Some(input) = self.inputs.and_then(|inputs| inputs.get(name)) {
                 return Some(self.input(module, input, block));
             }
-            let (file, attribute) = instance
+            let set = instance
                 .module
                 .settings
                 .iter()
                 .rev()
-                .find(|(_, a)| a.name == *name)?
-                .clone();
+                .find(|(_, a)| a.name == *name)
+                .cloned();
+            let handed = || {
+                let attribute = self.outside.inputs?.get(name)?;
+                Some(("terragrunt.hcl".into(), attribute))
+            };
+            let from_outside = set.is_none();
+            let (file, attribute) = set.or_else(handed)?;
             let scope = self.scope(module);
             let mut value = self.eval(&attribute.value, &scope);
+            // It is handed over in the environment, where without a type everything plain is a text.
+            if from_outside
+                && block.body.attribute("type").is_none()
+                && let (Kind::Bool(_) | Kind::Number(_), Some(text)) = (&value.kind, value.to_text())
+            {
+                value.kind = Kind::Text(text);
+            }
             value.origins = value.origins.before(attribute.span, format!("`{name}` in `{file}`"));
             return Some(value);
         };
@@ -123,7 +137,11 @@ impl Evaluator<'_> {
                 this.convert(value, kind, scope)
             });
         }
-        let with = |kind: Kind| Value { kind, ..value.clone() };
+        let with = |kind: Kind| Value {
+            kind,
+            declared: None,
+            ..value.clone()
+        };
         if matches!(value.kind, Kind::Null | Kind::Unknown(_)) {
             return value;
         }
@@ -146,7 +164,7 @@ impl Evaluator<'_> {
                     _ => refused(),
                 },
             },
-            ("number", _) => match value.to_number() {
+            ("number", _) => match value.to_exact() {
                 Some(number) => with(Kind::Number(number)),
                 None => refused(),
             },
@@ -165,12 +183,8 @@ impl Evaluator<'_> {
                 if let Some(inner) = inner {
                     items = items.into_iter().map(|item| self.convert(item, inner, scope)).collect();
                 }
-                let made = if name == "set" {
-                    Value::set(items)
-                } else {
-                    Value::list(items)
-                };
-                with(made.kind)
+                let collection = if name == "set" { Type::Set } else { Type::List };
+                value.with(types::convert(&Value::list(items), &collection(Arc::new(Type::Any))))
             }
             ("map", inner) => {
                 let Some(entries) = value.entries() else {
@@ -182,7 +196,7 @@ impl Evaluator<'_> {
                         *entry = self.convert(entry.clone(), inner, scope);
                     }
                 }
-                with(Kind::Map(entries.into()))
+                value.with(types::convert(&Value::map(entries), &Type::Map(Arc::new(Type::Any))))
             }
             ("object", Some(inner)) => self.convert_object(value, inner, scope),
             ("optional", Some(inner)) => self.convert(value, inner, scope),

@@ -1,11 +1,15 @@
 //! Operators, with Terraform's conversions: arithmetic and order convert texts, equality never does.
 
+use super::super::json;
+use super::super::number::Number;
 use super::super::syntax::{BinaryOperator, Expression, UnaryOperator};
+use super::super::types::Type;
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Scope, both};
 use crate::graph::{Condition, Variable};
 
 impl Evaluator<'_> {
+    /// What is not known has the type that the operator gives, as for Terraform.
     pub(super) fn unary(
         &mut self,
         operator: UnaryOperator,
@@ -18,20 +22,39 @@ impl Evaluator<'_> {
                 let value = self.question(value, operand, scope);
                 self.lift(vec![value], &mut |_, values| match values[0].to_bool() {
                     Some(answer) => Value::bool(!answer).from(&values),
-                    None => values[0].clone(),
+                    None => values[0].clone().of_type(Some(Type::Bool)),
                 })
             }
             UnaryOperator::Neg => self.lift(vec![value], &mut |this, values| {
                 let value = this.plain(values[0].clone());
-                match value.to_number() {
-                    Some(number) => Value::number(-number).from(&values),
-                    None => not_a_number(&value),
+                match value.to_exact() {
+                    Some(number) => Value::exact(number.neg()).from(&values),
+                    None => not_a_number(&value).of_type(Some(Type::Number)),
                 }
             }),
         }
     }
 
     pub(super) fn binary(
+        &mut self,
+        operator: BinaryOperator,
+        left: Value,
+        right: Value,
+        place: (&Expression, &[Expression; 2]),
+        scope: &Scope,
+    ) -> Value {
+        let result = self.operate(operator, left, right, place, scope);
+        result.of_type(Some(match operator {
+            BinaryOperator::Plus
+            | BinaryOperator::Minus
+            | BinaryOperator::Mul
+            | BinaryOperator::Div
+            | BinaryOperator::Mod => Type::Number,
+            _ => Type::Bool,
+        }))
+    }
+
+    fn operate(
         &mut self,
         operator: BinaryOperator,
         left: Value,
@@ -61,8 +84,8 @@ impl Evaluator<'_> {
             }
             _ => self.lift(vec![left, right], &mut |this, values| {
                 let (left, right) = (this.plain(values[0].clone()), this.plain(values[1].clone()));
-                match (left.to_number(), right.to_number()) {
-                    (Some(a), Some(b)) => number(operator, a, b).from(&values),
+                match (left.to_exact(), right.to_exact()) {
+                    (Some(a), Some(b)) => number(operator, &a, &b).from(&values),
                     (None, _) => this.no_number(operator, &left, whole, scope),
                     (_, None) => this.no_number(operator, &right, whole, scope),
                 }
@@ -93,10 +116,17 @@ impl Evaluator<'_> {
         operands: &[Expression; 2],
         scope: &Scope,
     ) -> Value {
+        let holds = [left, right].into_iter().find(|value| value.holds_refused());
+        if let Some(refused) = holds {
+            return refused.with(Value::error("a part of it is refused"));
+        }
         if let Some(same) = left.equals(right) {
             return Value::bool(same == equal).from(&[left.clone(), right.clone()]);
         }
-        let (left, right) = (self.plain(left.clone()), self.plain(right.clone()));
+        let (left, right) = (
+            json::settled(self.plain(left.clone())),
+            json::settled(self.plain(right.clone())),
+        );
         if let Some(same) = left.equals(&right) {
             return Value::bool(same == equal);
         }
@@ -146,20 +176,18 @@ fn not_a_number(value: &Value) -> Value {
     }
 }
 
-fn number(operator: BinaryOperator, a: f64, b: f64) -> Value {
-    let close = (a - b).abs() <= f64::EPSILON * a.abs().max(b.abs());
+fn number(operator: BinaryOperator, a: &Number, b: &Number) -> Value {
     match operator {
-        BinaryOperator::Plus => Value::number(a + b),
-        BinaryOperator::Minus => Value::number(a - b),
-        BinaryOperator::Mul => Value::number(a * b),
-        BinaryOperator::Div if b == 0.0 && a == 0.0 => Value::error("it divides zero by zero"),
-        BinaryOperator::Div => Value::number(a / b),
-        BinaryOperator::Mod if b == 0.0 => Value::number(a),
-        BinaryOperator::Mod => Value::number(a % b),
-        BinaryOperator::Less => Value::bool(a < b && !close),
-        BinaryOperator::LessEq => Value::bool(a < b || close),
-        BinaryOperator::Greater => Value::bool(a > b && !close),
-        BinaryOperator::GreaterEq => Value::bool(a > b || close),
+        BinaryOperator::Plus => Value::computed(a.add(b)),
+        BinaryOperator::Minus => Value::computed(a.sub(b)),
+        BinaryOperator::Mul => Value::computed(a.mul(b)),
+        BinaryOperator::Div if a.is_zero() && b.is_zero() => Value::error("it divides zero by zero"),
+        BinaryOperator::Div => Value::computed(a.div(b)),
+        BinaryOperator::Mod => Value::computed(a.rem(b)),
+        BinaryOperator::Less => Value::bool(a < b),
+        BinaryOperator::LessEq => Value::bool(a <= b),
+        BinaryOperator::Greater => Value::bool(a > b),
+        BinaryOperator::GreaterEq => Value::bool(a >= b),
         _ => Value::error("it is not arithmetic"),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::provider;
 use super::super::syntax::{Block, Expression, Kind as Syntax, Step};
+use super::super::types::Type;
 use super::super::value::{Key, Kind, ResourceId, Value};
 use super::{Evaluator, Scope};
 use std::sync::Arc;
@@ -15,6 +16,9 @@ impl Evaluator<'_> {
         if let Some((_, value)) = scope.names.iter().rev().find(|(known, _)| known == name) {
             let value = value.clone();
             return self.follow(value, steps, scope);
+        }
+        if scope.alone {
+            return Value::error(format!("the template is given no `{name}`"));
         }
         let attribute = |at: usize| match steps.get(at) {
             Some(Step::Attribute(name)) => Some(name.clone()),
@@ -30,7 +34,7 @@ impl Evaluator<'_> {
             ("local", Some(name)) => (self.local(module, &name), 1),
             ("module", Some(name)) => match self.call(module, &name) {
                 Some(expansion) => (expansion.value.clone(), 1),
-                None => (Value::error(format!("`module.{name}` is not declared")), 1),
+                None => (Value::unknown(format!("`module.{name}` is not declared")), 1),
             },
             ("each", Some(name)) => match (&scope.each, &*name) {
                 (Some((key, _)), "key") => (key.clone(), 1),
@@ -41,10 +45,14 @@ impl Evaluator<'_> {
                 Some(index) => (index.clone(), 1),
                 None => (Value::unknown("`count.index` is not known"), 1),
             },
-            ("path", Some(_)) => (Value::text("."), 1),
-            ("terraform", Some(name)) if &*name == "workspace" => {
+            ("path", Some(name)) => (self.path(module, &name), 1),
+            ("terraform", Some(attribute)) if &*attribute == "workspace" => {
                 let told = self.inputs.and_then(|inputs| inputs.workspace.clone());
                 (Value::text(told.unwrap_or_else(|| "default".into())), 1)
+            }
+            ("terraform" | "self", Some(attribute)) => {
+                let reason = format!("`{name}.{attribute}` is not known here");
+                (Value::unknown(reason), 1)
             }
             ("data", Some(kind)) => match attribute(1) {
                 Some(name) => (self.resource_value(module, true, (kind, name)), 2),
@@ -90,7 +98,7 @@ impl Evaluator<'_> {
                 }
                 Step::Splat => {
                     let rest = steps.get(at..).unwrap_or(&[]);
-                    return self.splat(value, rest, scope);
+                    return self.splat(value, rest, scope).of_type(None);
                 }
                 Step::AttributeSplat => {
                     let rest = steps.get(at..).unwrap_or(&[]);
@@ -101,7 +109,8 @@ impl Evaluator<'_> {
                     at += count;
                     self.splat(value, rest.get(..count).unwrap_or(&[]), scope)
                 }
-            };
+            }
+            .of_type(None);
         }
         value
     }
@@ -110,6 +119,14 @@ impl Evaluator<'_> {
         self.lift(vec![value], &mut |this, mut values| {
             let value = values.pop().unwrap_or_else(Value::null);
             let items = match &value.kind {
+                Kind::Null
+                    if matches!(
+                        value.declared.as_deref(),
+                        Some(Type::List(_) | Type::Set(_) | Type::Tuple(_))
+                    ) =>
+                {
+                    return Value::error("it is a list that is null");
+                }
                 Kind::Null => Vec::new(),
                 Kind::List(items) | Kind::Set(items) => items.to_vec(),
                 Kind::AnyResource(id) => {
@@ -120,7 +137,11 @@ impl Evaluator<'_> {
                 _ => vec![value.clone()],
             };
             let items = items.into_iter().map(|item| this.follow(item, rest, scope)).collect();
-            Value::list(items).from(&[value])
+            let made = match (&value.kind, value.declared.as_deref()) {
+                (Kind::Set(_), _) | (_, Some(Type::List(_))) => Value::list_of(items, &Type::Any),
+                _ => Value::list(items),
+            };
+            made.from(&[value])
         })
     }
 
@@ -137,7 +158,6 @@ impl Evaluator<'_> {
             }
             Kind::Module(at) | Kind::AnyModule(at) => self.output(*at, name),
             Kind::Unknown(_) => value.clone(),
-            Kind::List(items) if items.len() == 1 && name.parse::<usize>().is_ok() => items[0].clone(),
             _ => Value::error(format!("it has no attribute `{name}`")),
         }
     }
@@ -149,16 +169,8 @@ impl Evaluator<'_> {
             (Kind::Unknown(_) | Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
             (_, Kind::Unknown(_)) => index.clone(),
             (Kind::List(items), _) => {
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a wild index finds nothing"
-                )]
-                let found = index
-                    .to_number()
-                    .filter(|at| *at >= 0.0 && at.fract() == 0.0)
-                    .and_then(|at| items.get(at as usize));
-                found.map_or_else(
+                let at = index.to_whole().and_then(|at| usize::try_from(at).ok());
+                at.and_then(|at| items.get(at)).map_or_else(
                     || Value::error("the index is outside of the list"),
                     |found| within(value, found),
                 )

@@ -1,13 +1,19 @@
-//! Functions of lists, sets and maps, and conversions between them.
+//! Functions of lists and maps. A tuple or an object stays one; a list or a map keeps one type of elements.
 
-use super::super::eval::Evaluator;
+use super::super::eval::{Evaluator, TOO_MANY_STEPS};
+use super::super::number::Number;
+use super::super::types::{self, Type};
 use super::super::value::{Kind, Value};
-use super::Answer;
+use super::{Answer, as_list, plain_items};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What [`apply`] knows.
 pub(super) const NAMES: &[&str] = &[
+    "alltrue",
+    "anytrue",
     "chunklist",
+    "coalescelist",
     "compact",
     "concat",
     "contains",
@@ -21,210 +27,212 @@ pub(super) const NAMES: &[&str] = &[
     "matchkeys",
     "merge",
     "one",
-    "range",
     "reverse",
-    "setintersection",
-    "setproduct",
-    "setsubtract",
-    "setunion",
     "slice",
     "sort",
     "sum",
-    "alltrue",
-    "anytrue",
-    "tolist",
-    "tomap",
-    "toset",
+    "transpose",
     "values",
     "zipmap",
 ];
-/// Terraform's own limit of `range`.
-const MAX_RANGE: usize = 1024;
-/// Bounds `setproduct` and what grows like it.
-const MAX_ITEMS: usize = 100_000;
 
-#[allow(clippy::too_many_lines, reason = "a table")]
+/// More elements than this are not put together.
+const MAX_ITEMS: usize = 100_000;
+const TOO_MANY_ITEMS: &str = "a list has more than 100000 elements";
+
 pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    let answer = match (name, values) {
-        ("length", [value]) => match &value.kind {
-            Kind::Text(text) => Value::count(text.chars().count()),
-            Kind::Map(entries) => Value::count(entries.len()),
-            _ => Value::count(value.items()?.len()),
-        },
-        ("concat", lists) => {
-            let mut all = Vec::new();
-            for list in lists {
-                all.extend(list.items()?.iter().cloned());
-            }
-            if all.len() > MAX_ITEMS {
-                return Some(Value::unknown("a list has more than 100000 elements"));
-            }
-            Value::list(all)
+    match (name, values) {
+        ("length", [value]) => length(value),
+        ("concat", lists) if !lists.is_empty() => concat(eval, lists),
+        ("merge", maps) => merge(maps),
+        ("lookup", [map, key, default @ ..]) if default.len() < 2 => lookup(map, key, default.first()),
+        ("keys", [map]) => {
+            let keys = map.entries()?.iter().map(|(key, _)| key.clone());
+            Some(like(map, Value::texts(keys)))
         }
-        ("merge", maps) => {
-            let mut all = Vec::new();
-            for map in maps.iter().filter(|map| !map.is_null()) {
-                all.extend(map.entries()?.iter().cloned());
-            }
-            Value::map(all)
+        ("values", [map]) => {
+            let values = map.entries()?.iter().map(|(_, value)| value.clone()).collect();
+            Some(match map.declared.as_deref() {
+                Some(Type::Map(element)) => Value::list_of(values, element),
+                _ => Value::list(values),
+            })
         }
-        ("lookup", [map, key, default @ ..]) => match (map.get(&key.to_text()?), default) {
-            (Some(found), _) => found.clone(),
-            (None, [default, ..]) if map.entries().is_some() => default.clone(),
-            _ => return None,
-        },
-        ("keys", [map]) => Value::list(map.entries()?.iter().map(|(key, _)| Value::text(key.clone())).collect()),
-        ("values", [map]) => Value::list(map.entries()?.iter().map(|(_, value)| value.clone()).collect()),
-        ("contains", [list, wanted]) => {
-            let mut answer = Some(false);
-            for item in list.items()?.iter() {
-                let item = eval.plain(item.clone());
-                match item.equals(wanted) {
-                    Some(true) => return Some(Value::bool(true)),
-                    None => answer = None,
-                    Some(false) => {}
-                }
-            }
-            answer.map_or_else(|| Value::unknown("an element of a list is not known"), Value::bool)
-        }
-        ("element", [list, index]) => {
-            let items = list.items().filter(|items| !items.is_empty())?;
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                clippy::cast_precision_loss,
-                reason = "wraps"
-            )]
-            let at = (index.to_number()?.rem_euclid(items.len() as f64)) as usize;
-            items.get(at)?.clone()
-        }
+        ("contains", [list, wanted]) => contains(eval, list, wanted),
+        ("element", [list, index]) => element(list, index),
         ("flatten", [list]) => {
             let mut all = Vec::new();
             flatten(list, &mut all)?;
-            Value::list(all)
+            Some(Value::list(all))
         }
-        ("compact", [list]) => {
-            let mut all = Vec::new();
-            for item in list.items()?.iter() {
-                match &eval.plain(item.clone()).kind {
-                    Kind::Null => {}
-                    Kind::Text(text) if text.is_empty() => {}
-                    Kind::Unknown(_) | Kind::Cases(_) => return None,
-                    _ => all.push(item.clone()),
-                }
-            }
-            Value::list(all)
-        }
-        ("distinct", [list]) => {
-            let mut all: Vec<Value> = Vec::new();
-            for item in list.items()?.iter() {
-                if !eval.spend(all.len()) {
-                    return Some(Value::unknown("evaluating it takes more than 2 million steps"));
-                }
-                if !all.iter().any(|known| known.equals(item) == Some(true)) {
-                    all.push(item.clone());
-                }
-            }
-            Value::list(all)
-        }
-        ("one", [list]) => match &**list.items()? {
-            [] => Value::null(),
-            [only] => only.clone(),
-            _ => return None,
+        ("one", [list]) => match &**plain_items(list)? {
+            [] => Some(Value::null()),
+            [only] => Some(only.clone()),
+            _ => None,
         },
-        ("range", numbers) => range(numbers)?,
-        ("zipmap", [keys, items]) => {
-            let (keys, items) = (keys.items()?, items.items()?);
-            if keys.len() != items.len() {
-                return None;
-            }
-            let keys: Option<Vec<Arc<str>>> = keys.iter().map(Value::to_text).collect();
-            Value::map(keys?.into_iter().zip(items.iter().cloned()).collect())
+        ("zipmap", [keys, items]) => zipmap(keys, items),
+        ("reverse", [list]) => {
+            let items = plain_items(list)?.iter().rev().cloned().collect();
+            Some(match types::of(list) {
+                Type::List(element) | Type::Set(element) => Value::list_of(items, &element),
+                _ => Value::list(items),
+            })
         }
-        ("sort", [list]) => {
-            let mut texts: Vec<Arc<str>> = list.items()?.iter().map(Value::to_text).collect::<Option<_>>()?;
-            texts.sort();
-            Value::list(texts.into_iter().map(Value::text).collect())
-        }
-        ("reverse", [list]) => Value::list(list.items()?.iter().rev().cloned().collect()),
         ("slice", [list, start, end]) => {
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "`get` checks them"
-            )]
-            let (start, end) = (start.to_number()? as usize, end.to_number()? as usize);
-            Value::list(list.items()?.get(start..end)?.to_vec())
+            let place = |value: &Value| value.to_whole().and_then(|at| usize::try_from(at).ok());
+            let items = list.items().filter(|_| matches!(list.kind, Kind::List(_)))?;
+            let part = items.get(place(start)?..place(end)?)?.to_vec();
+            Some(like(list, Value::list(part)))
         }
-        ("index", [list, wanted]) => {
-            let at = list
-                .items()?
-                .iter()
-                .position(|item| item.equals(wanted) == Some(true))?;
-            Value::count(at)
-        }
-        ("sum", [list]) => {
-            let numbers: Option<Vec<f64>> = list.items()?.iter().map(Value::to_number).collect();
-            Value::number(numbers.filter(|numbers| !numbers.is_empty())?.iter().sum())
-        }
-        ("alltrue", [list]) => Value::bool(answers(list)?.iter().all(|answer| *answer)),
-        ("anytrue", [list]) => Value::bool(answers(list)?.iter().any(|answer| *answer)),
-        ("setunion", sets) => {
-            let mut all = Vec::new();
-            for set in sets {
-                all.extend(set.items()?.iter().cloned());
-            }
-            Value::set(all)
-        }
-        ("setsubtract", [from, minus]) => {
-            let (from, minus) = (from.items()?, minus.items()?);
-            let left = from
-                .iter()
-                .filter(|item| !minus.iter().any(|other| other.equals(item) == Some(true)));
-            Value::set(left.cloned().collect())
-        }
-        ("setintersection", [first, second]) => {
-            let (first, second) = (first.items()?, second.items()?);
-            let both = first
-                .iter()
-                .filter(|item| second.iter().any(|other| other.equals(item) == Some(true)));
-            Value::set(both.cloned().collect())
-        }
-        ("setproduct", sets) if !sets.is_empty() => {
-            let mut all: Vec<Vec<Value>> = vec![Vec::new()];
-            for set in sets {
-                let items = set.items()?;
-                if all.len().saturating_mul(items.len()) > MAX_ITEMS || !eval.spend(all.len() * items.len()) {
-                    return Some(Value::unknown("a product of sets has more than 100000 elements"));
-                }
-                let longer = |before: &Vec<Value>, item: &Value| {
-                    let mut tuple = before.clone();
-                    tuple.push(item.clone());
-                    tuple
-                };
-                all = all
-                    .iter()
-                    .flat_map(|before| items.iter().map(move |item| longer(before, item)))
-                    .collect();
-            }
-            Value::list(all.into_iter().map(Value::list).collect())
-        }
-        ("tolist", [value]) => match &value.kind {
-            Kind::Null => value.clone(),
-            _ => Value::list(value.items()?.to_vec()),
-        },
-        ("toset", [value]) => match &value.kind {
-            Kind::Null => value.clone(),
-            _ => Value::set(value.items()?.to_vec()),
-        },
-        ("tomap", [value]) if value.is_null() || value.entries().is_some() => value.clone(),
-        _ => return None,
-    };
-    Some(answer)
+        ("index", [list, wanted]) => index(list, wanted),
+        ("coalescelist", lists) => coalesce(lists),
+        _ => of_one_type(eval, name, values),
+    }
 }
 
-fn answers(list: &Value) -> Option<Vec<bool>> {
-    list.items()?.iter().map(Value::to_bool).collect()
+/// Functions of lists whose elements become one type.
+fn of_one_type(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
+    match (name, values) {
+        ("compact", [list]) => {
+            let list = as_list(list, &Type::Text)?;
+            let items = list.items()?.iter();
+            let kept = items.filter(|item| !item.is_null() && item.to_text().is_none_or(|text| !text.is_empty()));
+            Some(Value::list_of(kept.cloned().collect(), &Type::Text))
+        }
+        ("distinct", [list]) => distinct(eval, &as_list(list, &Type::Any)?),
+        ("sort", [list]) => {
+            let list = as_list(list, &Type::Text)?;
+            let mut texts: Vec<Arc<str>> = list.items()?.iter().map(Value::to_text).collect::<Option<_>>()?;
+            texts.sort();
+            Some(Value::texts(texts))
+        }
+        ("sum", [list]) => {
+            let numbers: Vec<Number> = plain_items(list)?.iter().map(Value::to_exact).collect::<Option<_>>()?;
+            let (first, rest) = numbers.split_first()?;
+            let sum = rest.iter().try_fold(first.clone(), |sum, next| sum.add(next));
+            Some(Value::computed(sum))
+        }
+        ("alltrue", [list]) => Some(Value::bool(answers(list)?.iter().all(|answer| *answer))),
+        ("anytrue", [list]) => Some(Value::bool(answers(list)?.contains(&true))),
+        ("chunklist", [list, size]) => {
+            let list = as_list(list, &Type::Any)?;
+            let items = list.items()?;
+            let size = usize::try_from(size.to_whole()?).ok()?;
+            let inner = types::of(&list);
+            let size = if size == 0 { items.len().max(1) } else { size };
+            let chunks = items.chunks(size).map(|chunk| like(&list, Value::list(chunk.to_vec())));
+            Some(Value::list_of(chunks.collect(), &inner))
+        }
+        ("matchkeys", [values, keys, wanted]) => matching(eval, values, keys, wanted),
+        ("transpose", [map]) => transpose(map),
+        _ => None,
+    }
+}
+
+/// `made` as a list where `from` is a list or a map, as a tuple where it is a tuple or an object.
+fn like(from: &Value, made: Value) -> Value {
+    let declared = match from.declared.as_deref() {
+        Some(list @ Type::List(_)) => Some(Arc::new(list.clone())),
+        Some(Type::Map(_)) => made.declared.clone(),
+        _ => None,
+    };
+    Value { declared, ..made }
+}
+
+fn length(value: &Value) -> Answer {
+    match &value.kind {
+        Kind::Text(text) => Some(match super::texts::characters(text) {
+            Ok(all) => Value::count(all.len()),
+            Err(refused) => refused,
+        }),
+        Kind::Map(entries) => Some(Value::count(entries.len())),
+        // What is not known may be equal to another.
+        Kind::Set(items) if items.len() > 1 && !items.iter().all(Value::is_plain) => {
+            Some(Value::unknown("an element of a set is not known"))
+        }
+        _ => Some(Value::count(value.items()?.len())),
+    }
+}
+
+fn concat(eval: &mut Evaluator, lists: &[Value]) -> Answer {
+    let mut all = Vec::new();
+    for list in lists {
+        let Kind::List(items) = &list.kind else {
+            return None;
+        };
+        all.extend(items.iter().cloned());
+    }
+    if all.len() > MAX_ITEMS {
+        return Some(eval.reached(TOO_MANY_ITEMS));
+    }
+    let kinds: Vec<Type> = lists.iter().map(types::of).collect();
+    if kinds.iter().all(|kind| matches!(kind, Type::List(_)))
+        && let Some(one) = types::unify(&kinds)
+    {
+        return Some(types::convert(&Value::list(all), &one));
+    }
+    Some(Value::list(all))
+}
+
+fn merge(maps: &[Value]) -> Answer {
+    let mut all = Vec::new();
+    let given: Vec<&Value> = maps.iter().filter(|map| !map.is_null()).collect();
+    for map in &given {
+        all.extend(map.entries()?.iter().cloned());
+    }
+    let mut kinds = given.iter().map(|map| types::of(map));
+    let first = kinds.next();
+    let made = Value::map(all);
+    Some(match first {
+        Some(map @ Type::Map(_)) if kinds.all(|other| other == map) => Value {
+            declared: Some(Arc::new(map)),
+            ..made
+        },
+        _ => made,
+    })
+}
+
+fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> Answer {
+    let entries = map.entries()?;
+    let key = key.to_text()?;
+    let found = entries.iter().find(|(name, _)| **name == *key);
+    let default = match (default, types::of(map)) {
+        (Some(default), Type::Map(element)) => {
+            let converted = types::convert(default, &element);
+            if converted.as_unknown().is_some_and(|unknown| unknown.error) {
+                return None;
+            }
+            Some(converted)
+        }
+        (default, _) => default.cloned(),
+    };
+    found.map(|(_, value)| value.clone()).or(default)
+}
+
+fn contains(eval: &mut Evaluator, list: &Value, wanted: &Value) -> Answer {
+    if wanted.is_null() {
+        return None;
+    }
+    let mut answer = Some(false);
+    for item in list.items()?.iter() {
+        let item = eval.plain(item.clone());
+        match item.equals(wanted) {
+            Some(true) => return Some(Value::bool(true)),
+            None => answer = None,
+            Some(false) => {}
+        }
+    }
+    Some(answer.map_or_else(|| Value::unknown("an element of a list is not known"), Value::bool))
+}
+
+fn element(list: &Value, index: &Value) -> Answer {
+    let Kind::List(items) = &list.kind else {
+        return None;
+    };
+    let count = i64::try_from(items.len()).ok().filter(|count| *count > 0)?;
+    let at = index.to_whole()? % count;
+    // A tuple has no elements before its first.
+    let at = if at < 0 && list.declared.is_some() { at + count } else { at };
+    items.get(usize::try_from(at).ok()?).cloned()
 }
 
 fn flatten(list: &Value, all: &mut Vec<Value>) -> Option<()> {
@@ -238,22 +246,105 @@ fn flatten(list: &Value, all: &mut Vec<Value>) -> Option<()> {
     Some(())
 }
 
-fn range(numbers: &[Value]) -> Answer {
-    let numbers: Vec<f64> = numbers.iter().map(Value::to_number).collect::<Option<_>>()?;
-    let (start, end, step) = match numbers.as_slice() {
-        [end] => (0.0, *end, if *end < 0.0 { -1.0 } else { 1.0 }),
-        [start, end] => (*start, *end, if end < start { -1.0 } else { 1.0 }),
-        [start, end, step] => (*start, *end, *step),
-        _ => return None,
-    };
-    let mut all = Vec::new();
-    let mut at = start;
-    while (step > 0.0 && at < end) || (step < 0.0 && at > end) {
-        if all.len() >= MAX_RANGE {
-            return None;
-        }
-        all.push(Value::number(at));
-        at += step;
+fn zipmap(keys: &Value, items: &Value) -> Answer {
+    let keys = as_list(keys, &Type::Text)?;
+    let values = items.items()?;
+    if keys.items()?.len() != values.len() {
+        return None;
     }
-    Some(Value::list(all))
+    let keys: Vec<Arc<str>> = keys.items()?.iter().map(Value::to_text).collect::<Option<_>>()?;
+    let entries = keys.into_iter().zip(values.iter().cloned()).collect();
+    Some(match types::of(items) {
+        Type::List(element) | Type::Set(element) => Value::map_of(entries, &element),
+        _ => Value::map(entries),
+    })
+}
+
+fn index(list: &Value, wanted: &Value) -> Answer {
+    let Kind::List(items) = &list.kind else {
+        return None;
+    };
+    for (at, item) in items.iter().enumerate() {
+        match item.equals(wanted) {
+            Some(true) => return Some(Value::count(at)),
+            Some(false) => {}
+            None => return Some(Value::unknown("an element of a list is not known")),
+        }
+    }
+    None
+}
+
+/// The first list that has elements.
+fn coalesce(lists: &[Value]) -> Answer {
+    if lists.iter().any(|list| list.items().is_none()) {
+        return None;
+    }
+    lists
+        .iter()
+        .find(|list| list.items().is_some_and(|items| !items.is_empty()))
+        .cloned()
+}
+
+fn distinct(eval: &mut Evaluator, list: &Value) -> Answer {
+    let mut all: Vec<Value> = Vec::new();
+    for item in list.items()?.iter() {
+        if !eval.spend(all.len()) {
+            return Some(Value::unknown(TOO_MANY_STEPS));
+        }
+        let mut answers = all.iter().map(|known| known.equals(item));
+        if answers.any(|answer| answer == Some(true)) {
+            continue;
+        }
+        if all.iter().any(|known| known.equals(item).is_none()) {
+            return Some(Value::unknown("an element of a list is not known"));
+        }
+        all.push(item.clone());
+    }
+    Some(like(list, Value::list(all)))
+}
+
+/// Booleans of a list; null counts as false.
+fn answers(list: &Value) -> Option<Vec<bool>> {
+    let list = as_list(list, &Type::Bool)?;
+    let answers = list
+        .items()?
+        .iter()
+        .map(|item| if item.is_null() { Some(false) } else { item.to_bool() });
+    answers.collect()
+}
+
+fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wanted: &Value) -> Answer {
+    let values = as_list(values, &Type::Any)?;
+    let (keys, wanted) = (as_list(keys, &Type::Any)?, as_list(wanted, &Type::Any)?);
+    let one = types::unify(&[types::of(&keys), types::of(&wanted)])?;
+    let (keys, wanted) = (types::convert(&keys, &one), types::convert(&wanted, &one));
+    let (items, keys, wanted) = (values.items()?, keys.items()?, wanted.items()?);
+    if items.len() != keys.len() {
+        return None;
+    }
+    if !eval.spend(keys.len().saturating_mul(wanted.len())) {
+        return Some(Value::unknown(TOO_MANY_STEPS));
+    }
+    let mut kept = Vec::new();
+    for (item, key) in items.iter().zip(keys.iter()) {
+        let answers: Vec<Option<bool>> = wanted.iter().map(|one| one.equals(key)).collect();
+        if answers.contains(&Some(true)) {
+            kept.push(item.clone());
+        } else if answers.contains(&None) {
+            return Some(Value::unknown("an element of a list is not known"));
+        }
+    }
+    Some(like(&values, Value::list(kept)))
+}
+
+fn transpose(map: &Value) -> Answer {
+    let map = types::convert(map, &Type::Map(Arc::new(Type::List(Arc::new(Type::Text)))));
+    let mut all: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
+    for (key, values) in map.entries()?.iter() {
+        for value in values.items()?.iter() {
+            all.entry(value.to_text()?).or_default().push(key.clone());
+        }
+    }
+    let entries = all.into_iter().map(|(key, names)| (key, Value::texts(names)));
+    Some(Value::map_of(entries.collect(), &Type::List(Arc::new(Type::Text))))
 }

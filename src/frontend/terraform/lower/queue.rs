@@ -172,7 +172,7 @@ impl Lowering<'_, '_> {
             let kind = match &value.kind {
                 Kind::Text(text) if text.trim().parse::<i64>().is_ok() => PolicyFault::CountQuoted(text.to_string()),
                 Kind::Text(text) => PolicyFault::CountNotInteger(text.to_string()),
-                Kind::Number(number) if number.fract() != 0.0 => PolicyFault::CountNotInteger(number.to_string()),
+                Kind::Number(number) if !number.is_whole() => PolicyFault::CountNotInteger(number.to_string()),
                 Kind::Bool(_) | Kind::List(_) | Kind::Map(_) | Kind::Null => {
                     let text = json::encode(&value).to_text();
                     PolicyFault::CountNotInteger(text.map_or_else(String::new, |text| text.to_string()))

@@ -292,11 +292,9 @@ impl Lowering<'_, '_> {
 
 /// A whole number.
 pub(super) fn integer(_: &mut Evaluator, value: &Value) -> Result<i64, Refusal> {
-    match value.to_number() {
-        #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
-        Some(number) if number.fract() == 0.0 && number.abs() < 9e15 => Ok(number as i64),
-        _ => Err(refusal(value, "it is not a whole number")),
-    }
+    value
+        .to_whole()
+        .ok_or_else(|| refusal(value, "it is not a whole number"))
 }
 
 /// Seconds.

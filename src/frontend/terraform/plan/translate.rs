@@ -5,6 +5,7 @@
 //! absent where the configuration does not set it, and is not known otherwise. Sensitive values are not read.
 
 use super::super::json::decode;
+use super::super::number::Number;
 use super::super::provider;
 use super::super::syntax::{Attribute, Block, Body, Expression, Kind as Syntax};
 use super::super::value::{Kind, ResourceId, Trail, Value};
@@ -265,12 +266,8 @@ impl<'p> Translator<'_, 'p> {
         let value = match &node.value {
             Json::Null => Value::null(),
             Json::Bool(value) => Value::bool(*value),
-            #[allow(
-                clippy::cast_precision_loss,
-                reason = "Terraform's own numbers beyond 2^53 are not AWS's"
-            )]
-            Json::Integer(value) => Value::number(*value as f64),
-            Json::Float(value) => Value::number(*value),
+            Json::Integer(value) => Value::number(*value),
+            Json::Float(value) => Value::computed(Number::parse(&value.to_string())),
             Json::String(text) => self.text(text),
             Json::Sequence(items) => {
                 let items = items.iter().enumerate().map(|(at, item)| {
@@ -404,16 +401,15 @@ fn is_unset(subject: &Subject<'_>, level: &Level<'_>, argument: Option<&Argument
 
 fn is_default(kind: &str, name: &str, value: &Json) -> bool {
     let default = match (kind, name) {
-        ("aws_sqs_queue", "kms_data_key_reuse_period_seconds") => Some(Value::number(300.0)),
-        ("aws_lambda_event_source_mapping", "batch_size") => Some(Value::number(10.0)),
-        ("aws_lambda_event_source_mapping", "maximum_batching_window_in_seconds") => Some(Value::number(0.0)),
+        ("aws_sqs_queue", "kms_data_key_reuse_period_seconds") => Some(Value::number(300)),
+        ("aws_lambda_event_source_mapping", "batch_size") => Some(Value::number(10)),
+        ("aws_lambda_event_source_mapping", "maximum_batching_window_in_seconds") => Some(Value::number(0)),
         ("aws_lambda_event_source_mapping", "enabled") => Some(Value::bool(true)),
         _ => provider::default(kind, name),
     };
-    #[allow(clippy::cast_precision_loss, reason = "defaults are small")]
     let value = match value {
         Json::Bool(value) => Value::bool(*value),
-        Json::Integer(value) => Value::number(*value as f64),
+        Json::Integer(value) => Value::number(*value),
         _ => return false,
     };
     default.is_some_and(|default| default.equals(&value) == Some(true))

@@ -1,13 +1,16 @@
 //! Parses one item, expression or template and turns the parser's tree into ours, mending what Terraform allows
 //! and the parser refuses.
 
+use super::super::number::Number;
+use super::literal::{self, Style};
 use super::{Attribute, Block, Body, Expression, For, Item, Kind, Part, Problem, Step};
 use crate::source::{FileId, Span};
 use hcl_edit::Span as _;
 use hcl_edit::expr::{Expression as Parsed, ObjectKey, TraversalOperator};
 use hcl_edit::structure::{BlockLabel, Structure};
-use hcl_edit::template::{Directive, Element, Strip};
+use hcl_edit::template::{Directive, Element, Template};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -76,7 +79,7 @@ pub(super) fn template(file: FileId, text: &str, drift: Drift) -> Result<Express
     let span = places.whole();
     parsed
         .map(|parsed| Expression {
-            kind: places.template(parsed.iter().collect(), span),
+            kind: places.template(&parsed.iter().collect::<Vec<_>>(), Style::Lines, span),
             span,
         })
         .map_err(|(_, problem)| problem)
@@ -112,6 +115,8 @@ struct Places {
     inserted: Vec<(usize, usize)>,
     /// See [`Drift::steps`].
     drift: Vec<(usize, usize)>,
+    /// The text as parsed.
+    text: String,
 }
 
 impl Places {
@@ -122,6 +127,7 @@ impl Places {
             end: range.end,
             inserted: Vec::new(),
             drift: Vec::new(),
+            text: String::new(),
         }
     }
 
@@ -133,7 +139,10 @@ impl Places {
     ) -> Result<T, (usize, Problem)> {
         loop {
             let error = match parser(source) {
-                Ok(parsed) => return Ok(parsed),
+                Ok(parsed) => {
+                    self.text = source.to_string();
+                    return Ok(parsed);
+                }
                 Err(error) => error,
             };
             let offset = error.location().offset().min(source.len());
@@ -186,6 +195,11 @@ impl Places {
         })
     }
 
+    /// What the author wrote there.
+    fn written(&self, parsed: &Parsed) -> &str {
+        parsed.span().and_then(|range| self.text.get(range)).unwrap_or("")
+    }
+
     fn whole(&self) -> Span {
         Span::new(self.file, self.base..self.end)
     }
@@ -233,10 +247,18 @@ impl Places {
         let kind = match parsed {
             Parsed::Null(_) => Kind::Null,
             Parsed::Bool(value) => Kind::Bool(*value.value()),
-            Parsed::Number(number) => Kind::Number(number.value().as_f64().unwrap_or(f64::INFINITY)),
+            // The parser's own number has too few digits.
+            Parsed::Number(_) => Kind::Number(Number::parse(self.written(parsed).trim())),
             Parsed::String(text) => Kind::Text(text.as_str().into()),
-            Parsed::StringTemplate(template) => self.template(template.iter().collect(), span),
-            Parsed::HeredocTemplate(heredoc) => self.template(heredoc.template.iter().collect(), span),
+            Parsed::StringTemplate(template) => {
+                self.template(&template.iter().collect::<Vec<_>>(), Style::Quoted, span)
+            }
+            Parsed::HeredocTemplate(heredoc) => {
+                // The parser has no other mark of `<<-`.
+                let indented = self.written(parsed).starts_with("<<-");
+                let style = if indented { Style::Indented } else { Style::Lines };
+                self.template(&heredoc.template.iter().collect::<Vec<_>>(), style, span)
+            }
             Parsed::Array(items) => Kind::Tuple(items.iter().map(|item| self.expression(item, span)).collect()),
             Parsed::Object(object) => Kind::Object(
                 object
@@ -315,6 +337,13 @@ impl Places {
                 converted
             }
         };
+        // A marked key in parentheses looks like a call.
+        if let Kind::Call { name, arguments, .. } = &mut key.kind
+            && name.starts_with(MARK)
+            && let Some(inner) = arguments.pop()
+        {
+            key = inner;
+        }
         if let Kind::Text(text) = &mut key.kind
             && let Some(marked) = text.strip_prefix(MARK)
             && let Some((_, name)) = marked.split_once("__")
@@ -333,15 +362,15 @@ impl Places {
             TraversalOperator::GetAttr(name) => Step::Attribute(name.as_str().into()),
             TraversalOperator::Index(index) => Step::Index(self.expression(index, or)),
             TraversalOperator::LegacyIndex(index) => Step::Index(Expression {
-                #[allow(clippy::cast_precision_loss, reason = "an index this large finds nothing anyway")]
-                kind: Kind::Number(*index.value() as f64),
+                kind: Kind::Number(i64::try_from(*index.value()).ok().map(Number::from)),
                 span: or,
             }),
         }
     }
 
-    fn template(&self, elements: Vec<&Element>, or: Span) -> Kind {
-        let mut parts = self.parts(elements, or);
+    fn template(&self, elements: &[&Element], style: Style, or: Span) -> Kind {
+        let mut literals = literal::literals(elements, style, &self.text);
+        let mut parts = self.parts(elements, &mut literals, or);
         match parts.as_slice() {
             [] => Kind::Text("".into()),
             [Part::Literal(text)] => Kind::Text(text.clone()),
@@ -354,60 +383,34 @@ impl Places {
         }
     }
 
-    fn parts(&self, elements: Vec<&Element>, or: Span) -> Vec<Part> {
+    fn parts(&self, elements: &[&Element], literals: &mut VecDeque<String>, or: Span) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
-        let mut strip_next = false;
         for element in elements {
-            let (part, before, after) = match element {
-                Element::Literal(text) => {
-                    let text = if strip_next { text.trim_start() } else { text.as_str() };
-                    strip_next = false;
-                    parts.push(Part::Literal(text.into()));
-                    continue;
-                }
-                Element::Interpolation(inner) => {
-                    let (before, after) = sides(inner.strip);
-                    (Part::Value(self.expression(&inner.expr, or)), before, after)
-                }
+            parts.push(match element {
+                Element::Literal(_) => Part::Literal(literals.pop_front().unwrap_or_default().into()),
+                Element::Interpolation(inner) => Part::Value(self.expression(&inner.expr, or)),
                 Element::Directive(directive) => match &**directive {
-                    Directive::If(block) => {
-                        let (before, _) = sides(block.if_expr.strip);
-                        let (_, after) = sides(block.endif_expr.strip);
-                        let otherwise = block.else_expr.as_ref();
-                        let part = Part::If(
-                            self.expression(&block.if_expr.cond_expr, or),
-                            self.parts(block.if_expr.template.iter().collect(), or),
-                            otherwise.map_or_else(Vec::new, |part| self.parts(part.template.iter().collect(), or)),
-                        );
-                        (part, before, after)
-                    }
-                    Directive::For(block) => {
-                        let (before, _) = sides(block.for_expr.strip);
-                        let (_, after) = sides(block.endfor_expr.strip);
-                        let part = Part::For {
-                            key: block.for_expr.key_var.as_ref().map(|name| name.as_str().into()),
-                            value: block.for_expr.value_var.as_str().into(),
-                            collection: self.expression(&block.for_expr.collection_expr, or),
-                            body: self.parts(block.for_expr.template.iter().collect(), or),
-                        };
-                        (part, before, after)
-                    }
+                    Directive::If(block) => Part::If(
+                        self.expression(&block.if_expr.cond_expr, or),
+                        self.nested(&block.if_expr.template, literals, or),
+                        block
+                            .else_expr
+                            .as_ref()
+                            .map_or_else(Vec::new, |part| self.nested(&part.template, literals, or)),
+                    ),
+                    Directive::For(block) => Part::For {
+                        key: block.for_expr.key_var.as_ref().map(|name| name.as_str().into()),
+                        value: block.for_expr.value_var.as_str().into(),
+                        collection: self.expression(&block.for_expr.collection_expr, or),
+                        body: self.nested(&block.for_expr.template, literals, or),
+                    },
                 },
-            };
-            if before && let Some(Part::Literal(text)) = parts.last_mut() {
-                *text = text.trim_end().into();
-            }
-            strip_next = after;
-            parts.push(part);
+            });
         }
         parts
     }
-}
 
-/// Whether a strip marker strips before, and after.
-fn sides(strip: Strip) -> (bool, bool) {
-    (
-        matches!(strip, Strip::Start | Strip::Both),
-        matches!(strip, Strip::End | Strip::Both),
-    )
+    fn nested(&self, template: &Template, literals: &mut VecDeque<String>, or: Span) -> Vec<Part> {
+        self.parts(&template.iter().collect::<Vec<_>>(), literals, or)
+    }
 }

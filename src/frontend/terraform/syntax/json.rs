@@ -4,6 +4,7 @@
 //! Only a schema could tell an argument from a nested block here, and there is none: a value that may be either is
 //! both, and the reader asks for the one it means.
 
+use super::super::number::Number;
 use super::convert::{self, Drift};
 use super::{Attribute, Block, Body, Expression, Item, Kind, Problem, scan};
 use crate::frontend::json;
@@ -159,9 +160,8 @@ impl<'t> Reader<'t> {
         let kind = match &node.value {
             Value::Null => Kind::Null,
             Value::Bool(value) => Kind::Bool(*value),
-            #[allow(clippy::cast_precision_loss, reason = "numbers are binary fractions all through")]
-            Value::Integer(value) => Kind::Number(*value as f64),
-            Value::Float(value) => Kind::Number(*value),
+            Value::Integer(value) => Kind::Number(Some((*value).into())),
+            Value::Float(value) => Kind::Number(Number::parse(&value.to_string())),
             Value::String(text) => return self.string(text, node.span, reading),
             Value::Sequence(items) => Kind::Tuple(items.iter().map(|item| self.value(item, reading)).collect()),
             Value::Mapping(entries) => Kind::Object(

@@ -1,0 +1,204 @@
+//! Where the configuration comes from, as flags; `sqslint config` and `sqslint init`.
+
+use super::{Exit, Streams};
+use clap::{Args, Subcommand};
+use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
+use sqslint::report::printable;
+use sqslint::rules::{RULES, Value};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What `sqslint init` writes: every key with its default, said and commented out.
+const TEMPLATE: &str = include_str!("config/sqslint.toml");
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct ConfigArgs {
+    /// Use this file in place of the nearest sqslint.toml, or set one key over it (repeatable)
+    #[arg(long, value_name = "PATH|KEY=VALUE", env = "SQSLINT_CONFIG", help_heading = "Config")]
+    config: Vec<String>,
+    /// Use no configuration file
+    #[arg(long, help_heading = "Config")]
+    isolated: bool,
+    /// Pass over these files and directories, too (repeatable)
+    #[arg(long, value_name = "GLOB", help_heading = "Inputs")]
+    exclude: Vec<String>,
+}
+
+impl ConfigArgs {
+    /// As the library takes it.
+    pub(super) fn source(&self) -> Source {
+        let mut source = Source {
+            isolated: self.isolated,
+            ..Source::default()
+        };
+        for text in &self.config {
+            // A file may have an equals sign in its name; a key with a value is no file that is there.
+            if text.contains('=') && !Path::new(text).is_file() {
+                source.lines.push(text.clone());
+            } else {
+                source.file = Some(PathBuf::from(text));
+            }
+        }
+        if !self.exclude.is_empty() {
+            let globs: Vec<String> = self.exclude.iter().map(|glob| quoted(glob)).collect();
+            source.lines.push(format!("exclude = [{}]", globs.join(", ")));
+        }
+        source
+    }
+}
+
+/// A text as TOML, whose basic strings are those of JSON.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Print the settings that hold for a path
+    Show {
+        /// A file or directory
+        #[arg(default_value = ".")]
+        path: PathBuf,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// Print the configuration file that holds for a path
+    Path {
+        /// A file or directory
+        #[arg(default_value = ".")]
+        path: PathBuf,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// Print the JSON Schema of the configuration
+    Schema,
+}
+
+pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    match command {
+        ConfigCommand::Show { path, config } => with_config(path, config, streams, |config, streams| {
+            streams.out.write_all(shown(config).as_bytes())
+        }),
+        ConfigCommand::Path { path, config } => {
+            with_config(path, config, streams, |config, streams| match config.files.first() {
+                Some(file) => writeln!(streams.out, "{}", printable(&file.display().to_string())),
+                None => writeln!(streams.err, "sqslint: no configuration file; what is built in holds"),
+            })
+        }
+        ConfigCommand::Schema => {
+            streams.out.write_all(SCHEMA.as_bytes())?;
+            Ok(Exit::Clean)
+        }
+    }
+}
+
+fn with_config(
+    path: &Path,
+    arguments: &ConfigArgs,
+    streams: &mut Streams<'_>,
+    print: impl FnOnce(&Config, &mut Streams<'_>) -> io::Result<()>,
+) -> io::Result<Exit> {
+    let absolute = match path.canonicalize() {
+        Ok(absolute) => absolute,
+        Err(error) => {
+            let message = format!("`{}`: {error}", path.display());
+            writeln!(streams.err, "sqslint: {}", printable(&message))?;
+            return Ok(Exit::Failed);
+        }
+    };
+    let root = sqslint::discover::repository_root(&absolute);
+    let root = root.or_else(|| std::env::current_dir().ok()?.canonicalize().ok());
+    let configs = Configs::new(arguments.source(), root.into_iter().collect());
+    match configs.of(&absolute) {
+        Ok(config) => print(&config, streams).map(|()| Exit::Clean),
+        Err(error) => {
+            writeln!(streams.err, "sqslint: {error}")?;
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+/// The settings as a configuration would say them, each with who says so.
+fn shown(config: &Config) -> String {
+    let mut lines = Vec::new();
+    let mut line = |key: &str, value: String| {
+        let origin = config
+            .origin(key)
+            .map_or_else(|| "built in".to_owned(), ToOwned::to_owned);
+        lines.push((format!("{key} = {value}"), origin));
+    };
+    let list = |items: &[String]| {
+        format!(
+            "[{}]",
+            items.iter().map(|item| quoted(item)).collect::<Vec<_>>().join(", ")
+        )
+    };
+    let level = match config.fail_level.unwrap_or_default() {
+        FailLevel::At(severity) => severity.name(),
+        FailLevel::Never => "never",
+    };
+    line("fail-level", quoted(level));
+    line(
+        "select",
+        list(config.select.as_deref().unwrap_or(&["default".to_owned()])),
+    );
+    line("ignore", list(&config.ignore));
+    line("exclude", list(&config.exclude_patterns));
+    line("require-reason", config.require_reason.to_string());
+    if let Some(baseline) = &config.baseline {
+        line("baseline", quoted(&baseline.display().to_string()));
+    }
+    for rule in RULES {
+        let set = config.rule(rule);
+        if let Some(severity) = set.and_then(|set| set.severity) {
+            line(&format!("rules.{}.severity", rule.id), quoted(severity.name()));
+        }
+        if let Some(suppressible) = set.and_then(|set| set.suppressible) {
+            line(&format!("rules.{}.suppressible", rule.id), suppressible.to_string());
+        }
+        for setting in rule.settings {
+            let value = set.and_then(|set| set.values.get(setting.name).copied());
+            let value = match value.unwrap_or(setting.default) {
+                Value::Number { value, .. } => value.to_string(),
+                Value::Flag(flag) => flag.to_string(),
+            };
+            line(&format!("rules.{}.{}", rule.id, setting.name), value);
+        }
+    }
+    for environment in &config.environments {
+        line(&format!("environment.{}", environment.name), environment.described());
+    }
+    for (_, rules) in &config.overrides {
+        line("override", list(&rules.ignore));
+    }
+    for consumer in &config.consumers {
+        line("consumer", quoted(&consumer.queue));
+    }
+    let width = lines.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
+    let lines = lines
+        .into_iter()
+        .map(|(text, origin)| format!("{text:width$}  # {origin}\n"));
+    printable_lines(&lines.collect::<String>())
+}
+
+fn printable_lines(text: &str) -> String {
+    text.lines().map(|line| printable(line) + "\n").collect()
+}
+
+/// `sqslint init`.
+pub(super) fn init(streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let name = NAMES[0];
+    if let Some(there) = NAMES.iter().find(|name| Path::new(name).exists()) {
+        writeln!(streams.err, "sqslint: `{there}` is there already; it was left as it is")?;
+        return Ok(Exit::Failed);
+    }
+    if let Err(error) = std::fs::write(name, TEMPLATE) {
+        writeln!(streams.err, "sqslint: cannot write `{name}`: {error}")?;
+        return Ok(Exit::Failed);
+    }
+    writeln!(
+        streams.out,
+        "wrote {name}: every setting stands in it with its default, commented out"
+    )?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,352 @@
+//! Encodings: base64, URLs, CSV and YAML. JSON keeps what is not known and is `json.rs`.
+
+use super::super::eval::Evaluator;
+use super::super::json;
+use super::super::number::Number;
+use super::super::value::{Kind, MAX_TEXT, Value};
+use super::Answer;
+use crate::frontend::tree::{Node, Value as Tree};
+use crate::frontend::yaml;
+use std::sync::Arc;
+
+/// What [`apply`] knows.
+pub(super) const NAMES: &[&str] = &[
+    "base64decode",
+    "base64encode",
+    "csvdecode",
+    "textdecodebase64",
+    "textencodebase64",
+    "urlencode",
+    "yamldecode",
+    "yamlencode",
+];
+/// YAML as written by Terraform is computed so deep.
+const MAX_DEPTH: usize = 64;
+
+pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
+    let text = |at: usize| values.get(at).and_then(Value::to_text);
+    match (name, values.len()) {
+        ("base64encode", 1) => Some(Value::text(base64(text(0)?.as_bytes()))),
+        ("base64decode", 1) => Some(Value::text(String::from_utf8(unbase64(&text(0)?)?).ok()?)),
+        ("textencodebase64", 2) => Some(encode_as(&text(0)?, &text(1)?)),
+        ("textdecodebase64", 2) => decode_as(&unbase64(&text(0)?)?, &text(1)?),
+        ("urlencode", 1) => Some(Value::text(urlencode(&text(0)?))),
+        ("csvdecode", 1) => csv(&text(0)?),
+        ("yamldecode", 1) => read_yaml(eval, &text(0)?),
+        ("yamlencode", 1) => {
+            let [value] = values else {
+                return None;
+            };
+            if !value.is_plain() {
+                return Some(Value::unknown("an argument of `yamlencode` is known only after apply"));
+            }
+            let mut written = String::new();
+            match write_yaml(value, 0, &mut written) {
+                Some(()) => {
+                    // A document that is one plain scalar has an end.
+                    if matches!(value.kind, Kind::Null | Kind::Bool(_) | Kind::Number(_)) {
+                        written.push_str("...\n");
+                    }
+                    Some(Value::text(written))
+                }
+                None => Some(Value::unknown("it cannot be written as YAML")),
+            }
+        }
+        _ => None,
+    }
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Base64 with padding.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    let mut encoded = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let sextet = (group >> (18 - 6 * place)) & 63;
+            let letter = ALPHABET.get(sextet as usize).copied().unwrap_or(b'=');
+            encoded.push(if place <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    encoded
+}
+
+fn unbase64(text: &str) -> Option<Vec<u8>> {
+    let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    if text.len() % 4 != 0 {
+        return None;
+    }
+    let mut decoded = Vec::with_capacity(text.len() / 4 * 3);
+    let groups = text.len() / 4;
+    for (at, chunk) in text.chunks(4).enumerate() {
+        let letters = chunk.iter().take_while(|byte| **byte != b'=').count();
+        let padded = chunk.iter().skip(letters).all(|byte| *byte == b'=');
+        if letters < 2 || !padded || (letters < 4 && at + 1 < groups) {
+            return None;
+        }
+        let mut group: u32 = 0;
+        for letter in chunk.iter().take(letters) {
+            let sextet = ALPHABET.iter().position(|known| known == letter)?;
+            group = group << 6 | u32::try_from(sextet).ok()?;
+        }
+        group <<= 6 * (4 - letters);
+        let bytes = group.to_be_bytes();
+        decoded.extend(bytes.iter().skip(1).take(letters - 1));
+    }
+    Some(decoded)
+}
+
+fn encode_as(text: &str, encoding: &str) -> Value {
+    let bytes: Vec<u8> = match encoding.to_ascii_uppercase().as_str() {
+        "UTF-8" => text.bytes().collect(),
+        "UTF-16LE" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        "UTF-16BE" => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        _ => return Value::unknown(format!("the encoding `{encoding}` is not understood")),
+    };
+    Value::text(base64(&bytes))
+}
+
+fn decode_as(bytes: &[u8], encoding: &str) -> Answer {
+    let wide = |read: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes
+            .chunks_exact(2)
+            .filter_map(|pair| pair.try_into().ok().map(read))
+            .collect();
+        String::from_utf16(&units).ok().filter(|_| bytes.len() % 2 == 0)
+    };
+    let text = match encoding.to_ascii_uppercase().as_str() {
+        "UTF-8" => String::from_utf8(bytes.to_vec()).ok(),
+        "UTF-16LE" => wide(u16::from_le_bytes),
+        "UTF-16BE" => wide(u16::from_be_bytes),
+        _ => return Some(Value::unknown(format!("the encoding `{encoding}` is not understood"))),
+    };
+    text.map(Value::text)
+}
+
+fn urlencode(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b' ' => encoded.push('+'),
+            _ if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') => {
+                encoded.push(char::from(byte));
+            }
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+fn csv(text: &str) -> Answer {
+    let mut rows = csv_rows(text)?.into_iter();
+    let header = rows.next()?;
+    let distinct: std::collections::BTreeSet<&String> = header.iter().collect();
+    if distinct.len() < header.len() {
+        return None;
+    }
+    let mut all = Vec::new();
+    for row in rows {
+        if row.len() != header.len() {
+            return None;
+        }
+        let entries = header
+            .iter()
+            .zip(row)
+            .map(|(name, cell)| (Arc::from(name.as_str()), Value::text(cell)));
+        all.push(Value::map(entries.collect()));
+    }
+    Some(Value::list_of(all, &super::super::types::Type::Any))
+}
+
+fn csv_rows(text: &str) -> Option<Vec<Vec<String>>> {
+    let text = text.replace("\r\n", "\n");
+    let mut rows = Vec::new();
+    let mut row: Vec<String> = Vec::new();
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        if row.is_empty() && rest.starts_with('\n') {
+            rest = rest.get(1..)?;
+            continue;
+        }
+        let cell = if let Some(mut quoted) = rest.strip_prefix('"') {
+            let mut cell = String::new();
+            loop {
+                let (before, after) = quoted.split_once('"')?;
+                cell.push_str(before);
+                match after.strip_prefix('"') {
+                    Some(more) => {
+                        cell.push('"');
+                        quoted = more;
+                    }
+                    None => {
+                        rest = after;
+                        break cell;
+                    }
+                }
+            }
+        } else {
+            let (cell, after) = rest.split_at(rest.find([',', '\n']).unwrap_or(rest.len()));
+            rest = after;
+            if cell.contains('"') {
+                return None;
+            }
+            cell.to_owned()
+        };
+        row.push(cell);
+        match rest.chars().next() {
+            Some(',') => {
+                rest = rest.get(1..)?;
+                if rest.is_empty() || rest.starts_with('\n') {
+                    row.push(String::new());
+                    rest = rest.strip_prefix('\n').unwrap_or(rest);
+                    rows.push(std::mem::take(&mut row));
+                }
+            }
+            Some('\n') => {
+                rest = rest.get(1..)?;
+                rows.push(std::mem::take(&mut row));
+            }
+            Some(_) => return None,
+            None => rows.push(std::mem::take(&mut row)),
+        }
+    }
+    Some(rows)
+}
+
+fn read_yaml(eval: &mut Evaluator, text: &str) -> Answer {
+    let file = eval.place()?.file;
+    if !eval.spend(text.len() / 16) {
+        return Some(Value::unknown(super::super::eval::TOO_MANY_STEPS));
+    }
+    let parsed = yaml::parse(text, file);
+    if !parsed.limits.is_empty() {
+        return Some(eval.reached("a YAML text is nested too deep or repeats itself too often"));
+    }
+    match parsed.documents.as_slice() {
+        _ if !parsed.errors.is_empty() || !parsed.duplicates.is_empty() => None,
+        [] => None,
+        [one] => Some(from_yaml(one, text).unwrap_or_else(|| Value::unknown("a part of the YAML is not understood"))),
+        _ => None,
+    }
+}
+
+fn from_yaml(node: &Node, text: &str) -> Option<Value> {
+    let written = text.get(node.span.range()).unwrap_or("");
+    Some(match &node.value {
+        Tree::Sequence(items) => Value::list(items.iter().map(|item| from_yaml(item, text)).collect::<Option<_>>()?),
+        Tree::Mapping(entries) => {
+            let mut all = Vec::new();
+            for entry in entries {
+                // A tag that was folded into a key.
+                if text.get(entry.key_span.range()).is_some_and(|key| key.starts_with('!')) {
+                    return None;
+                }
+                all.push((entry.key.clone(), from_yaml(&entry.value, text)?));
+            }
+            Value::map(all)
+        }
+        Tree::String(text) if written.starts_with(['"', '\'', '|', '>']) || written.contains('\n') => {
+            Value::text(text.clone())
+        }
+        _ if written.starts_with(['!', '&', '*']) => return None,
+        _ => plain_scalar(written)?,
+    })
+}
+
+/// A plain scalar as Terraform reads it; `None` where that takes a closer look.
+fn plain_scalar(written: &str) -> Option<Value> {
+    match written {
+        "" | "~" | "null" | "Null" | "NULL" => return Some(Value::null()),
+        "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Some(Value::bool(true)),
+        "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Some(Value::bool(false)),
+        "y" | "Y" | "n" | "N" | ".inf" | ".nan" | "<<" => return None,
+        _ => {}
+    }
+    let unsigned = written.strip_prefix(['-', '+']).unwrap_or(written);
+    if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Some(Value::text(written));
+    }
+    let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit());
+    if plain && (unsigned == "0" || !unsigned.starts_with('0')) {
+        return unsigned
+            .len()
+            .lt(&19)
+            .then(|| written.trim_start_matches('+').parse().ok())
+            .flatten()
+            .map(Value::number);
+    }
+    if let Some(octal) = unsigned.strip_prefix("0o").filter(|_| written == unsigned) {
+        return i64::from_str_radix(octal, 8).ok().map(Value::number);
+    }
+    let decimal = unsigned.split_once('.').is_some_and(|(whole, fraction)| {
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        !whole.is_empty() && !fraction.is_empty() && is_number(whole) && is_number(fraction)
+    });
+    if decimal {
+        return written.parse().ok().and_then(Number::computed).map(Value::exact);
+    }
+    let numeric =
+        |c: char| c.is_ascii_hexdigit() || matches!(c, '.' | '_' | '+' | '-' | ':' | 'x' | 'o' | 'T' | 'Z' | ' ');
+    // Dates, sexagesimals, exponents and other radices are read by rules of their own.
+    if let Some(date) = date(unsigned) {
+        return Some(Value::text(format!("{date}T00:00:00Z")));
+    }
+    if unsigned.chars().all(numeric) {
+        None
+    } else {
+        Some(Value::text(written))
+    }
+}
+
+fn date(text: &str) -> Option<&str> {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    (shape == "0000-00-00").then_some(text)
+}
+
+/// As Terraform writes it: keys and texts in quotes, a list level with its key.
+fn write_yaml(value: &Value, depth: usize, written: &mut String) -> Option<()> {
+    if depth > MAX_DEPTH || written.len() > MAX_TEXT {
+        return None;
+    }
+    let indent = "  ".repeat(depth);
+    match &value.kind {
+        Kind::Map(entries) if !entries.is_empty() => {
+            for (at, (key, value)) in entries.iter().enumerate() {
+                if at > 0 {
+                    written.push_str(&indent);
+                }
+                written.push_str(&format!("{}:", json::quoted(key)));
+                let (list, map) = (value.items(), value.entries());
+                if list.is_some_and(|items| !items.is_empty()) {
+                    written.push_str(&format!("\n{indent}"));
+                    write_yaml(value, depth, written)?;
+                } else if map.is_some_and(|entries| !entries.is_empty()) {
+                    written.push_str(&format!("\n{indent}  "));
+                    write_yaml(value, depth + 1, written)?;
+                } else {
+                    written.push(' ');
+                    write_yaml(value, depth, written)?;
+                }
+            }
+        }
+        Kind::List(items) | Kind::Set(items) if !items.is_empty() => {
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    written.push_str(&indent);
+                }
+                written.push_str("- ");
+                write_yaml(item, depth + 1, written)?;
+            }
+        }
+        Kind::Map(_) => written.push_str("{}\n"),
+        Kind::List(_) | Kind::Set(_) => written.push_str("[]\n"),
+        Kind::Null => written.push_str("null\n"),
+        Kind::Bool(_) | Kind::Number(_) => written.push_str(&format!("{}\n", value.to_text()?)),
+        Kind::Text(text) if text.contains('\n') || !text.is_ascii() => return None,
+        Kind::Text(text) => written.push_str(&format!("{}\n", serde_json::Value::from(&**text))),
+        _ => return None,
+    }
+    Some(())
+}

@@ -1,0 +1,321 @@
+//! Functions that read files: inside the repository, or without one inside the root module and the module at hand,
+//! symbolic links resolved first, and no more than a megabyte. A template sees what it is given and nothing else.
+
+use super::super::eval::{Evaluator, Scope};
+use super::super::syntax::{self, Kind as Syntax};
+use super::super::types::Type;
+use super::super::value::{MAX_TEXT, Value};
+use super::Answer;
+use super::encoding::base64;
+use regex::Regex;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// What [`apply`] knows.
+pub(super) const NAMES: &[&str] = &[
+    "abspath",
+    "basename",
+    "dirname",
+    "file",
+    "filebase64",
+    "fileexists",
+    "fileset",
+    "pathexpand",
+    "templatefile",
+];
+/// Entries of directories that `fileset` looks at.
+const MAX_ENTRIES: usize = 20_000;
+/// Directories in directories that `fileset` looks into.
+const MAX_LEVELS: usize = 32;
+
+pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value], scope: &Scope) -> Answer {
+    let (first, rest) = values.split_first()?;
+    let path = first.to_text()?;
+    match (name, rest) {
+        ("basename", []) => Some(Value::text(base(&path))),
+        ("dirname", []) => Some(Value::text(directory(&path))),
+        ("pathexpand", []) if path.starts_with('~') => Some(Value::unknown("a home directory is not known")),
+        ("pathexpand", []) => Some(Value::text(path)),
+        ("abspath", []) if path.starts_with('/') => Some(Value::text(clean(&path))),
+        ("abspath", []) => Some(Value::unknown("the working directory is not known")),
+        ("fileexists", []) => Some(match eval.locate(&path, scope.module) {
+            Ok(found) if found.is_file() => Value::bool(true),
+            Ok(_) => Value::error(format!("`{path}` is no file")),
+            Err(Absent::Missing) => Value::bool(false),
+            Err(Absent::Outside(reason)) => Value::unknown(reason),
+        }),
+        ("file", []) => Some(match eval.contents(&path, scope.module) {
+            Ok(bytes) => String::from_utf8(bytes).map_or_else(
+                |_| Value::error(format!("`{path}` is not UTF-8")),
+                |text| Value::text(text.as_str()),
+            ),
+            Err(refused) => refused,
+        }),
+        ("filebase64", []) => Some(match eval.contents(&path, scope.module) {
+            Ok(bytes) => Value::text(base64(&bytes)),
+            Err(refused) => refused,
+        }),
+        ("fileset", [pattern]) => eval.file_set(&path, &pattern.to_text()?, scope.module),
+        ("templatefile", [given]) => eval.template_file(&path, given, scope),
+        _ => None,
+    }
+}
+
+/// Why there is no file.
+enum Absent {
+    Missing,
+    Outside(String),
+}
+
+impl Evaluator<'_> {
+    /// The file that `path` means in `module`, where it may be read.
+    fn locate(&self, path: &str, module: usize) -> Result<PathBuf, Absent> {
+        let (root, own) = (
+            &self.instances[0].module.directory,
+            &self.instances[module].module.directory,
+        );
+        let outside = || Absent::Outside(format!("`{path}` lies outside of the project"));
+        if path.contains('\0') || path.starts_with('~') {
+            return Err(outside());
+        }
+        // Terraform runs in the root module. What is not there is outside all the same where it would be outside.
+        let wanted = root.join(path);
+        let bounds = match self.sources.repository() {
+            Some(repository) => vec![repository.canonicalize().unwrap_or_else(|_| repository.to_owned())],
+            None => vec![root.clone(), own.clone()],
+        };
+        let allowed = |path: &Path| bounds.iter().any(|bound| path.starts_with(bound));
+        match wanted.canonicalize() {
+            Ok(found) if allowed(&found) => Ok(found),
+            Ok(_) => Err(outside()),
+            Err(_) if allowed(Path::new(&clean(&wanted.to_string_lossy()))) => Err(Absent::Missing),
+            Err(_) => Err(outside()),
+        }
+    }
+
+    /// The bytes of a file.
+    pub(super) fn contents(&mut self, path: &str, module: usize) -> Result<Vec<u8>, Value> {
+        let found = match self.locate(path, module) {
+            Ok(found) => found,
+            Err(Absent::Missing) => return Err(Value::unknown(format!("there is no file `{path}`"))),
+            Err(Absent::Outside(reason)) => return Err(Value::unknown(reason)),
+        };
+        let unreadable = |_| Value::unknown(format!("`{path}` cannot be read"));
+        let metadata = found.metadata().map_err(unreadable)?;
+        if !metadata.is_file() {
+            return Err(Value::error(format!("`{path}` is no file")));
+        }
+        let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+        if length > MAX_TEXT {
+            return Err(Value::unknown(format!("`{path}` has more than a megabyte")));
+        }
+        if !self.spend(length / 64 + 16) {
+            return Err(Value::unknown(super::super::eval::TOO_MANY_STEPS));
+        }
+        let bytes = std::fs::read(&found).map_err(unreadable)?;
+        // It may have grown since.
+        if bytes.len() > MAX_TEXT {
+            return Err(Value::unknown(format!("`{path}` has more than a megabyte")));
+        }
+        Ok(bytes)
+    }
+
+    fn template_file(&mut self, path: &str, given: &Value, scope: &Scope) -> Answer {
+        let found = match self.locate(path, scope.module) {
+            Ok(found) => found,
+            Err(Absent::Missing) => return Some(Value::unknown(format!("there is no file `{path}`"))),
+            Err(Absent::Outside(reason)) => return Some(Value::unknown(reason)),
+        };
+        if !self.templates.contains_key(&found) {
+            let parsed = match self.contents(path, scope.module) {
+                Ok(bytes) => match String::from_utf8(bytes) {
+                    Ok(text) => {
+                        let file = self.sources.add(&found, text.as_str());
+                        syntax::template(file, &text)
+                            .map(Arc::new)
+                            .map_err(|problem| problem.message.into())
+                    }
+                    Err(_) => Err("it is not UTF-8".into()),
+                },
+                Err(refused) => return Some(refused),
+            };
+            self.templates.insert(found.clone(), parsed);
+        }
+        match self.templates.get(&found) {
+            Some(Ok(template)) => {
+                let template = template.clone();
+                self.rendered(&template, given, scope)
+            }
+            Some(Err(reason)) => Some(Value::unknown(format!(
+                "the template `{path}` cannot be read: {reason}"
+            ))),
+            None => None,
+        }
+    }
+
+    /// What a template gives with the entries of `given`.
+    fn rendered(&mut self, template: &Arc<syntax::Expression>, given: &Value, scope: &Scope) -> Answer {
+        // A template cannot read another.
+        if scope.alone {
+            return None;
+        }
+        let scope = Scope {
+            module: scope.module,
+            names: given.entries()?.to_vec(),
+            key: scope.key.clone(),
+            alone: true,
+            ..Scope::default()
+        };
+        let value = self.eval(template, &scope);
+        Some(match template.kind {
+            // A whole file that is one value is still a text.
+            Syntax::Template(_) | Syntax::Text(_) => value,
+            _ => super::super::types::convert(&value, &Type::Text),
+        })
+    }
+
+    fn file_set(&mut self, path: &str, pattern: &str, module: usize) -> Answer {
+        let root = match self.locate(path, module) {
+            Ok(root) => root,
+            Err(Absent::Missing) => return Some(Value::set_of(Vec::new(), &Type::Text)),
+            Err(Absent::Outside(reason)) => return Some(Value::unknown(reason)),
+        };
+        let Some(pattern) = glob(pattern) else {
+            return Some(Value::unknown("a pattern of `fileset` is not understood"));
+        };
+        let mut names = Vec::new();
+        let mut next = vec![(root, String::new(), 0)];
+        let mut seen = 0;
+        while let Some((directory, prefix, level)) = next.pop() {
+            let Ok(entries) = std::fs::read_dir(&directory) else {
+                continue;
+            };
+            for entry in entries.flatten() {
+                seen += 1;
+                if seen > MAX_ENTRIES || level > MAX_LEVELS || !self.spend(1) {
+                    return Some(self.reached("`fileset` looks at more than 20000 files"));
+                }
+                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => next.push((entry.path(), format!("{name}/"), level + 1)),
+                    Ok(kind) if kind.is_file() && pattern.is_match(&name) => names.push(name),
+                    // A link may lead anywhere.
+                    Ok(kind) if kind.is_symlink() && pattern.is_match(&name) => {
+                        return Some(Value::unknown("`fileset` meets a symbolic link"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        names.sort();
+        Some(Value::set_of(names.into_iter().map(Value::text).collect(), &Type::Text))
+    }
+}
+
+/// A pattern of file names as a regular expression.
+fn glob(pattern: &str) -> Option<Regex> {
+    let mut translated = String::from("^");
+    let mut rest = pattern.strip_prefix("./").unwrap_or(pattern);
+    let mut braces = 0_usize;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("**/") {
+            translated.push_str("(?:[^/]*/)*");
+            rest = after;
+            continue;
+        }
+        if let Some(after) = rest.strip_prefix("**") {
+            translated.push_str(".*");
+            rest = after;
+            continue;
+        }
+        match c {
+            '*' => translated.push_str("[^/]*"),
+            '?' => translated.push_str("[^/]"),
+            '{' => {
+                braces += 1;
+                translated.push_str("(?:");
+            }
+            '}' if braces > 0 => {
+                braces -= 1;
+                translated.push(')');
+            }
+            ',' if braces > 0 => translated.push('|'),
+            '[' | '\\' => return None,
+            _ => translated.push_str(&regex::escape(&c.to_string())),
+        }
+        rest = rest.get(c.len_utf8()..)?;
+    }
+    translated.push('$');
+    Regex::new(&translated).ok()
+}
+
+fn base(path: &str) -> String {
+    let trimmed = path.trim_end_matches('/');
+    match (trimmed, path) {
+        ("", "") => ".".to_owned(),
+        ("", _) => "/".to_owned(),
+        _ => trimmed.rsplit('/').next().unwrap_or(trimmed).to_owned(),
+    }
+}
+
+fn directory(path: &str) -> String {
+    clean(
+        path.rsplit_once('/')
+            .map_or("", |(before, _)| if before.is_empty() { "/" } else { before }),
+    )
+}
+
+/// The shortest path of the same meaning.
+fn clean(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let absolute = path.starts_with('/');
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if absolute => {}
+            _ => parts.push(part),
+        }
+    }
+    match (absolute, parts.join("/")) {
+        (true, joined) => format!("/{joined}"),
+        (false, joined) if joined.is_empty() => ".".to_owned(),
+        (false, joined) => joined,
+    }
+}
+
+impl Evaluator<'_> {
+    /// `path.module`, `path.root`, `path.cwd`.
+    pub(in super::super) fn path(&mut self, module: usize, name: &str) -> Value {
+        match name {
+            "root" => Value::text("."),
+            "module" => {
+                let (root, own) = (
+                    &self.instances[0].module.directory,
+                    &self.instances[module].module.directory,
+                );
+                let shared = root
+                    .components()
+                    .zip(own.components())
+                    .take_while(|(a, b)| a == b)
+                    .count();
+                let up = root.components().count() - shared;
+                let mut parts: Vec<String> = vec!["..".to_owned(); up];
+                for part in own.components().skip(shared) {
+                    if let Component::Normal(part) = part {
+                        parts.push(part.to_string_lossy().into_owned());
+                    }
+                }
+                Value::text(if parts.is_empty() {
+                    ".".to_owned()
+                } else {
+                    parts.join("/")
+                })
+            }
+            "cwd" => Value::unknown("`path.cwd` is the working directory of a run"),
+            _ => Value::unknown(format!("`path.{name}` is not understood")),
+        }
+    }
+}

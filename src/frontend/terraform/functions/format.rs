@@ -1,0 +1,235 @@
+//! `format` and `formatlist`.
+
+use super::super::json;
+use super::super::types::{self, Type};
+use super::super::value::{Kind, Value, joined};
+use super::texts::characters;
+use super::{Answer, plain_items};
+use num_bigint::BigInt;
+
+/// What [`apply`] knows.
+pub(super) const NAMES: &[&str] = &["format", "formatlist"];
+/// Widths and precisions above this are not computed.
+const MAX_WIDTH: usize = 1000;
+
+pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
+    let (pattern, arguments) = values.split_first()?;
+    if name == "format" {
+        return format(&pattern.to_text()?, arguments);
+    }
+    let mut count = None;
+    for argument in values {
+        if argument.items().is_some() {
+            let length = plain_items(argument)?.len();
+            if count.is_some_and(|count| count != length) {
+                return None;
+            }
+            count = Some(length);
+        }
+    }
+    let mut all = Vec::new();
+    for at in 0..count.unwrap_or(1) {
+        let row: Vec<Value> = values
+            .iter()
+            .map(|argument| match argument.items() {
+                Some(items) => items.get(at).cloned().unwrap_or_else(Value::null),
+                None => argument.clone(),
+            })
+            .collect();
+        let (pattern, arguments) = row.split_first()?;
+        all.push(format(&pattern.to_text()?, arguments)?);
+    }
+    Some(Value::list_of(all, &Type::Text))
+}
+
+/// One `%…`.
+#[derive(Default)]
+struct Verb {
+    plus: bool,
+    space: bool,
+    minus: bool,
+    zero: bool,
+    sharp: bool,
+    width: Option<usize>,
+    precision: Option<usize>,
+    /// The place of its argument, from 1.
+    argument: Option<usize>,
+    letter: char,
+}
+
+/// The verb after `%`, and what follows it.
+fn verb(text: &str) -> Option<(Verb, &str)> {
+    let mut verb = Verb::default();
+    let mut rest = text;
+    loop {
+        let flag = rest.chars().next()?;
+        match flag {
+            '+' => verb.plus = true,
+            ' ' => verb.space = true,
+            '-' => verb.minus = true,
+            '0' => verb.zero = true,
+            '#' => verb.sharp = true,
+            _ => break,
+        }
+        rest = rest.get(1..)?;
+    }
+    (verb.width, rest) = number(rest)?;
+    if let Some(after) = rest.strip_prefix('.') {
+        let (precision, after) = number(after)?;
+        verb.precision = Some(precision.unwrap_or(0));
+        rest = after;
+    }
+    if let Some(after) = rest.strip_prefix('[') {
+        let (place, after) = number(after)?;
+        verb.argument = Some(place.filter(|place| *place > 0)?);
+        rest = after.strip_prefix(']')?;
+    }
+    verb.letter = rest.chars().next()?;
+    let after = rest.get(verb.letter.len_utf8()..)?;
+    Some((verb, after))
+}
+
+fn number(text: &str) -> Option<(Option<usize>, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    if digits.is_empty() {
+        return Some((None, rest));
+    }
+    let number = digits.parse().ok().filter(|number| *number <= MAX_WIDTH)?;
+    Some((Some(number), rest))
+}
+
+fn format(pattern: &str, arguments: &[Value]) -> Answer {
+    let mut parts: Vec<Value> = Vec::new();
+    let mut rest = pattern;
+    let (mut next, mut most) = (0, 0);
+    while let Some((before, after)) = rest.split_once('%') {
+        parts.push(Value::text(before));
+        if let Some(after) = after.strip_prefix('%') {
+            parts.push(Value::text("%"));
+            rest = after;
+            continue;
+        }
+        let (verb, after) = verb(after)?;
+        rest = after;
+        let at = verb.argument.map_or(next, |place| place - 1);
+        next = at + 1;
+        most = most.max(next);
+        parts.push(shown(&verb, arguments.get(at)?)?);
+    }
+    if most < arguments.len() {
+        return None;
+    }
+    parts.push(Value::text(rest));
+    Some(joined(parts))
+}
+
+fn shown(verb: &Verb, argument: &Value) -> Answer {
+    if argument.is_null() {
+        return argument
+            .declared
+            .is_none()
+            .then(|| Value::unknown("`format` does not know how to show null"));
+    }
+    let filled = argument.to_text().is_none() && !argument.is_plain();
+    if filled && matches!(verb.letter, 's' | 'v') && verb.width.is_none() && verb.precision.is_none() && !verb.sharp {
+        let is_text = types::of(argument) == Type::Text;
+        return is_text
+            .then(|| argument.clone())
+            .or_else(|| Some(Value::unknown("an argument of `format` is not known")));
+    }
+    if filled {
+        return Some(Value::unknown("an argument of `format` is not known"));
+    }
+    let text = match verb.letter {
+        'v' if !verb.sharp => match &argument.kind {
+            Kind::Number(number) => number.general(None, 'e'),
+            Kind::Text(text) => text.to_string(),
+            Kind::Bool(value) => value.to_string(),
+            _ => json::encode(argument).to_text()?.to_string(),
+        },
+        'v' => json::encode(argument).to_text()?.to_string(),
+        's' | 'q' => {
+            let text = argument.to_text()?;
+            match verb.letter {
+                'q' => json::quoted(&text),
+                _ => text.to_string(),
+            }
+        }
+        't' => argument.to_bool()?.to_string(),
+        'd' | 'b' | 'o' | 'x' | 'X' => {
+            return whole(verb, &argument.to_exact()?.to_whole()?);
+        }
+        'e' | 'E' | 'f' | 'F' | 'g' | 'G' => return fraction(verb, argument),
+        _ => return None,
+    };
+    cut(verb, text)
+}
+
+/// Texts are cut to the precision and padded to the width.
+fn cut(verb: &Verb, mut text: String) -> Answer {
+    if verb.precision.is_some() || verb.width.is_some() {
+        let all = match characters(&text) {
+            Ok(all) => all,
+            Err(refused) => return Some(refused),
+        };
+        let kept = verb
+            .precision
+            .filter(|_| matches!(verb.letter, 's' | 'q'))
+            .unwrap_or(all.len());
+        let kept: Vec<&str> = all.into_iter().take(kept).collect();
+        let missing = verb.width.unwrap_or(0).saturating_sub(kept.len());
+        let padding = if verb.zero && !verb.minus { "0" } else { " " }.repeat(missing);
+        let kept = kept.concat();
+        text = if verb.minus { kept + &padding } else { padding + &kept };
+    }
+    Some(Value::text(text))
+}
+
+/// A number with its sign, zeros between both.
+fn signed(verb: &Verb, negative: bool, digits: &str) -> Value {
+    let sign = match () {
+        () if negative => "-",
+        () if verb.plus => "+",
+        () if verb.space => " ",
+        () => "",
+    };
+    let missing = verb.width.unwrap_or(0).saturating_sub(sign.len() + digits.len());
+    Value::text(if verb.minus {
+        format!("{sign}{digits}{}", " ".repeat(missing))
+    } else if verb.zero {
+        format!("{sign}{}{digits}", "0".repeat(missing))
+    } else {
+        format!("{}{sign}{digits}", " ".repeat(missing))
+    })
+}
+
+fn whole(verb: &Verb, number: &BigInt) -> Answer {
+    let magnitude = number.magnitude();
+    let digits = match verb.letter {
+        'b' => magnitude.to_str_radix(2),
+        'o' => magnitude.to_str_radix(8),
+        'x' => magnitude.to_str_radix(16),
+        'X' => magnitude.to_str_radix(16).to_uppercase(),
+        _ => magnitude.to_string(),
+    };
+    if verb.sharp || verb.precision.is_some() {
+        return Some(Value::unknown("a verb of `format` is not understood"));
+    }
+    Some(signed(verb, number.sign() == num_bigint::Sign::Minus, &digits))
+}
+
+fn fraction(verb: &Verb, argument: &Value) -> Answer {
+    let number = argument.to_exact()?;
+    if number.is_infinite() || verb.sharp {
+        return Some(Value::unknown("a verb of `format` is not understood"));
+    }
+    let magnitude = number.abs();
+    let letter = if verb.letter.is_ascii_uppercase() { 'E' } else { 'e' };
+    let digits = match verb.letter {
+        'f' | 'F' => magnitude.fixed(verb.precision.unwrap_or(6))?,
+        'e' | 'E' => magnitude.exponential(verb.precision.unwrap_or(6), letter)?,
+        _ => magnitude.general(verb.precision, letter),
+    };
+    Some(signed(verb, number.is_negative(), &digits))
+}

@@ -1,0 +1,115 @@
+//! Functions of address ranges.
+
+use super::super::types::Type;
+use super::super::value::Value;
+use super::Answer;
+use num_bigint::BigInt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What [`apply`] knows.
+pub(super) const NAMES: &[&str] = &["cidrhost", "cidrnetmask", "cidrsubnet", "cidrsubnets"];
+
+/// An address range.
+#[derive(Clone, Copy)]
+struct Range {
+    base: u128,
+    prefix: u32,
+    /// 32 or 128.
+    bits: u32,
+}
+
+pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
+    let (range, rest) = values.split_first()?;
+    let range = Range::parse(&range.to_text()?)?;
+    let whole = |at: usize| rest.get(at).and_then(Value::to_whole);
+    match (name, rest.len()) {
+        ("cidrhost", 1) => {
+            let number = rest.first()?.to_exact()?.to_whole()?;
+            range.host(&number).map(Value::text)
+        }
+        ("cidrnetmask", 0) => (range.bits == 32).then(|| Value::text(address(range.mask(), 32))),
+        ("cidrsubnet", 2) => {
+            let number = rest.get(1)?.to_exact()?.to_whole()?;
+            let subnet = range.subnet(u32::try_from(whole(0)?).ok()?, &number)?;
+            Some(Value::text(subnet.shown()))
+        }
+        ("cidrsubnets", 1..) => {
+            let mut all = Vec::new();
+            let mut next = range.base;
+            for at in 0..rest.len() {
+                let more = u32::try_from(whole(at)?).ok().filter(|more| (1..=32).contains(more))?;
+                let prefix = range.prefix.checked_add(more).filter(|prefix| *prefix <= range.bits)?;
+                let size = 1_u128.checked_shl(range.bits - prefix)?;
+                // To the next multiple of its size.
+                let base = next.checked_add(size - 1)? / size * size;
+                let last = range.base | !range.mask() & ones(range.bits);
+                if base.checked_add(size - 1)? > last {
+                    return None;
+                }
+                next = base.checked_add(size)?;
+                all.push(Range { base, prefix, ..range }.shown());
+            }
+            Some(Value::list_of(all.into_iter().map(Value::text).collect(), &Type::Text))
+        }
+        _ => None,
+    }
+}
+
+fn ones(bits: u32) -> u128 {
+    if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
+}
+
+fn address(value: u128, bits: u32) -> String {
+    if bits == 32 {
+        Ipv4Addr::from(u32::try_from(value & ones(32)).unwrap_or(0)).to_string()
+    } else {
+        Ipv6Addr::from(value).to_string()
+    }
+}
+
+impl Range {
+    fn parse(text: &str) -> Option<Range> {
+        let (address, prefix) = text.split_once('/')?;
+        let plain = !prefix.is_empty() && prefix.len() <= 3 && prefix.bytes().all(|byte| byte.is_ascii_digit());
+        let prefix: u32 = prefix.parse().ok().filter(|_| plain)?;
+        let (value, bits) = match address.parse().ok()? {
+            IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+            IpAddr::V6(address) => (u128::from(address), 128),
+        };
+        let mut range = Range {
+            base: value,
+            prefix: Some(prefix).filter(|prefix| *prefix <= bits)?,
+            bits,
+        };
+        range.base &= range.mask();
+        Some(range)
+    }
+
+    fn mask(&self) -> u128 {
+        ones(self.bits) & !ones(self.bits - self.prefix)
+    }
+
+    fn shown(&self) -> String {
+        format!("{}/{}", address(self.base, self.bits), self.prefix)
+    }
+
+    /// The address `number`, from the end where it is negative.
+    fn host(&self, number: &BigInt) -> Option<String> {
+        let size = BigInt::from(ones(self.bits - self.prefix)) + 1;
+        let at = if number.sign() == num_bigint::Sign::Minus {
+            &size + number
+        } else {
+            number.clone()
+        };
+        let at = u128::try_from(&at).ok().filter(|_| at < size)?;
+        Some(address(self.base | at, self.bits))
+    }
+
+    fn subnet(&self, more: u32, number: &BigInt) -> Option<Range> {
+        let prefix = self.prefix.checked_add(more).filter(|prefix| *prefix <= self.bits)?;
+        let count = BigInt::from(ones(more)) + 1;
+        let number = u128::try_from(number).ok().filter(|_| *number < count)?;
+        let base = self.base | number.checked_shl(self.bits - prefix).unwrap_or(0);
+        Some(Range { base, prefix, ..*self })
+    }
+}

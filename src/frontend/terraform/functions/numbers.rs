@@ -1,0 +1,145 @@
+//! Functions of numbers.
+
+use super::super::number::Number;
+use super::super::value::{Kind, Value};
+use super::Answer;
+use num_bigint::BigInt;
+
+/// What [`apply`] knows.
+pub(super) const NAMES: &[&str] = &[
+    "abs", "ceil", "floor", "log", "max", "min", "parseint", "pow", "range", "signum",
+];
+/// Terraform's own limit of `range`.
+const MAX_RANGE: usize = 1024;
+
+pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
+    if name == "parseint" {
+        return parse(values);
+    }
+    let numbers: Vec<Number> = values.iter().map(Value::to_exact).collect::<Option<_>>()?;
+    match (name, numbers.as_slice()) {
+        ("max", [first, rest @ ..]) => Some(Value::exact(
+            rest.iter().fold(first, |best, next| best.max(next)).clone(),
+        )),
+        ("min", [first, rest @ ..]) => Some(Value::exact(
+            rest.iter().fold(first, |best, next| best.min(next)).clone(),
+        )),
+        ("abs", [number]) => Some(Value::exact(number.abs())),
+        ("ceil", [number]) => Some(Value::computed(number.to_nearest(true))),
+        ("floor", [number]) => Some(Value::computed(number.to_nearest(false))),
+        ("signum", [number]) => number.to_whole().map(|_| {
+            Value::number(match () {
+                () if number.is_zero() => 0,
+                () if number.is_negative() => -1,
+                () => 1,
+            })
+        }),
+        ("pow", [base, exponent]) => Some(power(base, exponent)),
+        ("log", [number, base]) => {
+            let ratio = logarithm(number.to_f64()) / logarithm(base.to_f64());
+            Number::computed(ratio).map(Value::exact)
+        }
+        ("range", _) => range(&numbers),
+        _ => None,
+    }
+}
+
+/// Where the result has 53 bits, so that no library rounds it otherwise.
+fn power(base: &Number, exponent: &Number) -> Value {
+    let open = || Value::unknown("the last digits of a power are not computed");
+    let (Some(exponent), Some(base)) = (exponent.to_i64(), base.to_whole()) else {
+        return open();
+    };
+    let Some(times) = u32::try_from(exponent.unsigned_abs()).ok().filter(|times| *times <= 1024) else {
+        return open();
+    };
+    if base.bits().saturating_mul(u64::from(times)) > 1100 {
+        return open();
+    }
+    let whole = base.pow(times);
+    if whole.bits() - whole.trailing_zeros().unwrap_or(0) > 53 {
+        return open();
+    }
+    let Some(whole) = Number::whole(whole) else {
+        return open();
+    };
+    let computed = if exponent < 0 { 1.0 / whole.to_f64() } else { whole.to_f64() };
+    Number::computed(computed).map_or_else(open, Value::exact)
+}
+
+/// The natural logarithm, digit for digit as Go computes it (by FreeBSD's method), which the system's may not.
+#[allow(clippy::excessive_precision, clippy::unreadable_literal, reason = "constants of the method")]
+fn logarithm(x: f64) -> f64 {
+    const LN2_HIGH: f64 = 6.93147180369123816490e-01;
+    const LN2_LOW: f64 = 1.90821492927058770002e-10;
+    const L: [f64; 7] = [
+        6.666666666666735130e-01,
+        3.999999999940941908e-01,
+        2.857142874366239149e-01,
+        2.222219843214978396e-01,
+        1.818357216161805012e-01,
+        1.531383769920937332e-01,
+        1.479819860511658591e-01,
+    ];
+    if x.is_nan() || x <= 0.0 || x.is_infinite() || !x.is_normal() {
+        return x.ln();
+    }
+    let bits = x.to_bits();
+    let mut exponent = i32::try_from((bits >> 52) & 0x7ff).unwrap_or(0) - 1022;
+    let mut fraction = f64::from_bits(bits & !(0x7ff << 52) | (1022 << 52));
+    if fraction < std::f64::consts::SQRT_2 / 2.0 {
+        fraction *= 2.0;
+        exponent -= 1;
+    }
+    let (f, k) = (fraction - 1.0, f64::from(exponent));
+    let s = f / (2.0 + f);
+    let s2 = s * s;
+    let s4 = s2 * s2;
+    let odd = s2 * (L[0] + s4 * (L[2] + s4 * (L[4] + s4 * L[6])));
+    let even = s4 * (L[1] + s4 * (L[3] + s4 * L[5]));
+    let half = 0.5 * f * f;
+    k * LN2_HIGH - ((half - (s * (half + odd + even) + k * LN2_LOW)) - f)
+}
+
+fn parse(values: &[Value]) -> Answer {
+    let [text, base] = values else {
+        return None;
+    };
+    let Kind::Text(text) = &text.kind else {
+        return None;
+    };
+    let base = base.to_whole()?;
+    if (37..=62).contains(&base) {
+        return Some(Value::unknown("numbers in a base above 36 are not understood"));
+    }
+    let base = u32::try_from(base).ok().filter(|base| (2..=36).contains(base))?;
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let plain = !digits.is_empty() && digits.len() <= 4096 && digits.chars().all(|digit| digit.is_digit(base));
+    let whole = plain.then(|| BigInt::parse_bytes(text.as_bytes(), base)).flatten()?;
+    Some(Value::computed(Number::whole(whole)))
+}
+
+fn range(numbers: &[Number]) -> Answer {
+    let (zero, one) = (Number::from(0), Number::from(1));
+    let downward = |start: &Number, end: &Number| if end < start { one.neg() } else { one.clone() };
+    let (start, end, step) = match numbers {
+        [end] => (zero.clone(), end.clone(), downward(&zero, end)),
+        [start, end] => (start.clone(), end.clone(), downward(start, end)),
+        [start, end, step] => (start.clone(), end.clone(), step.clone()),
+        _ => return None,
+    };
+    // A step of zero never arrives, a step away from the end is refused.
+    if step.is_zero() || (step.is_negative() != (end < start) && start != end) {
+        return None;
+    }
+    let mut all = Vec::new();
+    let mut at = start;
+    while if step.is_negative() { at > end } else { at < end } {
+        if all.len() >= MAX_RANGE {
+            return None;
+        }
+        all.push(Value::exact(at.clone()));
+        at = at.add(&step)?;
+    }
+    Some(Value::list_of(all, &super::super::types::Type::Number))
+}

@@ -1,0 +1,160 @@
+//! Regular expressions: Go's syntax made that of the `regex` crate, which differs in what `\d` and `[` mean.
+
+use super::super::types::Type;
+use super::super::value::{MAX_TEXT, Value};
+use super::Answer;
+use regex::{Captures, Regex, RegexBuilder};
+use std::sync::Arc;
+
+/// What [`apply`] knows.
+pub(super) const NAMES: &[&str] = &["regex", "regexall", "replace"];
+/// A compiled pattern may be so large.
+const MAX_COMPILED: usize = 1 << 20;
+
+pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
+    let text = |at: usize| values.get(at).and_then(Value::to_text);
+    match (name, values.len()) {
+        ("regex", 2) => {
+            let (pattern, text) = (text(0)?, text(1)?);
+            let regex = match compile(&pattern) {
+                Ok(regex) => regex,
+                Err(refused) => return Some(refused),
+            };
+            let found = regex.captures(&text)?;
+            captured(&regex, &found)
+        }
+        ("regexall", 2) => {
+            let (pattern, text) = (text(0)?, text(1)?);
+            let regex = match compile(&pattern) {
+                Ok(regex) => regex,
+                Err(refused) => return Some(refused),
+            };
+            let all: Option<Vec<Value>> = regex
+                .captures_iter(&text)
+                .map(|found| captured(&regex, &found))
+                .collect();
+            Some(Value::list_of(all?, &Type::Any))
+        }
+        ("replace", 3) => replace(&text(0)?, &text(1)?, &text(2)?),
+        _ => None,
+    }
+}
+
+fn replace(text: &str, from: &str, to: &str) -> Answer {
+    let inner = from.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+    let copies = text.len().saturating_add(1).saturating_mul(to.len().saturating_add(1));
+    if copies > 64 * MAX_TEXT {
+        return Some(Value::unknown("it is a text of more than a megabyte"));
+    }
+    let replaced = match inner {
+        Some(pattern) => match compile(pattern) {
+            Ok(regex) => regex.replace_all(text, to).into_owned(),
+            Err(refused) => return Some(refused),
+        },
+        None => text.replace(from, to),
+    };
+    if replaced.len() > MAX_TEXT {
+        return Some(Value::unknown("it is a text of more than a megabyte"));
+    }
+    Some(Value::text(replaced))
+}
+
+/// What a match gives: itself, its groups in order, or its groups by name.
+fn captured(regex: &Regex, found: &Captures<'_>) -> Answer {
+    let group = |at: usize| {
+        found
+            .get(at)
+            .map_or_else(Value::null, |part| Value::text(part.as_str()))
+    };
+    let names: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
+    if names.is_empty() {
+        return Some(group(0));
+    }
+    let named: Option<Vec<&str>> = names.iter().copied().collect();
+    match named {
+        Some(named) => {
+            let entries = named
+                .iter()
+                .enumerate()
+                .map(|(at, name)| (Arc::from(*name), group(at + 1)));
+            Some(Value::map(entries.collect()))
+        }
+        // Terraform refuses groups with names beside groups without.
+        None if names.iter().any(Option::is_some) => None,
+        None => Some(Value::list((1..=names.len()).map(group).collect())),
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, Value> {
+    let translated = translate(pattern).ok_or_else(|| Value::unknown("a pattern is not understood"))?;
+    RegexBuilder::new(&translated)
+        .size_limit(MAX_COMPILED)
+        .dfa_size_limit(MAX_COMPILED)
+        .build()
+        .map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => Value::unknown("a pattern is too large"),
+            _ => Value::error("a pattern is no regular expression"),
+        })
+}
+
+/// `pattern` in the syntax of the crate; `None` where it has what the crate has not.
+fn translate(pattern: &str) -> Option<String> {
+    let mut translated = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    // Where in a class: 0 outside, 1 after its opening, 2 later.
+    let mut class = 0;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(escaped) => translated.push_str(&escape(escaped, class > 0)?),
+                None => translated.push('\\'),
+            },
+            '[' if class == 0 => {
+                class = 1;
+                translated.push('[');
+                if chars.next_if_eq(&'^').is_some() {
+                    translated.push('^');
+                }
+                continue;
+            }
+            '[' if chars.peek() == Some(&':') => {
+                translated.push('[');
+                for inner in chars.by_ref() {
+                    translated.push(inner);
+                    if inner == ']' {
+                        break;
+                    }
+                }
+            }
+            '[' | '&' | '~' if class > 0 => translated.extend(['\\', c]),
+            ']' if class == 1 => translated.push_str("\\]"),
+            ']' if class == 2 => {
+                class = 0;
+                translated.push(']');
+                continue;
+            }
+            _ => translated.push(c),
+        }
+        if class == 1 {
+            class = 2;
+        }
+    }
+    Some(translated)
+}
+
+fn escape(escaped: char, in_class: bool) -> Option<String> {
+    let set = match escaped.to_ascii_lowercase() {
+        'd' => "0-9",
+        'w' => "0-9A-Za-z_",
+        's' => "\\t\\n\\f\\r ",
+        _ => "",
+    };
+    Some(match escaped {
+        'd' | 'w' | 's' if in_class => set.to_owned(),
+        'd' | 'w' | 's' => format!("[{set}]"),
+        'D' | 'W' | 'S' => format!("[^{set}]"),
+        'b' | 'B' => format!("(?-u:\\{escaped})"),
+        'Q' | 'C' | 'Z' => return None,
+        _ => format!("\\{escaped}"),
+    })
+}

@@ -1,0 +1,130 @@
+//! Functions of sets, whose elements become one type first, and conversions between types.
+
+use super::super::eval::Evaluator;
+use super::super::types::{self, Type};
+use super::super::value::{Kind, Value};
+use super::Answer;
+use std::sync::Arc;
+
+/// What [`apply`] knows.
+pub(super) const NAMES: &[&str] = &[
+    "setintersection",
+    "setproduct",
+    "setsubtract",
+    "setunion",
+    "tobool",
+    "tolist",
+    "tomap",
+    "tonumber",
+    "toset",
+    "tostring",
+];
+/// Bounds `setproduct` and what grows like it.
+const MAX_ITEMS: usize = 100_000;
+
+pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
+    let any = || Arc::new(Type::Any);
+    let wanted = match name {
+        "tobool" => Type::Bool,
+        "tonumber" => Type::Number,
+        "tostring" => Type::Text,
+        "tolist" => Type::List(any()),
+        "toset" => Type::Set(any()),
+        "tomap" => Type::Map(any()),
+        _ => return of_sets(eval, name, values),
+    };
+    let [value] = values else {
+        return None;
+    };
+    Some(types::convert(value, &wanted))
+}
+
+fn of_sets(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
+    if name == "setproduct" {
+        return product(eval, values);
+    }
+    let mut sets = Vec::new();
+    for value in values {
+        let set = types::convert(value, &Type::Set(Arc::new(Type::Any)));
+        set.items()?;
+        // An empty literal has no type of its own to put in.
+        sets.push(set);
+    }
+    let kinds: Vec<Type> = sets
+        .iter()
+        .filter(|set| set.items().is_some_and(|items| !items.is_empty()))
+        .map(types::of)
+        .collect();
+    let one = if kinds.is_empty() {
+        Type::Set(Arc::new(Type::Any))
+    } else {
+        types::unify_known(&kinds)?
+    };
+    let sets: Vec<Value> = sets.iter().map(|set| types::convert(set, &one)).collect();
+    let work: usize = sets.iter().filter_map(Value::items).map(|items| items.len()).sum();
+    let plain = sets.iter().all(Value::is_plain);
+    if !plain && name != "setunion" {
+        return Some(Value::unknown("an element of a set is not known"));
+    }
+    let (first, rest) = sets.split_first()?;
+    if name == "setsubtract" && rest.len() != 1 {
+        return None;
+    }
+    let mut all: Vec<Value> = first.items()?.to_vec();
+    for other in rest {
+        let other = other.items()?;
+        if !eval.spend(all.len().saturating_mul(other.len()) / 16 + work) {
+            return Some(Value::unknown(super::super::eval::TOO_MANY_STEPS));
+        }
+        let has = |item: &Value| other.iter().any(|one| one.equals(item) == Some(true));
+        match name {
+            "setunion" => all.extend(other.iter().cloned()),
+            "setintersection" => all.retain(has),
+            _ => all.retain(|item| !has(item)),
+        }
+    }
+    let element = match one {
+        Type::Set(element) => element,
+        _ => Arc::new(Type::Any),
+    };
+    Some(Value::set_of(all, &element))
+}
+
+fn product(eval: &mut Evaluator, values: &[Value]) -> Answer {
+    if values.len() < 2 {
+        return None;
+    }
+    let all_sets = values.iter().all(|value| matches!(value.kind, Kind::Set(_)));
+    let any_list = values
+        .iter()
+        .any(|value| matches!(types::of(value), Type::List(_) | Type::Tuple(_)));
+    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+    for value in values {
+        let collection = match &value.kind {
+            Kind::List(_) => types::convert(value, &Type::List(Arc::new(Type::Any))),
+            _ => value.clone(),
+        };
+        let items = collection.items()?.clone();
+        let grown = rows.len().saturating_mul(items.len());
+        if grown > MAX_ITEMS || !eval.spend(grown.saturating_mul(values.len())) {
+            return Some(eval.reached("a product of sets has more than 100000 elements"));
+        }
+        let longer = |before: &Vec<Value>, item: &Value| {
+            let mut row = before.clone();
+            row.push(item.clone());
+            row
+        };
+        rows = rows
+            .iter()
+            .flat_map(|before| items.iter().map(move |item| longer(before, item)))
+            .collect();
+    }
+    let rows = rows.into_iter().map(Value::list).collect();
+    // One set among lists makes a set.
+    let is_set = all_sets || !any_list || values.iter().any(|value| matches!(value.kind, Kind::Set(_)));
+    Some(if is_set {
+        Value::set_of(rows, &Type::Any)
+    } else {
+        Value::list_of(rows, &Type::Any)
+    })
+}

@@ -1,0 +1,393 @@
+//! Terraform's numbers: binary floating point of 512 bits for what is written, of 64 for what is counted and of 53
+//! for what a mathematical function gives, each rounded to nearest even. So `0.1 + 0.2` is 0.3 here as there, and
+//! `pow(2, 60)` prints as 1152921504606847000 in both.
+//!
+//! It knows no value around a number. Numbers of more than [`MAX_BITS`] bits are refused.
+
+mod text;
+
+use num_bigint::{BigInt, Sign};
+use std::cmp::Ordering;
+
+/// Precision of what is written.
+const WRITTEN: u64 = 512;
+/// Precision of what is counted.
+const COUNTED: u64 = 64;
+/// Precision of what a mathematical function gives.
+const COMPUTED: u64 = 53;
+/// Exponents beyond this are not computed with: a sum would need as many bits.
+const MAX_BITS: i64 = 20_000;
+
+/// A number and the bits it is kept with.
+#[derive(Debug, Clone)]
+pub(super) struct Number {
+    repr: Repr,
+    precision: u64,
+}
+
+/// Canonical: what fits `Small` is `Small`, the mantissa of `Large` is odd.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Repr {
+    Small(i64),
+    NegativeZero,
+    Large { mantissa: BigInt, exponent: i64 },
+    Infinite { negative: bool },
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Number {
+            repr: Repr::Small(value),
+            precision: COUNTED,
+        }
+    }
+}
+
+impl Number {
+    /// What a mathematical function gave; `None` for no number.
+    pub(super) fn computed(value: f64) -> Option<Number> {
+        if value.is_nan() {
+            return None;
+        }
+        if value.is_infinite() {
+            return Some(Number::infinite(value < 0.0));
+        }
+        let bits = value.to_bits();
+        let field = i64::try_from((bits >> 52) & 0x7ff).unwrap_or(0);
+        let fraction = bits & ((1 << 52) - 1);
+        let (mantissa, exponent) = if field == 0 {
+            (fraction, -1074)
+        } else {
+            (fraction | (1 << 52), field - 1075)
+        };
+        let sign = if value < 0.0 { Sign::Minus } else { Sign::Plus };
+        let mantissa = BigInt::from_biguint(sign, mantissa.into());
+        Number::rounded(mantissa, exponent, COMPUTED, false)
+    }
+
+    /// A whole number of any size.
+    pub(super) fn whole(value: BigInt) -> Option<Number> {
+        let precision = value.bits().max(COUNTED);
+        Number::rounded(value, 0, precision, false)
+    }
+
+    /// Decimal digits as Terraform reads them.
+    pub(super) fn parse(text: &str) -> Option<Number> {
+        let (negative, unsigned) = match text.strip_prefix(['-', '+']) {
+            Some(rest) => (text.starts_with('-'), rest),
+            None => (false, text),
+        };
+        let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
+            Some((digits, exponent)) => (digits, whole_exponent(exponent)?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(fraction) || (whole.is_empty() && fraction.is_empty()) {
+            return None;
+        }
+        let scale = i64::try_from(fraction.len()).ok()?;
+        let exponent = exponent.checked_sub(scale)?;
+        if digits.len() > 4096 || exponent.abs() > MAX_BITS / 4 {
+            return None;
+        }
+        let all: BigInt = format!("{whole}{fraction}").parse().ok()?;
+        let signed = if negative { -all } else { all };
+        if signed.sign() == Sign::NoSign {
+            let repr = if negative { Repr::NegativeZero } else { Repr::Small(0) };
+            return Some(Number {
+                repr,
+                precision: WRITTEN,
+            });
+        }
+        let power = BigInt::from(10).pow(u32::try_from(exponent.unsigned_abs()).ok()?);
+        if exponent >= 0 {
+            Number::rounded(signed * power, 0, WRITTEN, false)
+        } else {
+            Number::quotient(&signed, &power, 0, WRITTEN)
+        }
+    }
+
+    fn infinite(negative: bool) -> Number {
+        Number {
+            repr: Repr::Infinite { negative },
+            precision: WRITTEN,
+        }
+    }
+
+    /// `mantissa` · 2^`exponent` in `precision` bits; `sticky` where a bit below was cut already.
+    fn rounded(mut mantissa: BigInt, mut exponent: i64, precision: u64, sticky: bool) -> Option<Number> {
+        let bits = mantissa.bits();
+        if bits > precision {
+            let cut = bits - precision;
+            let negative = mantissa.sign() == Sign::Minus;
+            let magnitude = mantissa.magnitude();
+            let half = magnitude.bit(cut - 1);
+            let below = sticky || magnitude.trailing_zeros().is_some_and(|zeros| zeros < cut - 1);
+            let mut kept = magnitude >> cut;
+            if half && (below || kept.bit(0)) {
+                kept += 1u32;
+            }
+            mantissa = BigInt::from_biguint(if negative { Sign::Minus } else { Sign::Plus }, kept);
+            exponent += i64::try_from(cut).ok()?;
+        }
+        let zeros = mantissa.trailing_zeros().unwrap_or(0);
+        mantissa >>= zeros;
+        exponent += i64::try_from(zeros).ok()?;
+        if mantissa.sign() == Sign::NoSign {
+            return Some(Number {
+                repr: Repr::Small(0),
+                precision,
+            });
+        }
+        if exponent.abs() > MAX_BITS {
+            return None;
+        }
+        let small = (exponent >= 0 && exponent < 64)
+            .then(|| i64::try_from(&mantissa << exponent).ok())
+            .flatten();
+        Some(Number {
+            repr: small.map_or(Repr::Large { mantissa, exponent }, Repr::Small),
+            precision,
+        })
+    }
+
+    /// `a` / `b` · 2^`exponent`.
+    fn quotient(a: &BigInt, b: &BigInt, exponent: i64, precision: u64) -> Option<Number> {
+        let shift = (precision + 2 + b.bits()).saturating_sub(a.bits());
+        let shifted = a << shift;
+        let (whole, rest) = (&shifted / b, &shifted % b);
+        let exponent = exponent - i64::try_from(shift).ok()?;
+        Number::rounded(whole, exponent, precision, rest.sign() != Sign::NoSign)
+    }
+
+    fn parts(&self) -> Option<(BigInt, i64)> {
+        match &self.repr {
+            Repr::Small(value) => Some((BigInt::from(*value), 0)),
+            Repr::NegativeZero => Some((BigInt::ZERO, 0)),
+            Repr::Large { mantissa, exponent } => Some((mantissa.clone(), *exponent)),
+            Repr::Infinite { .. } => None,
+        }
+    }
+
+    /// Both mantissas for the smaller exponent.
+    fn aligned(&self, other: &Number) -> Option<(BigInt, BigInt, i64)> {
+        let ((a, x), (b, y)) = (self.parts()?, other.parts()?);
+        let exponent = x.min(y);
+        Some((a << (x - exponent), b << (y - exponent), exponent))
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        matches!(self.repr, Repr::Small(0) | Repr::NegativeZero)
+    }
+
+    pub(super) fn is_infinite(&self) -> bool {
+        matches!(self.repr, Repr::Infinite { .. })
+    }
+
+    pub(super) fn is_negative(&self) -> bool {
+        match &self.repr {
+            Repr::Small(value) => *value < 0,
+            Repr::NegativeZero => true,
+            Repr::Large { mantissa, .. } => mantissa.sign() == Sign::Minus,
+            Repr::Infinite { negative } => *negative,
+        }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        match &self.repr {
+            Repr::Small(_) | Repr::NegativeZero => true,
+            Repr::Large { exponent, .. } => *exponent >= 0,
+            Repr::Infinite { .. } => false,
+        }
+    }
+
+    /// The whole number it is, where it fits.
+    pub(super) fn to_i64(&self) -> Option<i64> {
+        match &self.repr {
+            Repr::Small(value) => Some(*value),
+            Repr::NegativeZero => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The whole number it is, of any size.
+    pub(super) fn to_whole(&self) -> Option<BigInt> {
+        let (mantissa, exponent) = self.parts()?;
+        (exponent >= 0).then(|| mantissa << exponent)
+    }
+
+    /// The nearest number of 53 bits.
+    pub(super) fn to_f64(&self) -> f64 {
+        match &self.repr {
+            #[allow(clippy::cast_precision_loss, reason = "the nearest is asked for")]
+            Repr::Small(value) => *value as f64,
+            Repr::NegativeZero => -0.0,
+            Repr::Infinite { negative: true } => f64::NEG_INFINITY,
+            Repr::Infinite { negative: false } => f64::INFINITY,
+            Repr::Large { .. } => self.to_string().parse().unwrap_or(f64::NAN),
+        }
+    }
+
+    pub(super) fn neg(&self) -> Number {
+        let repr = match &self.repr {
+            Repr::Small(0) => Repr::NegativeZero,
+            Repr::NegativeZero => Repr::Small(0),
+            Repr::Small(i64::MIN) => Repr::Large {
+                mantissa: BigInt::from(1),
+                exponent: 63,
+            },
+            Repr::Small(value) => Repr::Small(-value),
+            Repr::Large { mantissa, exponent } if *exponent == 63 && *mantissa == BigInt::from(1) => {
+                Repr::Small(i64::MIN)
+            }
+            Repr::Large { mantissa, exponent } => Repr::Large {
+                mantissa: -mantissa,
+                exponent: *exponent,
+            },
+            Repr::Infinite { negative } => Repr::Infinite { negative: !negative },
+        };
+        Number {
+            repr,
+            precision: self.precision,
+        }
+    }
+
+    pub(super) fn abs(&self) -> Number {
+        if self.is_negative() { self.neg() } else { self.clone() }
+    }
+
+    /// `None` where it is no number or too large a one.
+    pub(super) fn add(&self, other: &Number) -> Option<Number> {
+        let precision = self.precision.max(other.precision);
+        match (&self.repr, &other.repr) {
+            (Repr::Infinite { negative: a }, Repr::Infinite { negative: b }) => (a == b).then(|| self.clone()),
+            (Repr::Infinite { .. }, _) => Some(self.clone()),
+            (_, Repr::Infinite { .. }) => Some(other.clone()),
+            (Repr::NegativeZero, Repr::NegativeZero) => Some(self.clone()),
+            (Repr::Small(a), Repr::Small(b)) if a.checked_add(*b).is_some() => Some(Number {
+                repr: Repr::Small(a + b),
+                precision,
+            }),
+            _ => {
+                let (a, b, exponent) = self.aligned(other)?;
+                Number::rounded(a + b, exponent, precision, false)
+            }
+        }
+    }
+
+    pub(super) fn sub(&self, other: &Number) -> Option<Number> {
+        self.add(&other.neg())
+    }
+
+    /// As exact as 512 bits can hold it.
+    pub(super) fn mul(&self, other: &Number) -> Option<Number> {
+        let negative = self.is_negative() != other.is_negative();
+        if self.is_infinite() || other.is_infinite() {
+            return (!self.is_zero() && !other.is_zero()).then(|| Number::infinite(negative));
+        }
+        let precision = self.precision.max(other.precision);
+        if self.is_zero() || other.is_zero() {
+            let repr = if negative { Repr::NegativeZero } else { Repr::Small(0) };
+            return Some(Number { repr, precision });
+        }
+        let ((a, x), (b, y)) = (self.parts()?, other.parts()?);
+        let mut product = Number::rounded(a * b, x + y, WRITTEN, false)?;
+        let least = match &product.repr {
+            Repr::Large { mantissa, .. } => mantissa.bits(),
+            _ => 0,
+        };
+        product.precision = precision.max(least);
+        Some(product)
+    }
+
+    /// `None` for zero by zero.
+    pub(super) fn div(&self, other: &Number) -> Option<Number> {
+        let negative = self.is_negative() != other.is_negative();
+        let precision = self.precision.max(other.precision);
+        match (self.is_infinite(), other.is_infinite()) {
+            (true, true) => return None,
+            (true, false) => return Some(Number::infinite(negative)),
+            (false, true) => {
+                return Some(Number {
+                    repr: Repr::Small(0),
+                    precision,
+                });
+            }
+            (false, false) => {}
+        }
+        if other.is_zero() {
+            return (!self.is_zero()).then(|| Number::infinite(negative));
+        }
+        if self.is_zero() {
+            let repr = if negative { Repr::NegativeZero } else { Repr::Small(0) };
+            return Some(Number { repr, precision });
+        }
+        let ((a, x), (b, y)) = (self.parts()?, other.parts()?);
+        Number::quotient(&a, &b, x - y, precision)
+    }
+
+    /// The rest of a division that rounds toward zero; the number itself for zero.
+    pub(super) fn rem(&self, other: &Number) -> Option<Number> {
+        if self.is_infinite() || other.is_infinite() {
+            return self.mul(other);
+        }
+        if other.is_zero() {
+            return Some(self.clone());
+        }
+        let times = self.div(other)?.truncated()?;
+        self.sub(&other.mul(&times)?)
+    }
+
+    /// Without its fraction.
+    pub(super) fn truncated(&self) -> Option<Number> {
+        if self.is_whole() || self.is_infinite() {
+            return Some(self.clone());
+        }
+        let (mantissa, exponent) = self.parts()?;
+        let divisor = BigInt::from(1) << exponent.unsigned_abs();
+        Number::rounded(mantissa / divisor, 0, self.precision, false)
+    }
+
+    /// The nearest whole number below (or, for `up`, above).
+    pub(super) fn to_nearest(&self, up: bool) -> Option<Number> {
+        let whole = self.truncated()?;
+        if self.is_whole() || self.is_infinite() || self.is_negative() == up {
+            return Some(whole);
+        }
+        let one = Number::from(1);
+        let mut next = if up { whole.add(&one)? } else { whole.sub(&one)? };
+        next.precision = self.precision;
+        Some(next)
+    }
+}
+
+fn whole_exponent(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let plain = !digits.is_empty() && digits.len() <= 9 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Number {}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (&self.repr, &other.repr) {
+            (Repr::Small(a), Repr::Small(b)) => a.cmp(b),
+            (Repr::Infinite { .. }, _) | (_, Repr::Infinite { .. }) => self.to_f64().total_cmp(&other.to_f64()),
+            _ => self.aligned(other).map_or(Ordering::Equal, |(a, b, _)| a.cmp(&b)),
+        }
+    }
+}

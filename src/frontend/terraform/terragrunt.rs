@@ -1,0 +1,453 @@
+//! `terragrunt.hcl`: which module it calls, with which inputs, after the files that it includes.
+//!
+//! The functions that lead through the tree of files are Terragrunt's (`terragrunt/functions.rs`), everything else
+//! is Terraform's. Outputs of dependencies, the environment and what commands print are not known, and nothing is
+//! generated or run.
+
+mod functions;
+
+use super::eval::{Evaluator, Outside};
+use super::module::{Module, Modules};
+use super::syntax::{self, Attribute, Body, Expression, Kind as Syntax};
+use super::value::{Kind, Value};
+use crate::diagnostic::Diagnostic;
+use crate::frontend::{ReadError, limit_reached, parse_error, read};
+use crate::source::{Sources, Span};
+use functions::Context;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files may read each other so deep.
+const MAX_DEPTH: usize = 8;
+
+/// A `terragrunt.hcl` that is a root.
+#[derive(Debug)]
+pub(super) struct Root {
+    /// Its directory, which names the unit.
+    pub(super) directory: PathBuf,
+    /// The module it calls, where that is here.
+    pub(super) module: Option<PathBuf>,
+    /// The `terraform` block.
+    pub(super) call: Option<Span>,
+    pub(super) inputs: Inputs,
+    /// Files it includes.
+    pub(super) included: Vec<PathBuf>,
+    pub(super) notes: Vec<String>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) errors: Vec<String>,
+}
+
+/// What a root hands to the variables of its module.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Inputs {
+    pub(super) values: Vec<Attribute>,
+    /// Why there may be others, and where that is written.
+    rest: Option<(Arc<str>, Span)>,
+    /// Why each may be another: variable files win over inputs.
+    over: Option<(Arc<str>, Span)>,
+}
+
+impl Inputs {
+    /// What `name` is given.
+    pub(super) fn get(&self, name: &str) -> Option<Attribute> {
+        let open =
+            |(reason, span): &(Arc<str>, Span)| known_attribute(name.into(), Value::unknown(reason.clone()), *span);
+        if let Some(over) = &self.over {
+            return Some(open(over));
+        }
+        let known = self.values.iter().find(|attribute| &*attribute.name == name).cloned();
+        known.or_else(|| self.rest.as_ref().map(open))
+    }
+
+    /// The same under the inputs of a file that includes these.
+    fn under(mut self, nearer: Inputs, deep: bool) -> Inputs {
+        for attribute in nearer.values {
+            match self.values.iter_mut().find(|known| known.name == attribute.name) {
+                None => self.values.push(attribute),
+                Some(known) => *known = if deep { merged(known, &attribute) } else { attribute },
+            }
+        }
+        self.rest = nearer.rest.or(self.rest);
+        self.over = nearer.over.or(self.over);
+        self
+    }
+}
+
+/// What one file says.
+#[derive(Debug, Default)]
+struct Config {
+    source: Option<(Value, Span)>,
+    inputs: Inputs,
+    locals: Option<Value>,
+    included: Vec<PathBuf>,
+}
+
+/// Reads files, and collects what is wrong with them.
+struct Reader<'s> {
+    sources: &'s Sources,
+    unit: String,
+    diagnostics: Vec<Diagnostic>,
+    errors: Vec<String>,
+}
+
+/// Reads `file`; `None` where it calls no module and stands beside none: then others include it.
+pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
+    let directory = file.parent()?.to_owned();
+    let mut reader = Reader {
+        sources,
+        unit: sources.name_of(&directory),
+        diagnostics: Vec::new(),
+        errors: Vec::new(),
+    };
+    let context = Context::of(file, sources);
+    let config = reader.config(file, &context, 0);
+    let mut root = Root {
+        module: None,
+        call: config.source.as_ref().map(|(_, span)| *span),
+        inputs: config.inputs,
+        included: config.included,
+        notes: Vec::new(),
+        diagnostics: reader.diagnostics,
+        errors: reader.errors,
+        directory: directory.clone(),
+    };
+    match &config.source {
+        None if holds_module(&directory) => root.module = Some(directory),
+        None if root.diagnostics.is_empty() && root.errors.is_empty() => return None,
+        None => {}
+        Some((value, _)) => match value.to_text() {
+            Some(source) => match local(&source, &directory).filter(|path| context.allows(path)) {
+                Some(path) => root.module = Some(path),
+                None => root
+                    .notes
+                    .push(format!("its module is not here (its source is `{source}`)")),
+            },
+            None => {
+                let reason = value.as_unknown().map(|unknown| unknown.reason.to_string());
+                let reason = reason.unwrap_or_else(|| "it is no text".to_owned());
+                root.notes
+                    .push(format!("the source of its module is not known: {reason}"));
+            }
+        },
+    }
+    Some(root)
+}
+
+/// The directory of a source that is a path: `//` only says what is copied with it.
+fn local(source: &str, directory: &Path) -> Option<PathBuf> {
+    let path = source.split('?').next().unwrap_or(source);
+    let is_path = path.starts_with('.') || Path::new(path).is_absolute();
+    let scheme = path.contains("::") || path.contains("://");
+    if !is_path || scheme {
+        return None;
+    }
+    let path = directory.join(path.replace("//", "/")).canonicalize().ok()?;
+    path.is_dir().then_some(path)
+}
+
+fn holds_module(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|entries| {
+        let mut names = entries.flatten().map(|entry| entry.path());
+        names.any(|path| {
+            path.extension()
+                .is_some_and(|ending| ending == "tf" || ending == "tofu")
+        })
+    })
+}
+
+impl Reader<'_> {
+    /// What `file` says, after what it includes.
+    fn config(&mut self, file: &Path, context: &Context, depth: usize) -> Config {
+        let Some(body) = self.body(file) else {
+            return Config::default();
+        };
+        let mut included: Vec<(Arc<str>, bool, Config)> = Vec::new();
+        let mut paths = Vec::new();
+        let mut context = context.clone();
+        let blocks = body.blocks.iter().filter(|block| &*block.kind == "include");
+        for block in blocks.filter(|_| depth == 0) {
+            let unknown = Evaluation::new(self.sources, &Body::default(), &context, Vec::new());
+            let text = |name: &str| unknown.text(block.body.attribute(name));
+            let Some(path) = text("path").map(PathBuf::from) else {
+                // Whatever it sets stays open.
+                let config = Config {
+                    inputs: Inputs {
+                        rest: Some((
+                            "a file that `terragrunt.hcl` includes is not known".into(),
+                            block.header,
+                        )),
+                        ..Inputs::default()
+                    },
+                    ..Config::default()
+                };
+                included.push(("".into(), false, config));
+                continue;
+            };
+            let strategy = text("merge_strategy");
+            let path = context.directory.join(path);
+            let path = path.canonicalize().unwrap_or(path);
+            let inner = context.including(&path);
+            if context.include.is_none() {
+                context.include = inner.include.clone();
+            }
+            let mut config = self.config(&path, &inner, depth + 1);
+            paths.push(path);
+            if strategy.as_deref() == Some("no_merge") {
+                config.inputs = Inputs::default();
+                config.source = None;
+            }
+            let label = block.labels.first().cloned().unwrap_or_default();
+            included.push((label, strategy.as_deref() == Some("deep"), config));
+        }
+        let mut own = self.own(&body, &context, &included, depth);
+        own.included = paths;
+        for (_, deep, config) in included.into_iter().rev() {
+            own.inputs = config.inputs.under(own.inputs, deep);
+            own.source = own.source.or(config.source);
+        }
+        own
+    }
+
+    /// What the blocks of a file say themselves.
+    fn own(&mut self, body: &Body, context: &Context, included: &[(Arc<str>, bool, Config)], depth: usize) -> Config {
+        let exposed = included.iter().map(|(label, _, config)| {
+            let locals = config.locals.clone().unwrap_or_else(|| Value::map(Vec::new()));
+            let inputs = config
+                .inputs
+                .values
+                .iter()
+                .map(|attribute| (attribute.name.clone(), value_of(attribute)));
+            let inputs = Value::map(inputs.collect());
+            (
+                label.clone(),
+                Value::map(vec![("locals".into(), locals), ("inputs".into(), inputs)]),
+            )
+        });
+        let mut exposed: Vec<(Arc<str>, Value)> = exposed.collect();
+        let include = match exposed.as_mut_slice() {
+            [(label, only)] if label.is_empty() => only.clone(),
+            _ => Value::map(exposed),
+        };
+        let later = |what: &str| Value::unknown(format!("{what} are known only after apply"));
+        let names = vec![
+            ("include".into(), include),
+            ("dependency".into(), later("outputs of a `dependency`")),
+            (
+                "feature".into(),
+                Value::unknown("`feature` flags are set when Terragrunt runs"),
+            ),
+        ];
+        let mut config = Config::default();
+        let problems = std::cell::RefCell::new((Vec::new(), Vec::new()));
+        {
+            let sources = self.sources;
+            let unit = self.unit.clone();
+            let read_other = |path: &Path| {
+                let mut reader = Reader {
+                    sources,
+                    unit: unit.clone(),
+                    diagnostics: Vec::new(),
+                    errors: Vec::new(),
+                };
+                if depth >= MAX_DEPTH || !context.allows(path) {
+                    return Value::unknown("a configuration that it reads is not here");
+                }
+                let other = reader.config(path, &Context::of(path, sources), depth + 1);
+                problems.borrow_mut().0.extend(reader.diagnostics);
+                problems.borrow_mut().1.extend(reader.errors);
+                let inputs = other
+                    .inputs
+                    .values
+                    .iter()
+                    .map(|attribute| (attribute.name.clone(), value_of(attribute)));
+                Value::map(vec![
+                    ("locals".into(), other.locals.unwrap_or_else(|| Value::map(Vec::new()))),
+                    ("inputs".into(), Value::map(inputs.collect())),
+                ])
+            };
+            let evaluation = Evaluation {
+                read_other: Some(&read_other),
+                ..Evaluation::new(self.sources, body, context, names)
+            };
+            config.locals = Some(evaluation.locals());
+            let mut over = None;
+            let terraform = body.blocks.iter().filter(|block| &*block.kind == "terraform");
+            for block in terraform {
+                if let Some(attribute) = block.body.attribute("source") {
+                    config.source = Some((evaluation.value(attribute), block.header));
+                }
+                let hands_over = |block: &&Arc<syntax::Block>| {
+                    &*block.kind == "extra_arguments"
+                        && block.body.attributes.iter().any(|attribute| {
+                            matches!(
+                                &*attribute.name,
+                                "required_var_files" | "optional_var_files" | "arguments" | "env_vars"
+                            )
+                        })
+                };
+                if let Some(extra) = block.body.blocks.iter().find(hands_over) {
+                    let label = extra.labels.first().cloned().unwrap_or_default();
+                    over = Some((format!("`extra_arguments` `{label}` may set it").into(), extra.header));
+                }
+            }
+            if let Some(attribute) = body.attribute("inputs") {
+                config.inputs = inputs_of(evaluation.value(attribute), attribute.span);
+            }
+            config.inputs.over = over;
+        }
+        let (diagnostics, errors) = problems.into_inner();
+        self.diagnostics.extend(diagnostics);
+        self.errors.extend(errors);
+        config
+    }
+
+    fn body(&mut self, file: &Path) -> Option<Body> {
+        match read(file, self.sources, &self.unit) {
+            Ok(id) => {
+                let source = self.sources.file(id);
+                let (body, problems) = syntax::parse(id, source.text());
+                self.diagnostics.extend(problems.into_iter().map(|problem| {
+                    let report = if problem.limit { limit_reached } else { parse_error };
+                    report(self.sources, &self.unit, problem.span, &problem.message)
+                }));
+                Some(body)
+            }
+            Err(ReadError::Io(error)) => {
+                self.errors.push(error);
+                None
+            }
+            Err(ReadError::Encoding(diagnostic)) => {
+                self.diagnostics.push(*diagnostic);
+                None
+            }
+        }
+    }
+}
+
+/// Evaluates the expressions of one file.
+struct Evaluation<'c> {
+    sources: &'c Sources,
+    context: &'c Context,
+    names: Vec<(Arc<str>, Value)>,
+    module: Arc<Module>,
+    read_other: Option<&'c dyn Fn(&Path) -> Value>,
+}
+
+impl<'c> Evaluation<'c> {
+    fn new(sources: &'c Sources, body: &Body, context: &'c Context, names: Vec<(Arc<str>, Value)>) -> Self {
+        let mut module = Module {
+            directory: context.directory.clone(),
+            ..Module::default()
+        };
+        for block in body.blocks.iter().filter(|block| &*block.kind == "locals") {
+            for attribute in &block.body.attributes {
+                module.locals.insert(attribute.name.clone(), attribute.clone());
+            }
+        }
+        Evaluation {
+            sources,
+            context,
+            names,
+            module: Arc::new(module),
+            read_other: None,
+        }
+    }
+
+    fn value(&self, attribute: &Attribute) -> Value {
+        let none = Modules::new();
+        let call = |name: &str, arguments: &[Value]| self.context.call(name, arguments, self.read_other);
+        let mut evaluator = Evaluator::new(self.sources, &none, self.module.clone(), "");
+        evaluator.outside = Outside {
+            functions: Some((functions::knows, &call)),
+            names: self.names.clone(),
+            inputs: None,
+        };
+        let scope = evaluator.scope(0);
+        evaluator.eval(&attribute.value, &scope)
+    }
+
+    fn text(&self, attribute: Option<&Attribute>) -> Option<String> {
+        Some(self.value(attribute?).to_text()?.to_string())
+    }
+
+    fn locals(&self) -> Value {
+        let locals = self.module.locals.values();
+        Value::map(
+            locals
+                .map(|attribute| (attribute.name.clone(), self.value(attribute)))
+                .collect(),
+        )
+    }
+}
+
+/// The entries of `inputs`.
+fn inputs_of(value: Value, span: Span) -> Inputs {
+    let Some(entries) = value.entries() else {
+        let reason = value.as_unknown().map(|unknown| unknown.reason.clone());
+        return Inputs {
+            rest: Some((reason.unwrap_or_else(|| "the `inputs` are not known".into()), span)),
+            ..Inputs::default()
+        };
+    };
+    let values = entries.iter().map(|(name, value)| {
+        let place = value.span.unwrap_or(span);
+        known_attribute(name.clone(), value.clone(), place)
+    });
+    Inputs {
+        values: values.collect(),
+        ..Inputs::default()
+    }
+}
+
+fn known_attribute(name: Arc<str>, value: Value, span: Span) -> Attribute {
+    Attribute {
+        name,
+        value: Arc::new(Expression {
+            kind: Syntax::Known(Box::new(value)),
+            span,
+        }),
+        span,
+    }
+}
+
+fn value_of(attribute: &Attribute) -> Value {
+    match &attribute.value.kind {
+        Syntax::Known(value) => (**value).clone(),
+        _ => Value::unknown("it is not known"),
+    }
+}
+
+/// Maps entry by entry, lists one behind the other, of anything else the nearer.
+fn merged(further: &Attribute, nearer: &Attribute) -> Attribute {
+    let value = deep(value_of(further), value_of(nearer), 0);
+    known_attribute(nearer.name.clone(), value, nearer.span)
+}
+
+fn deep(further: Value, nearer: Value, depth: usize) -> Value {
+    if depth > 24 {
+        return nearer;
+    }
+    match (&further.kind, &nearer.kind) {
+        (Kind::Map(far), Kind::Map(near)) => {
+            let mut all: Vec<(Arc<str>, Value)> = far.to_vec();
+            for (key, value) in near.iter() {
+                match all.iter_mut().find(|(known, _)| known == key) {
+                    Some((_, known)) => *known = deep(known.clone(), value.clone(), depth + 1),
+                    None => all.push((key.clone(), value.clone())),
+                }
+            }
+            Value {
+                kind: Value::map(all).kind,
+                ..nearer
+            }
+        }
+        (Kind::List(far), Kind::List(near)) => {
+            let all = far.iter().chain(near.iter()).cloned();
+            Value {
+                kind: Value::list(all.collect()).kind,
+                ..nearer
+            }
+        }
+        _ => nearer,
+    }
+}

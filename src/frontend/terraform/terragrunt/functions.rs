@@ -1,0 +1,169 @@
+//! Terragrunt's functions that lead through the tree of files. Those that look at the environment, at AWS or at what
+//! a command prints are known by name, and their values are not.
+//! <https://terragrunt.gruntwork.io/docs/reference/built-in-functions/>
+
+use super::super::value::Value;
+use crate::source::Sources;
+use std::path::{Component, Path, PathBuf};
+
+/// Functions whose values only a run has.
+const OF_A_RUN: [&str; 13] = [
+    "get_env",
+    "get_platform",
+    "run_cmd",
+    "get_aws_account_id",
+    "get_aws_account_alias",
+    "get_aws_caller_identity_arn",
+    "get_aws_caller_identity_user_id",
+    "get_terraform_command",
+    "get_terraform_cli_args",
+    "get_default_retryable_errors",
+    "get_terragrunt_source_cli_flag",
+    "sops_decrypt_file",
+    "get_working_dir",
+];
+
+const OF_PATHS: [&str; 11] = [
+    "find_in_parent_folders",
+    "path_relative_to_include",
+    "path_relative_from_include",
+    "get_terragrunt_dir",
+    "get_original_terragrunt_dir",
+    "get_parent_terragrunt_dir",
+    "get_repo_root",
+    "get_path_from_repo_root",
+    "get_path_to_repo_root",
+    "read_terragrunt_config",
+    "get_terraform_commands_that_need_vars",
+];
+
+/// Whether a function is Terragrunt's own.
+pub(super) fn knows(name: &str) -> bool {
+    OF_A_RUN.contains(&name) || OF_PATHS.contains(&name)
+}
+
+/// Where a configuration stands.
+#[derive(Debug, Clone)]
+pub(super) struct Context {
+    /// The directory of the root, also while what it includes is read.
+    pub(super) directory: PathBuf,
+    /// The directory of the file that is included.
+    pub(super) include: Option<PathBuf>,
+    repository: Option<PathBuf>,
+}
+
+impl Context {
+    pub(super) fn of(file: &Path, sources: &Sources) -> Context {
+        Context {
+            directory: file.parent().map(Path::to_owned).unwrap_or_default(),
+            include: None,
+            repository: sources.repository().map(Path::to_owned),
+        }
+    }
+
+    /// While `file` is read for the root.
+    pub(super) fn including(&self, file: &Path) -> Context {
+        Context {
+            include: file.parent().map(Path::to_owned),
+            ..self.clone()
+        }
+    }
+
+    /// Whether a path may be read: in the repository, or anywhere without one.
+    pub(super) fn allows(&self, path: &Path) -> bool {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        self.repository.as_ref().is_none_or(|root| path.starts_with(root))
+    }
+
+    /// The value of a function of Terragrunt's.
+    pub(super) fn call(&self, name: &str, arguments: &[Value], read: Option<&dyn Fn(&Path) -> Value>) -> Value {
+        let text = |at: usize| arguments.get(at).and_then(Value::to_text);
+        let shown = |path: &Path| Value::text(path.to_string_lossy().into_owned());
+        let include = self.include.as_deref().unwrap_or(&self.directory);
+        match name {
+            "find_in_parent_folders" => {
+                if let Some(unknown) = arguments.iter().find(|value| value.as_unknown().is_some()) {
+                    return unknown.clone();
+                }
+                let wanted = text(0).unwrap_or_else(|| "terragrunt.hcl".into());
+                match (self.above(&wanted), arguments.get(1)) {
+                    (Some(path), _) => shown(&path),
+                    (None, Some(otherwise)) => otherwise.clone(),
+                    (None, None) => Value::error(format!("no directory above has a `{wanted}`")),
+                }
+            }
+            // A label says which of several files is meant.
+            "path_relative_to_include" | "path_relative_from_include" | "get_parent_terragrunt_dir"
+                if !arguments.is_empty() =>
+            {
+                Value::unknown(format!("`{name}` with a label is not read"))
+            }
+            "path_relative_to_include" => Value::text(relative(&self.directory, include)),
+            "path_relative_from_include" => Value::text(relative(include, &self.directory)),
+            "get_terragrunt_dir" | "get_original_terragrunt_dir" => shown(&self.directory),
+            "get_parent_terragrunt_dir" => shown(include),
+            "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => match &self.repository {
+                None => Value::unknown("there is no repository"),
+                Some(root) => match name {
+                    "get_repo_root" => shown(root),
+                    "get_path_from_repo_root" => Value::text(relative(&self.directory, root)),
+                    _ => Value::text(relative(root, &self.directory)),
+                },
+            },
+            "read_terragrunt_config" => match (text(0), read) {
+                (Some(path), Some(read)) => {
+                    let path = self.directory.join(&*path);
+                    match arguments.get(1) {
+                        Some(otherwise) if !path.is_file() => otherwise.clone(),
+                        _ => read(&path),
+                    }
+                }
+                _ => Value::unknown("the configuration that it reads is not known"),
+            },
+            _ => Value::unknown(format!("`{name}` depends on where Terragrunt runs")),
+        }
+    }
+
+    /// The nearest file or directory `wanted` above the root, in the repository.
+    fn above(&self, wanted: &str) -> Option<PathBuf> {
+        let mut above = self
+            .directory
+            .ancestors()
+            .skip(1)
+            .map(|directory| directory.join(wanted));
+        above.find(|path| self.allows(path) && path.exists())
+    }
+}
+
+/// `path` as seen from `base`.
+fn relative(path: &Path, base: &Path) -> String {
+    let shared = path
+        .components()
+        .zip(base.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = base.components().skip(shared).map(|_| "..".to_owned());
+    let down = path
+        .components()
+        .skip(shared)
+        .map(|part: Component<'_>| part.as_os_str().to_string_lossy().into_owned());
+    let parts: Vec<String> = up.chain(down).collect();
+    if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join("/")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_seen_from_each_other() {
+        let seen = |path: &str, base: &str| relative(Path::new(path), Path::new(base));
+        assert_eq!(seen("/a/b/c", "/a"), "b/c");
+        assert_eq!(seen("/a", "/a/b/c"), "../..");
+        assert_eq!(seen("/a/b", "/a/b"), ".");
+    }
+}

@@ -1,0 +1,360 @@
+//! Terraform's types: the type of a value, the one type that several can become, and conversions.
+//!
+//! It follows the unification of Terraform's type system, by which `true ? [1] : ["a"]` is `["1"]` and
+//! `true ? {a = 1} : {b = 2}` a map. What is not known has any type.
+
+use super::value::{Kind, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Type {
+    /// Not known, or that of `null`.
+    Any,
+    Bool,
+    Number,
+    Text,
+    List(Arc<Type>),
+    Set(Arc<Type>),
+    Map(Arc<Type>),
+    Tuple(Arc<[Type]>),
+    Object(Arc<BTreeMap<Arc<str>, Type>>),
+}
+
+impl Type {
+    fn element(&self) -> Option<&Type> {
+        match self {
+            Type::List(element) | Type::Set(element) | Type::Map(element) => Some(element),
+            _ => None,
+        }
+    }
+
+    fn is_primitive(&self) -> bool {
+        matches!(self, Type::Bool | Type::Number | Type::Text)
+    }
+
+    /// Types that are preferred stand first where several would do.
+    fn rank(&self) -> u8 {
+        match self {
+            Type::Any => 0,
+            Type::Text => 1,
+            Type::Number => 2,
+            Type::Bool => 3,
+            Type::List(_) => 4,
+            Type::Set(_) => 5,
+            Type::Map(_) => 6,
+            Type::Tuple(_) => 7,
+            Type::Object(_) => 8,
+        }
+    }
+}
+
+/// The type of `value`.
+pub(super) fn of(value: &Value) -> Type {
+    let declared = value.declared.as_deref();
+    match (&value.kind, declared) {
+        (Kind::Bool(_), _) => Type::Bool,
+        (Kind::Number(_), _) => Type::Number,
+        (Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Reference(..), _) => Type::Text,
+        (Kind::List(items), Some(Type::List(element))) if **element == Type::Any => Type::List(Arc::new(of_all(items))),
+        (Kind::List(_), Some(list @ Type::List(_))) => list.clone(),
+        (Kind::List(items), _) => Type::Tuple(items.iter().map(of).collect()),
+        (Kind::Set(_), Some(set @ Type::Set(element))) if **element != Type::Any => set.clone(),
+        (Kind::Set(items), _) => Type::Set(Arc::new(of_all(items))),
+        (Kind::Map(entries), Some(Type::Map(element))) if **element == Type::Any => {
+            let types: Vec<Type> = entries.iter().map(|(_, value)| of(value)).collect();
+            Type::Map(Arc::new(unify_known(&types).unwrap_or(Type::Any)))
+        }
+        (Kind::Map(_), Some(map @ Type::Map(_))) => map.clone(),
+        (Kind::Map(entries), _) => Type::Object(Arc::new(
+            entries.iter().map(|(key, value)| (key.clone(), of(value))).collect(),
+        )),
+        (Kind::Cases(cases), _) => {
+            let mut types = cases.iter().map(|(_, value)| of(value));
+            let first = types.next().unwrap_or(Type::Any);
+            if types.all(|other| other == first) {
+                first
+            } else {
+                Type::Any
+            }
+        }
+        (Kind::Null | Kind::Unknown(_), Some(declared)) => declared.clone(),
+        _ => Type::Any,
+    }
+}
+
+/// The type of the elements of a list or set.
+fn of_all(items: &[Value]) -> Type {
+    let types: Vec<Type> = items.iter().map(of).collect();
+    unify_known(&types).unwrap_or(Type::Any)
+}
+
+/// As [`unify`], of those that are known.
+pub(super) fn unify_known(types: &[Type]) -> Option<Type> {
+    let known: Vec<Type> = types.iter().filter(|one| **one != Type::Any).cloned().collect();
+    if known.is_empty() {
+        Some(Type::Any)
+    } else {
+        unify(&known)
+    }
+}
+
+/// The one type that all of `types` can become; `None` where there is none.
+pub(super) fn unify(types: &[Type]) -> Option<Type> {
+    let first = types.first()?;
+    if types.iter().all(|other| other == first) {
+        return Some(first.clone());
+    }
+    let count = |wanted: fn(&Type) -> bool| types.iter().filter(|one| wanted(one)).count();
+    let any = count(|one| *one == Type::Any);
+    let (maps, objects) = (
+        count(|one| matches!(one, Type::Map(_))),
+        count(|one| matches!(one, Type::Object(_))),
+    );
+    let (lists, tuples) = (
+        count(|one| matches!(one, Type::List(_))),
+        count(|one| matches!(one, Type::Tuple(_))),
+    );
+    let sets = count(|one| matches!(one, Type::Set(_)));
+    let all = types.len();
+    let is_all = |some: usize| some > 0 && some + any == all;
+    if any > 0 && (is_all(maps + objects) || is_all(lists + tuples) || is_all(sets)) {
+        return Some(Type::Any);
+    }
+    if is_all(maps) {
+        return Some(Type::Map(Arc::new(unify_elements(types)?)));
+    }
+    if maps > 0 && is_all(maps + objects) {
+        return unify_parts(types, Type::Map, attribute_types);
+    }
+    if is_all(lists) {
+        return Some(Type::List(Arc::new(unify_elements(types)?)));
+    }
+    if lists > 0 && is_all(lists + tuples) {
+        return unify_parts(types, Type::List, item_types);
+    }
+    if is_all(sets) {
+        return Some(Type::Set(Arc::new(unify_elements(types)?)));
+    }
+    if is_all(objects) {
+        return unify_objects(types);
+    }
+    if is_all(tuples) {
+        return unify_tuples(types);
+    }
+    if objects > 0 && tuples > 0 {
+        return None;
+    }
+    let mut candidates: Vec<&Type> = types.iter().filter(|one| **one != Type::Any).collect();
+    candidates.sort_by_key(|candidate| candidate.rank());
+    candidates
+        .into_iter()
+        .find(|candidate| types.iter().all(|from| can_convert(from, candidate)))
+        .cloned()
+        .or((any > 0).then_some(Type::Any))
+}
+
+fn unify_elements(types: &[Type]) -> Option<Type> {
+    let elements: Vec<Type> = types.iter().filter_map(Type::element).cloned().collect();
+    unify(&elements)
+}
+
+/// The collection that structural types and collections among `types` become together.
+fn unify_parts(types: &[Type], make: fn(Arc<Type>) -> Type, parts: fn(&Type) -> Vec<Type>) -> Option<Type> {
+    let structural: Vec<Type> = types
+        .iter()
+        .filter(|one| one.element().is_none())
+        .flat_map(parts)
+        .collect();
+    let mut elements: Vec<Type> = types.iter().filter_map(Type::element).cloned().collect();
+    if !structural.is_empty() {
+        elements.push(unify(&structural)?);
+    }
+    Some(make(Arc::new(unify(&elements)?)))
+}
+
+fn attribute_types(of: &Type) -> Vec<Type> {
+    match of {
+        Type::Object(attributes) => attributes.values().cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn item_types(of: &Type) -> Vec<Type> {
+    match of {
+        Type::Tuple(items) => items.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+fn unify_objects(types: &[Type]) -> Option<Type> {
+    let all: Vec<&BTreeMap<Arc<str>, Type>> = types
+        .iter()
+        .filter_map(|one| match one {
+            Type::Object(attributes) => Some(&**attributes),
+            _ => None,
+        })
+        .collect();
+    let first = *all.first()?;
+    if all.iter().any(|other| !other.keys().eq(first.keys())) {
+        let parts: Vec<Type> = types.iter().flat_map(attribute_types).collect();
+        return Some(Type::Map(Arc::new(unify(&parts)?)));
+    }
+    let mut attributes = BTreeMap::new();
+    for name in first.keys() {
+        let across: Vec<Type> = all.iter().filter_map(|one| one.get(name)).cloned().collect();
+        attributes.insert(name.clone(), unify(&across)?);
+    }
+    Some(Type::Object(Arc::new(attributes)))
+}
+
+fn unify_tuples(types: &[Type]) -> Option<Type> {
+    let all: Vec<Vec<Type>> = types.iter().map(item_types).collect();
+    let first = all.first()?;
+    if all.iter().any(|other| other.len() != first.len()) {
+        let parts: Vec<Type> = all.into_iter().flatten().collect();
+        let list = Type::List(Arc::new(unify(&parts)?));
+        return types.iter().all(|one| can_convert(one, &list)).then_some(list);
+    }
+    let mut items = Vec::with_capacity(first.len());
+    for at in 0..first.len() {
+        let across: Vec<Type> = all.iter().filter_map(|one| one.get(at)).cloned().collect();
+        items.push(unify(&across)?);
+    }
+    Some(Type::Tuple(items.into()))
+}
+
+/// Whether some value of `from` becomes a `to`.
+fn can_convert(from: &Type, to: &Type) -> bool {
+    match (from, to) {
+        _ if from == to => true,
+        (Type::Any, _) | (_, Type::Any) => true,
+        (_, Type::Text) => from.is_primitive(),
+        (Type::Text, Type::Number | Type::Bool) => true,
+        (Type::List(a) | Type::Set(a), Type::List(b) | Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
+            can_convert(a, b)
+        }
+        (Type::Tuple(items), Type::List(element) | Type::Set(element)) => {
+            if **element == Type::Any {
+                unify_known(items).is_some()
+            } else {
+                items.iter().all(|item| can_convert(item, element))
+            }
+        }
+        (Type::Tuple(a), Type::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| can_convert(a, b))
+        }
+        (Type::Object(attributes), Type::Map(element)) => {
+            attributes.values().all(|attribute| can_convert(attribute, element))
+        }
+        (Type::Map(element), Type::Object(attributes)) => {
+            attributes.values().all(|attribute| can_convert(element, attribute))
+        }
+        (Type::Object(from), Type::Object(to)) => to
+            .iter()
+            .all(|(name, wanted)| from.get(name).is_some_and(|given| can_convert(given, wanted))),
+        _ => false,
+    }
+}
+
+/// `value` as a `to`; an error where Terraform refuses it.
+pub(super) fn convert(value: &Value, to: &Type) -> Value {
+    match (&value.kind, to) {
+        (Kind::Cases(cases), _) => {
+            let cases = cases
+                .iter()
+                .map(|(when, case)| (when.clone(), convert(case, to)))
+                .collect();
+            return value.with(Value::cases(cases));
+        }
+        (Kind::Null | Kind::Unknown(_), Type::Any) => return value.clone(),
+        (Kind::Null | Kind::Unknown(_), _) => {
+            return Value {
+                declared: Some(Arc::new(to.clone())),
+                ..value.clone()
+            };
+        }
+        (Kind::Resource(_) | Kind::AnyResource(_) | Kind::Module(_) | Kind::AnyModule(_), _) | (_, Type::Any) => {
+            return value.clone();
+        }
+        _ => {}
+    }
+    let converted = match to {
+        Type::Any => return value.clone(),
+        Type::Text => match &value.kind {
+            Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Reference(..) => return value.clone(),
+            _ => value.to_text().map(Value::text),
+        },
+        Type::Number => value.to_exact().map(Value::exact),
+        Type::Bool => value.to_bool().map(Value::bool),
+        Type::List(element) => items_as(value, element).map(|items| Value::list_of(items, element)),
+        Type::Set(element) => items_as(value, element).map(|items| Value::set_of(items, element)),
+        Type::Map(element) => map_as(value, element),
+        Type::Tuple(types) => tuple_as(value, types),
+        Type::Object(attributes) => object_as(value, attributes),
+    };
+    let open = matches!(value.kind, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_));
+    match converted {
+        Some(converted) => value.with(converted),
+        None if open => value.with(Value::unknown("it is known only after apply")),
+        None => value.with(Value::error(format!("it is no {}", name(to)))),
+    }
+}
+
+fn name(of: &Type) -> &'static str {
+    match of {
+        Type::Any => "value",
+        Type::Bool => "boolean",
+        Type::Number => "number",
+        Type::Text => "text",
+        Type::List(_) => "list",
+        Type::Set(_) => "set",
+        Type::Map(_) => "map",
+        Type::Tuple(_) => "tuple",
+        Type::Object(_) => "object",
+    }
+}
+
+/// All of `values` as `element`, which they choose where it is open; `None` where one cannot.
+fn all_as(values: Vec<&Value>, element: &Type) -> Option<Vec<Value>> {
+    let chosen = match element {
+        Type::Any => unify_known(&values.iter().map(|value| of(value)).collect::<Vec<_>>())?,
+        _ => element.clone(),
+    };
+    let converted: Vec<Value> = values.into_iter().map(|value| convert(value, &chosen)).collect();
+    let refused = converted
+        .iter()
+        .any(|value| value.as_unknown().is_some_and(|unknown| unknown.error));
+    (!refused).then_some(converted)
+}
+
+fn items_as(value: &Value, element: &Type) -> Option<Vec<Value>> {
+    all_as(value.items()?.iter().collect(), element)
+}
+
+fn map_as(value: &Value, element: &Type) -> Option<Value> {
+    let entries = value.entries()?;
+    let values = all_as(entries.iter().map(|(_, value)| value).collect(), element)?;
+    let keys = entries.iter().map(|(key, _)| key.clone());
+    Some(Value::map_of(keys.zip(values).collect(), element))
+}
+
+fn tuple_as(value: &Value, types: &[Type]) -> Option<Value> {
+    let items = value.items().filter(|items| items.len() == types.len())?;
+    Some(Value::list(
+        items
+            .iter()
+            .zip(types)
+            .map(|(item, wanted)| convert(item, wanted))
+            .collect(),
+    ))
+}
+
+fn object_as(value: &Value, attributes: &BTreeMap<Arc<str>, Type>) -> Option<Value> {
+    let mut entries = Vec::with_capacity(attributes.len());
+    for (name, wanted) in attributes {
+        entries.push((name.clone(), convert(value.get(name)?, wanted)));
+    }
+    Some(Value::map(entries))
+}

@@ -1,0 +1,94 @@
+//! Runs the rules over a graph and keeps what each unit's configuration and the command line ask for.
+
+use crate::config::{Config, RuleSettings};
+use crate::diagnostic::{Diagnostic, NotEvaluated};
+use crate::graph::{Graph, UnitId};
+use crate::rules::{self, Findings, Rule, Settings};
+use crate::selection::Selection;
+use crate::source::Sources;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Which configuration holds for which unit.
+#[derive(Debug, Default)]
+pub(crate) struct Policies {
+    by_name: FxHashMap<String, Arc<Config>>,
+    built_in: Arc<Config>,
+}
+
+impl Policies {
+    pub(crate) fn insert(&mut self, unit: &str, config: Arc<Config>) {
+        self.by_name.insert(unit.to_owned(), config);
+    }
+
+    /// The configuration of the unit called `unit`.
+    pub(crate) fn of(&self, unit: &str) -> &Config {
+        self.by_name.get(unit).unwrap_or(&self.built_in)
+    }
+
+    fn settings(&self, graph: &Graph) -> Settings {
+        let mut settings = Settings::default();
+        for (at, unit) in graph.units().iter().enumerate() {
+            let config = self.of(&unit.name);
+            let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
+            for rule in rules::RULES {
+                let values = config.rule(rule).map(|set| &set.values);
+                for setting in rule.settings {
+                    if let Some(value) = values.and_then(|values| values.get(setting.name)) {
+                        settings.set(id, rule.id, setting.name, *value);
+                    }
+                }
+            }
+        }
+        settings
+    }
+}
+
+/// What the rules say of `graph`, as far as it is asked for.
+pub(crate) fn judge(
+    graph: &Graph,
+    sources: &Sources,
+    selection: &Selection,
+    policies: &Policies,
+) -> (Vec<Diagnostic>, Vec<NotEvaluated>) {
+    let settings = policies.settings(graph);
+    let runs = |rule: &Rule| {
+        let mut units = graph.units().iter();
+        units.any(|unit| selection.selects(rule, policies.of(&unit.name)))
+    };
+    let chosen: Vec<&'static Rule> = rules::RULES.iter().copied().filter(|rule| runs(rule)).collect();
+    let judged: Vec<_> = chosen
+        .par_iter()
+        .map(|rule| (*rule, Findings::new(graph, rule, &settings).run()))
+        .collect();
+    let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
+    for (rule, (found, open)) in judged {
+        let found = found
+            .into_iter()
+            .filter_map(|found| asked_for(rule, found, sources, selection, policies));
+        findings.extend(found);
+        let is_asked = |open: &NotEvaluated| selection.selects(rule, policies.of(&open.subject.unit));
+        not_evaluated.extend(open.into_iter().filter(is_asked));
+    }
+    (findings, not_evaluated)
+}
+
+/// `found`, with the severity that its unit gives it; `None` where its unit does not want to hear of it.
+fn asked_for(
+    rule: &Rule,
+    mut found: Diagnostic,
+    sources: &Sources,
+    selection: &Selection,
+    policies: &Policies,
+) -> Option<Diagnostic> {
+    let config = policies.of(&found.subject.unit);
+    let file = sources.file(found.primary().span.file);
+    if !selection.selects(rule, config) || config.silences(rule, file.path(), &found.subject.address).is_some() {
+        return None;
+    }
+    if let Some(severity) = config.rule(rule).and_then(|set: &RuleSettings| set.severity) {
+        found.severity = severity;
+    }
+    Some(found)
+}

@@ -1,0 +1,235 @@
+//! The units of a run with their configurations: read and judged once for each environment, then put together.
+
+use crate::config::{Config, ConfigError, Configs, Environment};
+use crate::diagnostic::{Diagnostic, NotEvaluated};
+use crate::discover::Input;
+use crate::frontend;
+use crate::given::Given;
+use crate::graph::Graph;
+use crate::judge::{Policies, judge};
+use crate::source::Sources;
+use crate::{Options, Outcome};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Inputs that the same environments hold for.
+struct Group {
+    config: Arc<Config>,
+    inputs: Vec<Input>,
+}
+
+/// What there is to read, by configuration.
+pub(crate) struct Project {
+    groups: Vec<Group>,
+}
+
+/// What one environment gives.
+struct Judged {
+    name: Option<String>,
+    graph: Graph,
+    findings: Vec<Diagnostic>,
+    not_evaluated: Vec<NotEvaluated>,
+}
+
+impl Project {
+    /// Sorts `inputs` by configuration, and leaves out those that theirs passes over.
+    pub(crate) fn new(inputs: Vec<Input>, configs: &Configs, options: &Options) -> Result<Project, ConfigError> {
+        let named: Vec<PathBuf> = options
+            .paths
+            .iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
+        let mut groups: Vec<Group> = Vec::new();
+        for input in inputs {
+            let config = configs.of(input.path())?;
+            if let Some(excluded) = config.excluded(input.path())
+                && (options.force_exclude || !named.iter().any(|path| path.starts_with(&excluded)))
+            {
+                continue;
+            }
+            let same = |group: &&mut Group| group.config.environments == config.environments;
+            match groups.iter_mut().find(same) {
+                Some(group) => group.inputs.push(input),
+                None => groups.push(Group {
+                    config,
+                    inputs: vec![input],
+                }),
+            }
+        }
+        Ok(Project { groups })
+    }
+
+    /// Reads and judges every unit in every environment.
+    pub(crate) fn judge(&self, options: &Options, configs: &Configs, outcome: &mut Outcome) {
+        let mut judged = Vec::new();
+        let mut policies = Policies::default();
+        for name in self.environments() {
+            judged.push(self.judge_in(name, options, configs, &mut policies, outcome));
+        }
+        let several = judged.len() > 1;
+        let mut judged = judged.into_iter();
+        let Some(first) = judged.next() else { return };
+        outcome.graph = first.graph;
+        let mut findings: Vec<(Diagnostic, Vec<String>)> = named(first.findings, first.name.as_ref());
+        let mut not_evaluated = first.not_evaluated;
+        let mut environments = 1;
+        for next in judged {
+            environments += 1;
+            for (found, names) in named(next.findings, next.name.as_ref()) {
+                match findings.iter_mut().find(|(known, _)| *known == found) {
+                    Some((_, known)) => known.extend(names),
+                    None => findings.push((found, names)),
+                }
+            }
+            for open in next.not_evaluated {
+                if !not_evaluated.contains(&open) {
+                    not_evaluated.push(open);
+                }
+            }
+        }
+        let findings = findings.into_iter().map(|(found, names)| {
+            if several && names.len() < environments {
+                found.in_environments(&names)
+            } else {
+                found
+            }
+        });
+        let mut findings: Vec<Diagnostic> = findings.collect();
+        findings.retain(|found| found.severity >= options.min_severity);
+        sort(&mut findings, &outcome.sources);
+        outcome.findings = join_calls(findings);
+        not_evaluated
+            .sort_by(|a: &NotEvaluated, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
+        outcome.not_evaluated = not_evaluated;
+        outcome.fails = outcome.findings.iter().any(|found| {
+            let level = options.fail_level.or(policies.of(&found.subject.unit).fail_level);
+            level.unwrap_or_default().fails(found.severity)
+        });
+    }
+
+    /// Every environment by name, in the order of the files; one without a name where there is none.
+    fn environments(&self) -> Vec<Option<String>> {
+        let mut names: Vec<Option<String>> = Vec::new();
+        for environment in self.groups.iter().flat_map(|group| &group.config.environments) {
+            let name = Some(environment.name.clone());
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            names.push(None);
+        }
+        names
+    }
+
+    fn judge_in(
+        &self,
+        name: Option<String>,
+        options: &Options,
+        configs: &Configs,
+        policies: &mut Policies,
+        outcome: &mut Outcome,
+    ) -> Judged {
+        let (mut parts, mut findings) = (Vec::new(), Vec::new());
+        for group in &self.groups {
+            let Some(given) = group.given(name.as_deref(), &options.given) else {
+                continue;
+            };
+            for loaded in frontend::load(&group.inputs, &given, &outcome.sources) {
+                let unit = loaded.graph.unit.name.clone();
+                let config = configs
+                    .of(&place(&unit, &outcome.sources))
+                    .unwrap_or_else(|_| group.config.clone());
+                let is_kept = |found: &Diagnostic| options.selection.keeps_tool(found.rule, &config);
+                findings.extend(loaded.diagnostics.into_iter().filter(is_kept));
+                outcome.errors.extend(loaded.errors);
+                policies.insert(&unit, config);
+                parts.push(loaded.graph);
+            }
+        }
+        let graph = Graph::assemble(parts);
+        let (found, not_evaluated) = judge(&graph, &outcome.sources, &options.selection, policies);
+        findings.extend(found);
+        Judged {
+            name,
+            graph,
+            findings,
+            not_evaluated,
+        }
+    }
+}
+
+impl Group {
+    /// What the environment called `name` gives to this group; nothing where it has others only.
+    fn given(&self, name: Option<&str>, command_line: &Given) -> Option<Given> {
+        let environments: &[Environment] = &self.config.environments;
+        if environments.is_empty() {
+            return Some(command_line.clone());
+        }
+        let environment = environments
+            .iter()
+            .find(|environment| Some(&*environment.name) == name)?;
+        Some(environment.over(command_line))
+    }
+}
+
+/// Where the unit called `name` lies.
+fn place(name: &str, sources: &Sources) -> PathBuf {
+    let base = sources.repository().unwrap_or_else(|| sources.working_directory());
+    let path: &Path = Path::new(name);
+    let joined = base.join(path);
+    joined.canonicalize().unwrap_or(joined)
+}
+
+fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<(Diagnostic, Vec<String>)> {
+    let names: Vec<String> = environment.into_iter().cloned().collect();
+    findings.into_iter().map(|found| (found, names.clone())).collect()
+}
+
+fn sort(findings: &mut [Diagnostic], sources: &Sources) {
+    findings.sort_by_cached_key(|found| {
+        let span = found.primary().span;
+        let path = sources.file(span.file).name().to_owned();
+        (path, span.start, found.rule, found.subject.clone())
+    });
+}
+
+/// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one
+/// finding that lists them. `findings` are sorted, so the same place is adjacent.
+fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut joined: Vec<Diagnostic> = Vec::with_capacity(findings.len());
+    for found in findings {
+        let place = |d: &Diagnostic| (d.rule, d.primary().span);
+        let mut same_place = joined
+            .iter_mut()
+            .rev()
+            .take_while(|earlier| place(earlier) == place(&found));
+        let twin = same_place.find(|earlier| {
+            (
+                earlier.severity,
+                earlier.subject.attribute,
+                &earlier.calculation,
+                &earlier.when,
+                &earlier.help,
+            ) == (
+                found.severity,
+                found.subject.attribute,
+                &found.calculation,
+                &found.when,
+                &found.help,
+            ) && earlier.primary() == found.primary()
+        });
+        match twin {
+            None => joined.push(found),
+            Some(earlier) => {
+                if earlier.calls.is_empty() {
+                    earlier.calls.push(earlier.subject.address.clone());
+                }
+                if !earlier.calls.contains(&found.subject.address) {
+                    earlier.calls.push(found.subject.address.clone());
+                }
+            }
+        }
+    }
+    joined
+}
