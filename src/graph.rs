@@ -189,6 +189,15 @@ pub struct RedriveAllowPolicy {
     pub sources: Vec<Attribute<Link>>,
 }
 
+/// What the SAM transform makes a queue for that the template only implies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Implicit {
+    /// `SqsSubscription: true` in an event of a function.
+    Subscription,
+    /// `Type: SQS` without a queue of one's own, for what fails or what succeeds.
+    Destination,
+}
+
 /// An SQS queue, with what separate resources set on it.
 #[derive(Debug, Clone)]
 pub struct Queue {
@@ -226,6 +235,8 @@ pub struct Queue {
     pub redrive: Attribute<Option<RedrivePolicy>>,
     /// Redrive allow policy.
     pub redrive_allow: Attribute<Option<RedriveAllowPolicy>>,
+    /// Why it exists though nobody declares it; `None` where it is declared.
+    pub implicit: Option<Implicit>,
 }
 
 /// A setting of a function that takes failures of asynchronous invocations.
@@ -313,6 +324,8 @@ pub struct EventSourceMapping {
     pub stream_settings: Vec<StreamSetting>,
     /// The alias or version of the function that it invokes; `None` for the function itself.
     pub qualifier: Attribute<Option<String>>,
+    /// Where `SqsSubscription.Enabled: false` is written, which the SAM transform takes for `true`.
+    pub ignored_disabling: Option<Span>,
 }
 
 /// One metric that an alarm looks at.

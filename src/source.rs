@@ -40,6 +40,11 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
+    /// Whether `other` lies in it.
+    pub fn contains(self, other: Span) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
+
     /// The smallest span over both; `self` where they lie in different files.
     #[must_use]
     pub fn to(self, other: Span) -> Span {

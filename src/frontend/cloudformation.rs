@@ -1,6 +1,6 @@
 //! The CloudFormation and SAM frontend: reads templates as their authors wrote them, before any transform runs.
 //!
-//! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
+//! `sam` does what the SAM transform does. Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
 //! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
 
 mod cdk;
@@ -14,6 +14,7 @@ mod local;
 mod loops;
 mod parameters;
 mod resources;
+mod sam;
 mod serverless;
 mod template;
 #[cfg(test)]
@@ -75,6 +76,7 @@ fn load(
         let (document, problems) = loops::written_out(document, &name, &values);
         let found = faults_of(&problems.refused, &problems.limits, sources, &name);
         loaded.diagnostics.extend(found);
+        let document = sam::transform(&document, &values).unwrap_or(document);
         let template = Template::new(&name, Dialect::Template, &[&document], values);
         let found = lower(&template, &mut loaded.graph, sources);
         loaded.diagnostics.extend(found);

@@ -445,6 +445,7 @@ pub(super) mod tests {
             key_reuse_period: Attribute::absent("kms_data_key_reuse_period_seconds", Seconds(300), header),
             redrive: Attribute::absent("redrive_policy", None, header),
             redrive_allow: Attribute::absent("redrive_allow_policy", None, header),
+            implicit: None,
         };
         let header = Span::new(file, 0..5);
         let mut source = queue("aws_sqs_queue.orders", header);

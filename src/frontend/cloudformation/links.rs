@@ -19,6 +19,20 @@ fn is_opaque(kind: &str) -> bool {
     !kind.starts_with("AWS::") || kind.ends_with("::MODULE") || opaque.iter().any(|prefix| kind.starts_with(prefix))
 }
 
+/// Types whose `Ref` is an ARN.
+fn gives_arn(kind: &str) -> bool {
+    let types = [
+        "AWS::SNS::Topic",
+        "AWS::SNS::Subscription",
+        "AWS::StepFunctions::StateMachine",
+        "AWS::StepFunctions::StateMachineAlias",
+        "AWS::Serverless::StateMachine",
+        "AWS::IAM::ManagedPolicy",
+        "AWS::SecretsManager::Secret",
+    ];
+    types.contains(&kind)
+}
+
 impl<'t> Template<'t> {
     /// What an evaluated value points to; a bare name is a queue's.
     pub(super) fn link(&self, value: &Evaluated<'_>) -> Result<Link, Arc<str>> {
@@ -120,6 +134,7 @@ impl<'t> Template<'t> {
                 Err(format!("`{}` is known only when the stack is deployed", reference.shown()).into())
             }
             (_, Some(attribute)) if attribute.contains("Arn") => to(Form::Arn),
+            (kind, None) if gives_arn(kind) => to(Form::Arn),
             _ => to(Form::Name),
         }
     }
@@ -138,7 +153,7 @@ impl<'t> Template<'t> {
             let is_made = self.resources.iter().any(|resource| {
                 resource.kind.starts_with("AWS::Serverless::") && made(&resource.id) && *resource.id != *reference.id
             });
-            if is_made || made("Serverless") || self.names_made_queue(&reference.id) {
+            if is_made || made("Serverless") {
                 let form = match reference.attribute.as_deref() {
                     None => Form::Url,
                     Some("QueueName") => Form::Name,
@@ -156,18 +171,6 @@ impl<'t> Template<'t> {
             });
         }
         Err(format!("`{}` is not declared in this file", reference.id).into())
-    }
-
-    /// Whether an event calls the dead-letter queue that is made for it `id`.
-    fn names_made_queue(&self, id: &str) -> bool {
-        let events = self
-            .resources
-            .iter()
-            .filter_map(|resource| resource.properties?.get("Events")?.entries());
-        events.flatten().any(|event| {
-            let config = event.value.get("Properties").and_then(|p| p.get("DeadLetterConfig"));
-            config.and_then(|config| config.get("QueueLogicalId")?.as_str()) == Some(id)
-        })
     }
 
     /// The function whose alias or version the SAM transform calls `id`.

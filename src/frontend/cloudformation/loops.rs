@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// How the key of a loop begins.
 pub(super) const PREFIX: &str = "Fn::ForEach::";
 /// The key under which a resource keeps the collections and items that it comes of.
-const MARK: &str = "Fn::ForEach";
+pub(super) const MARK: &str = "Fn::ForEach";
 /// Rounds of all loops of a template together. CloudFormation takes 500 resources.
 const MAX_ROUNDS: usize = 5_000;
 /// Nodes that all loops of a template may copy.

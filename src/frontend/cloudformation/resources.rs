@@ -1,15 +1,18 @@
 //! Lowers resources into the graph: which type becomes which node, and how properties become attributes.
 
+mod access;
 mod alarm;
+mod delivery;
+mod document;
+mod elements;
 mod function;
 mod mapping;
 mod queue;
 mod reference;
-mod sam;
 
+use super::sam;
 use super::template::{Declared, Template};
-use super::value::{Evaluated, Outcome, Outcomes};
-use crate::frontend::tree::Node;
+use super::value::{Evaluated, Outcomes};
 use crate::graph::{Attribute, Case, Condition, Link, Origin, Resource, Seconds, State, UnitGraph, UnitId};
 use crate::source::Span;
 use std::sync::Arc;
@@ -22,11 +25,9 @@ pub(super) struct Lowering<'a, 't> {
     pub(super) graph: UnitGraph,
 }
 
-/// The properties of one resource or event, with what stands in for those it does not write.
+/// The properties of one resource, or of a part of it.
 struct Properties<'t> {
     own: Outcomes<'t>,
-    /// `Globals`: asked for what the resource does not write.
-    globals: Option<&'t Node>,
     /// Where to point at something absent.
     header: Span,
     /// Where the resource exists.
@@ -45,14 +46,7 @@ impl<'t> Lowering<'_, 't> {
                 continue;
             }
             let properties = self.properties(declared, &resource.when);
-            match &*declared.kind {
-                "AWS::SQS::Queue" => self.queue(resource, &properties),
-                "AWS::Lambda::Function" => self.function(resource, &properties),
-                "AWS::Serverless::Function" => self.serverless_function(&resource, &properties, declared),
-                "AWS::Lambda::EventSourceMapping" => self.mapping(resource, &properties),
-                "AWS::CloudWatch::Alarm" => self.alarm(resource, &properties),
-                _ => {}
-            }
+            self.lower(declared, resource, &properties);
         }
         for declared in &template.resources {
             if self.resource(declared).when.is_possible() {
@@ -64,6 +58,31 @@ impl<'t> Lowering<'_, 't> {
         }
         self.exports();
         self.graph
+    }
+
+    fn lower(&mut self, declared: &Declared<'t>, resource: Resource, properties: &Properties<'t>) {
+        match &*declared.kind {
+            "AWS::SQS::Queue" => self.queue(resource, properties, sam::implicit(declared.made)),
+            "AWS::Lambda::Function" | "AWS::Serverless::Function" => self.function(resource, properties),
+            "AWS::Lambda::EventSourceMapping" => self.mapping(resource, properties, declared.made),
+            "AWS::Lambda::Permission" => self.permission(resource, properties),
+            "AWS::CloudWatch::Alarm" => self.alarm(resource, properties),
+            "AWS::Pipes::Pipe" => self.pipe(resource, properties),
+            "AWS::SNS::Topic" => self.topic(resource, properties),
+            "AWS::SNS::Subscription" => self.separate_subscription(resource, properties),
+            "AWS::Events::Rule" => self.rule(resource, properties),
+            "AWS::Scheduler::Schedule" => self.schedule(resource, properties),
+            "AWS::S3::Bucket" => self.bucket(&resource, properties),
+            "AWS::SQS::QueuePolicy" | "AWS::SQS::QueueInlinePolicy" => {
+                self.queue_policy(&resource, properties, declared.made.is_some());
+            }
+            "AWS::IAM::Role" => self.role(resource, properties),
+            "AWS::IAM::Policy" | "AWS::IAM::RolePolicy" => self.role_policy(&resource, properties),
+            "AWS::IAM::ManagedPolicy" => self.managed_policy(resource, properties),
+            "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => self.key(resource, properties),
+            "AWS::KMS::Alias" => self.key_alias(resource, properties),
+            _ => {}
+        }
     }
 
     fn resource(&self, declared: &Declared<'t>) -> Resource {
@@ -82,43 +101,31 @@ impl<'t> Lowering<'_, 't> {
     }
 
     fn properties(&self, declared: &Declared<'t>, world: &Condition) -> Properties<'t> {
-        let is_serverless = &*declared.kind == "AWS::Serverless::Function";
         Properties {
             own: self.template.properties_of(declared),
-            globals: self.template.globals.filter(|_| is_serverless),
             header: declared.header,
             world: world.clone(),
         }
     }
 
-    /// The value at `path`, from `Globals` where the resource does not write its first key.
+    /// The value at `path`. What came from `Globals` is pointed at there, and at the resource.
     fn get(&self, properties: &Properties<'t>, path: &[&str]) -> Outcomes<'t> {
-        let template = self.template;
-        let Some((first, rest)) = path.split_first() else {
-            return properties.own.clone();
-        };
-        let mut start = template.field(&properties.own, first, &properties.world);
-        let is_written = properties.own.iter().any(|outcome| match &outcome.value {
-            Evaluated::Tree(node) => node.entry(first).is_some(),
-            _ => false,
-        });
-        if let (false, Some(entry)) = (is_written, properties.globals.and_then(|globals| globals.entry(first))) {
-            let inherited = template
-                .eval(&entry.value, properties.header, &properties.world)
-                .into_iter();
-            let origin = Origin {
-                span: entry.span(),
-                what: "`Globals`".into(),
-            };
-            let inherited = inherited.map(|outcome| Outcome {
-                span: properties.header,
-                origins: std::iter::once(origin.clone()).chain(outcome.origins).collect(),
-                ..outcome
-            });
-            start = inherited.collect();
+        let mut found = self.template.path(&properties.own, path, &properties.world);
+        for outcome in &mut found {
+            let is_inherited = self
+                .template
+                .globals
+                .is_some_and(|globals| globals.contains(outcome.span));
+            if is_inherited && !matches!(outcome.value, Evaluated::Absent) {
+                let origin = Origin {
+                    span: outcome.span,
+                    what: "`Globals`".into(),
+                };
+                outcome.origins.insert(0, origin);
+                outcome.span = properties.header;
+            }
         }
-        rest.iter()
-            .fold(start, |object, key| template.field(&object, key, &properties.world))
+        found
     }
 
     /// An attribute: `absent` where nothing is written, else what `convert` makes of the value.
@@ -155,7 +162,7 @@ impl<'t> Lowering<'_, 't> {
 
     fn link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Link> {
         let name = path.last().copied().unwrap_or_default();
-        let wants_queue = name != "FunctionName";
+        let wants_queue = !matches!(name, "FunctionName" | "Function");
         let absent = State::Unresolved(format!("`{name}` is missing").into());
         self.attribute(properties, path, &absent, |value| {
             self.template.link_to(value, wants_queue)

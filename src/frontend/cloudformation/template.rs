@@ -2,6 +2,7 @@
 
 use super::comparisons::Comparisons;
 use super::parameters::{Parameter, Values};
+use super::sam;
 use super::serverless::Origins;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Variable};
@@ -44,8 +45,8 @@ pub(super) struct Template<'t> {
     pub(super) dialect: Dialect,
     /// The resources, in the order written.
     pub(super) resources: Vec<Declared<'t>>,
-    /// `Globals.Function`.
-    pub(super) globals: Option<&'t Node>,
+    /// The place of `Globals`, whose values the SAM transform has put into the resources.
+    pub(super) globals: Option<Span>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
     /// Where values that stand in the place of variables came from.
@@ -98,6 +99,8 @@ pub(super) struct Declared<'t> {
     pub(super) condition: Option<&'t str>,
     /// Whether a macro gets it and gives another in its place.
     pub(super) is_transformed: bool,
+    /// What the SAM transform made it for, where it did.
+    pub(super) made: Option<&'t Node>,
     /// What it carries of the loops that it comes of.
     pub(super) loops: &'t [Node],
 }
@@ -124,7 +127,7 @@ impl<'t> Template<'t> {
             unit: unit.to_owned(),
             dialect,
             by_id: index(&section("Resources"), &resources),
-            globals: roots.iter().find_map(|root| root.get("Globals")?.get("Function")),
+            globals: roots.iter().find_map(|root| Some(root.entry("Globals")?.span())),
             outputs: roots
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
@@ -282,6 +285,7 @@ impl<'t> Declared<'t> {
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
             is_transformed: super::eval::is_transformed(&entry.value),
+            made: entry.value.get(sam::MADE),
             loops: super::loops::marks(&entry.value),
         })
     }

@@ -4,6 +4,7 @@
 
 use super::lower;
 use super::parameters::Values;
+use super::sam;
 use super::template::{Dialect, Template};
 use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
@@ -26,7 +27,8 @@ fn graph(text: &str) -> UnitGraph {
         notes: Vec::new(),
     });
     let document = parsed.documents.first().unwrap();
-    let template = Template::new("t", Dialect::Template, &[document], Values::default());
+    let document = sam::transform(document, &Values::default()).unwrap_or_else(|| document.clone());
+    let template = Template::new("t", Dialect::Template, &[&document], Values::default());
     lower(&template, &mut graph, &sources);
     graph
 }
@@ -203,12 +205,58 @@ fn other_sources_are_left_out() {
     for source in [
         "arn:aws:kinesis:eu-west-1:1:stream/x",
         "!Sub \"arn:${AWS::Partition}:kinesis:${AWS::Region}:1:stream/x\"",
-        "!ImportValue x, StartingPosition: LATEST",
+        "!ImportValue x, Topics: [t]",
     ] {
-        let text = format!(
-            "{HEAD}  M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{FunctionName: f, EventSourceArn: {source}}}}}\n"
+        assert!(mapping_of(source).mappings.is_empty(), "{source}");
+    }
+}
+
+fn mapping_of(source: &str) -> UnitGraph {
+    graph(&format!(
+        "{HEAD}  M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{FunctionName: f, EventSourceArn: {source}}}}}\n"
+    ))
+}
+
+#[test]
+fn stream_settings_leave_no_queue_out() {
+    for (source, expected) in [
+        ("!GetAtt D.Arn, StartingPosition: LATEST", "D by Arn"),
+        ("!GetAtt D.Arn, Topics: [t]", "D by Arn"),
+        ("!ImportValue x, StartingPosition: LATEST", "unresolved: import `x`"),
+    ] {
+        assert_eq!(target(&mapping_of(source).mappings[0].queue), expected, "{source}");
+    }
+}
+
+#[test]
+fn qualifiers_are_aliases_and_versions() {
+    let text = |function: &str| {
+        format!(
+            "{HEAD}  A: {{Type: AWS::Lambda::Alias, Properties: {{FunctionName: !Ref F, Name: live}}}}
+  V: {{Type: AWS::Lambda::Version, Properties: {{FunctionName: !Ref F}}}}
+  M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{EventSourceArn: !GetAtt D.Arn, FunctionName: {function}}}}}\n"
+        )
+    };
+    for (function, expected) in [
+        ("!Ref F", "None"),
+        ("!GetAtt F.Arn", "None"),
+        ("!Ref A", "Some(\"live\""),
+        ("!Ref V", "unresolved: `V` is known only when the stack is deployed"),
+        ("!Sub \"${F}:blue\"", "Some(\"blue\""),
+        ("!Sub \"${F.Arn}:blue\"", "Some(\"blue\""),
+        ("arn:aws:lambda:eu-west-1:1:function:f", "None"),
+        ("arn:aws:lambda:eu-west-1:1:function:f:3", "Some(\"3\""),
+        ("1:function:f:3", "Some(\"3\""),
+        (
+            "!Join [\":\", [!Select [0, !Split [\":\", \"a:b\"]], live]]",
+            "Some(\"live\"",
+        ),
+    ] {
+        assert_eq!(
+            shown(&graph(&text(function)).mappings[0].qualifier),
+            expected,
+            "{function}"
         );
-        assert!(graph(&text).mappings.is_empty(), "{source}");
     }
 }
 
@@ -339,7 +387,7 @@ Resources:
     let queues: Vec<&str> = graph.queues.iter().map(|queue| &*queue.resource.address).collect();
     assert_eq!(queues, ["Q", "FSQueue", "FRQueue"]);
     let invocations: Vec<&str> = graph.invocations.iter().map(|invocation| &*invocation.by).collect();
-    assert_eq!(invocations, ["FR", "FB"]);
+    assert_eq!(invocations, ["FR", "FRPermission", "FBPermission"]);
     let uses: Vec<String> = graph.dead_letter_uses.iter().map(|used| target(&used.target)).collect();
     assert_eq!(uses, ["Q by Arn", "FRQueue by Arn"]);
 }

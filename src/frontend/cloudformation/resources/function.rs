@@ -1,4 +1,4 @@
-//! `AWS::Lambda::Function`, what SAM's function shares with it, and where failed asynchronous invocations go.
+//! `AWS::Lambda::Function` and SAM's function, and where failed asynchronous invocations go.
 
 use super::{Lowering, Properties, integer};
 use crate::frontend::cloudformation::template::Declared;
@@ -12,13 +12,14 @@ impl<'t> Lowering<'_, 't> {
     pub(super) fn function(&mut self, resource: Resource, properties: &Properties<'t>) {
         let by = resource.address.clone();
         let mut function = self.plain_function(resource, properties);
-        let target = self.failure_target(properties, "DeadLetterConfig", &["DeadLetterConfig", "TargetArn"]);
-        function.failure_targets.extend(self.used_by(&by, target));
+        for setting in ["DeadLetterConfig", "DeadLetterQueue"] {
+            let target = self.failure_target(properties, setting, &[setting, "TargetArn"]);
+            function.failure_targets.extend(self.used_by(&by, target));
+        }
         self.graph.functions.push(function);
     }
 
-    /// The attributes that both kinds of function spell alike.
-    pub(super) fn plain_function(&self, resource: Resource, properties: &Properties<'t>) -> Function {
+    fn plain_function(&self, resource: Resource, properties: &Properties<'t>) -> Function {
         let is_durable = self.get(properties, &["DurableConfig"]);
         let is_durable = is_durable
             .iter()
@@ -62,12 +63,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The setting at `path`, in the worlds where it is written.
-    pub(super) fn failure_target(
-        &self,
-        properties: &Properties<'t>,
-        name: &str,
-        path: &[&str],
-    ) -> Option<FailureTarget> {
+    fn failure_target(&self, properties: &Properties<'t>, name: &str, path: &[&str]) -> Option<FailureTarget> {
         let outcomes = self.get(properties, path).into_iter();
         let written: Vec<_> = outcomes
             .filter(|outcome| !matches!(outcome.value, Evaluated::Absent))
@@ -96,7 +92,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// Notes what `target` points to as a dead-letter queue, and gives it back.
-    pub(super) fn used_by(&mut self, by: &Arc<str>, target: Option<FailureTarget>) -> Option<FailureTarget> {
+    fn used_by(&mut self, by: &Arc<str>, target: Option<FailureTarget>) -> Option<FailureTarget> {
         let target = target?;
         self.graph.dead_letter_uses.push(DeadLetterUse {
             by: by.clone(),

@@ -1,11 +1,13 @@
-//! `AWS::Lambda::EventSourceMapping`, and what SAM's SQS event shares with it.
+//! `AWS::Lambda::EventSourceMapping`, also as SAM's events write it.
 
 use super::{Lowering, Properties, integer};
 use crate::frontend::cloudformation::eval::Listed;
-use crate::frontend::cloudformation::value::{Evaluated, Outcome};
+use crate::frontend::cloudformation::sam;
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Part, Reference, literal, rendered, split};
+use crate::frontend::tree::Node;
 use crate::graph::{
-    Attribute, Case, Condition, EventSourceMapping, Form, Link, ProvisionedPollers, Resource, Seconds, State,
-    StreamSetting, Target, limits,
+    Attribute, Case, Condition, EventSourceMapping, Form, Link, ProvisionedPollers, Resource, State, StreamSetting,
+    Target, limits,
 };
 use std::sync::Arc;
 
@@ -19,45 +21,38 @@ const STREAM_SETTINGS: [&str; 6] = [
     "TumblingWindowInSeconds",
 ];
 
-/// Properties that no mapping of a queue has.
-const OTHER_SOURCES: [&str; 9] = [
-    "StartingPosition",
+/// Properties that tell of another source where `EventSourceArn` does not.
+const OTHER_SOURCES: [&str; 6] = [
     "SelfManagedEventSource",
     "Topics",
     "Queues",
     "AmazonManagedKafkaEventSourceConfig",
     "SelfManagedKafkaEventSourceConfig",
     "DocumentDBEventSourceConfig",
-    "ParallelizationFactor",
-    "TumblingWindowInSeconds",
 ];
 
+/// Under which property a queue is named: by CloudFormation, by SAM's event `SQS`, by its `SqsSubscription`.
+const QUEUE: [&str; 3] = ["EventSourceArn", "Queue", "QueueArn"];
+
 impl<'t> Lowering<'_, 't> {
-    pub(super) fn mapping(&mut self, resource: Resource, properties: &Properties<'t>) {
-        let is_written = |key: &&str| {
+    pub(super) fn mapping(&mut self, resource: Resource, properties: &Properties<'t>, made: Option<&'t Node>) {
+        let is_written = |key: &&&str| {
             let mut outcomes = self.get(properties, &[key]).into_iter();
             outcomes.any(|outcome| !matches!(outcome.value, Evaluated::Absent))
         };
-        let queue = self.link(properties, &["EventSourceArn"]);
-        if OTHER_SOURCES.iter().any(is_written) || self.is_other_source(&queue) {
+        let key = QUEUE.iter().find(is_written).unwrap_or(&QUEUE[0]);
+        let queue = self.link(properties, &[key]);
+        let tells_of_another = OTHER_SOURCES.iter().any(|key| is_written(&key));
+        if sam::is_of_stream(made)
+            || self.is_other_source(&queue)
+            || (tells_of_another && !self.may_be_declared_queue(&queue))
+        {
             return;
         }
-        let function = self.link(properties, &["FunctionName"]);
-        self.push_mapping(resource, properties, queue, function);
-    }
-
-    /// The mapping of `queue` and `function` with the settings in `properties`.
-    pub(super) fn push_mapping(
-        &mut self,
-        resource: Resource,
-        properties: &Properties<'t>,
-        queue: Attribute<Link>,
-        function: Attribute<Link>,
-    ) {
         let batch_size = State::Default(limits::BATCH_SIZE_DEFAULT);
         let mapping = EventSourceMapping {
             queue,
-            function,
+            function: self.link(properties, &["FunctionName"]),
             batch_size: self.attribute(properties, &["BatchSize"], &batch_size, integer),
             window: self.seconds(properties, &["MaximumBatchingWindowInSeconds"], limits::WINDOW_DEFAULT),
             report_batch_item_failures: self.reports_failures(properties),
@@ -72,10 +67,58 @@ impl<'t> Lowering<'_, 't> {
             provisioned_pollers: self.provisioned_pollers(properties),
             failure_destination: self.optional_link(properties, &["DestinationConfig", "OnFailure", "Destination"]),
             stream_settings: self.stream_settings(properties),
-            qualifier: Attribute::absent("FunctionName", None, resource.header),
+            qualifier: self.attribute(properties, &["FunctionName"], &State::Default(None), |value| {
+                self.qualifier(value)
+            }),
+            ignored_disabling: sam::ignored_disabling(made),
             resource,
         };
         self.graph.mappings.push(mapping);
+    }
+
+    /// The alias or version in what names a function.
+    fn qualifier(&self, value: &Evaluated<'t>) -> Result<Option<String>, Arc<str>> {
+        let Evaluated::Text(parts) = value else {
+            return value.text().map(|_| None);
+        };
+        if let [Part::Reference(reference)] = parts.as_slice() {
+            return self.qualifier_of(reference);
+        }
+        let segments = split(parts, ":");
+        let is_arn = segments.first().is_some_and(|first| rendered(first) == "arn");
+        // `arn:…:function:NAME:QUALIFIER`, `NAME:QUALIFIER`, `ACCOUNT:function:NAME:QUALIFIER`
+        let at = match segments.len() {
+            _ if is_arn => 7,
+            0..=2 => 1,
+            _ => 3,
+        };
+        segments.get(at).map(|segment| literal(segment)).transpose()
+    }
+
+    fn qualifier_of(&self, reference: &Reference) -> Result<Option<String>, Arc<str>> {
+        let kind = self
+            .template
+            .resource(&reference.id)
+            .map(|declared| (&*declared.kind, declared));
+        match kind {
+            Some(("AWS::Lambda::Alias", alias)) => {
+                let names = self
+                    .template
+                    .field(&self.template.properties_of(alias), "Name", &Condition::always());
+                match names.as_slice() {
+                    [only] => only.value.text().map(Some),
+                    _ => Err(format!("the name of `{}` depends on a condition", reference.id).into()),
+                }
+            }
+            Some(("AWS::Lambda::Function" | "AWS::Serverless::Function", _)) => Ok(None),
+            _ => Err(format!("`{}` is known only when the stack is deployed", reference.shown()).into()),
+        }
+    }
+
+    /// Whether a queue of this template is among the sources that it may have.
+    fn may_be_declared_queue(&self, source: &Attribute<Link>) -> bool {
+        let mut links = source.cases.iter().filter_map(Case::value);
+        links.any(|link| self.is_queue(link))
     }
 
     fn filters(&self, properties: &Properties<'t>) -> Attribute<Vec<Attribute<String>>> {
@@ -221,24 +264,4 @@ fn reports(items: &[Evaluated<'_>]) -> Result<bool, Arc<str>> {
         return Ok(true);
     }
     texts.into_iter().collect::<Result<Vec<_>, _>>().map(|_| false)
-}
-
-/// What the transform writes for a queue that it makes itself.
-pub(super) fn made_mapping(resource: Resource, queue: Link, function: Link) -> EventSourceMapping {
-    let header = resource.header;
-    EventSourceMapping {
-        queue: Attribute::set("Queue", queue, header),
-        function: Attribute::set("FunctionName", function, header),
-        batch_size: Attribute::absent("BatchSize", limits::BATCH_SIZE_DEFAULT, header),
-        window: Attribute::absent("MaximumBatchingWindowInSeconds", Seconds(0), header),
-        report_batch_item_failures: Attribute::absent("FunctionResponseTypes", false, header),
-        maximum_concurrency: Attribute::absent("MaximumConcurrency", None, header),
-        enabled: Attribute::absent("Enabled", true, header),
-        filters: Attribute::absent("FilterCriteria", Vec::new(), header),
-        provisioned_pollers: Attribute::absent("ProvisionedPollerConfig", None, header),
-        failure_destination: Attribute::absent("Destination", None, header),
-        stream_settings: Vec::new(),
-        qualifier: Attribute::absent("FunctionName", None, header),
-        resource,
-    }
 }

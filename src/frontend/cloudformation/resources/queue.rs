@@ -5,8 +5,8 @@ use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, O
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{
-    Attribute, Case, Condition, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Resource, Seconds,
-    State, limits,
+    Attribute, Case, Condition, Fault, Implicit, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Resource,
+    Seconds, State, limits,
 };
 use crate::source::Span;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 const MARK: char = '\u{e000}';
 
 /// The keys of a policy with what they come to.
-type Keys<'t> = Vec<(Arc<str>, Span, Outcomes<'t>)>;
+pub(super) type Keys<'t> = Vec<(Arc<str>, Span, Outcomes<'t>)>;
 
 /// A policy in one of its spellings.
-enum Policy<'t> {
+pub(super) enum Policy<'t> {
     /// None: absent, or an empty object.
     None,
     /// Its keys.
@@ -29,8 +29,19 @@ enum Policy<'t> {
     Unresolved(Arc<str>),
 }
 
+impl<'t> Policy<'t> {
+    /// What `key` comes to, absent where the policy does not have it.
+    pub(super) fn find(keys: &Keys<'t>, key: &str, span: Span) -> Outcomes<'t> {
+        let found = keys.iter().find(|(name, ..)| &**name == key);
+        found.map_or_else(
+            || vec![Outcome::always(Evaluated::Absent, span)],
+            |(_, _, outcomes)| outcomes.clone(),
+        )
+    }
+}
+
 impl<'t> Lowering<'_, 't> {
-    pub(super) fn queue(&mut self, resource: Resource, properties: &Properties<'t>) {
+    pub(super) fn queue(&mut self, resource: Resource, properties: &Properties<'t>, implicit: Option<Implicit>) {
         let second = |key: &str, default: Seconds| self.seconds(properties, &[key], default);
         let queue = Queue {
             name: self.name(properties, &["QueueName"]),
@@ -56,6 +67,7 @@ impl<'t> Lowering<'_, 't> {
             key_reuse_period: second("KmsDataKeyReusePeriodSeconds", limits::KEY_REUSE_PERIOD_DEFAULT),
             redrive: self.redrive(properties),
             redrive_allow: self.redrive_allow(properties),
+            implicit,
             resource,
         };
         self.graph.queues.push(queue);
@@ -81,10 +93,7 @@ impl<'t> Lowering<'_, 't> {
     fn redrive_allow(&self, properties: &Properties<'t>) -> Attribute<Option<RedriveAllowPolicy>> {
         self.policy(properties, "RedriveAllowPolicy", |keys, outcome| {
             let keys = keys.unwrap_or_default();
-            let find = |key: &str| {
-                let found = keys.iter().find(|(name, ..)| &**name == key);
-                found.map_or_else(|| absent(outcome.span), |(_, _, outcomes)| outcomes.clone())
-            };
+            let find = |key: &str| Policy::find(&keys, key, outcome.span);
             let open = State::Unresolved("`redrivePermission` is missing".into());
             let permission = find("redrivePermission");
             let world = properties.world.and(&outcome.when);
@@ -115,7 +124,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The policy that the property `name` holds; `read` gets its keys, or `None` where it is malformed.
-    fn policy<P: Clone>(
+    pub(super) fn policy<P: Clone>(
         &self,
         properties: &Properties<'t>,
         name: &str,
@@ -196,10 +205,7 @@ impl<'t> Lowering<'_, 't> {
                 });
             }
         }
-        let find = |key: &str| {
-            let found = keys.iter().find(|(name, ..)| &**name == key);
-            found.map_or_else(|| absent(outcome.span), |(_, _, outcomes)| outcomes.clone())
-        };
+        let find = |key: &str| Policy::find(keys, key, outcome.span);
         let (target, count) = (find("deadLetterTargetArn"), find("maxReceiveCount"));
         for (outcomes, kind) in [
             (&target, PolicyFault::TargetMissing),
@@ -274,36 +280,12 @@ fn not_a_count(value: &Evaluated<'_>) -> Option<String> {
     }
 }
 
-fn absent<'t>(span: Span) -> Outcomes<'t> {
-    vec![Outcome::always(Evaluated::Absent, span)]
-}
-
 /// A policy in a text, whose references and placeholders may stand inside or outside of JSON strings.
 fn written_as_text<'t>(parts: &[Part], span: Span) -> Policy<'t> {
     if let [Part::Open { reason, .. }] = parts {
         return Policy::Unresolved(reason.clone());
     }
-    let mut text = String::new();
-    let mut in_string = false;
-    for (at, part) in parts.iter().enumerate() {
-        match part {
-            Part::Text(piece) => {
-                let mut escaped = false;
-                for c in piece.chars() {
-                    match c {
-                        '"' if !escaped => in_string = !in_string,
-                        _ => {}
-                    }
-                    escaped = c == '\\' && !escaped;
-                }
-                text.push_str(piece);
-            }
-            Part::Reference(_) | Part::Open { .. } => {
-                let quote = if in_string { "" } else { "\"" };
-                text.extend([quote, &format!("{MARK}{at}{MARK}"), quote]);
-            }
-        }
-    }
+    let text = marked(parts);
     if text.trim().is_empty() {
         return Policy::None;
     }
@@ -326,6 +308,32 @@ fn written_as_text<'t>(parts: &[Part], span: Span) -> Policy<'t> {
     }
 }
 
+/// The text of `parts` with a mark for each that is not known text: a JSON string, or a piece of one.
+pub(super) fn marked(parts: &[Part]) -> String {
+    let mut text = String::new();
+    let mut in_string = false;
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Part::Text(piece) => {
+                let mut escaped = false;
+                for c in piece.chars() {
+                    match c {
+                        '"' if !escaped => in_string = !in_string,
+                        _ => {}
+                    }
+                    escaped = c == '\\' && !escaped;
+                }
+                text.push_str(piece);
+            }
+            Part::Reference(_) | Part::Open { .. } => {
+                let quote = if in_string { "" } else { "\"" };
+                text.extend([quote, &format!("{MARK}{at}{MARK}"), quote]);
+            }
+        }
+    }
+    text
+}
+
 /// A value of a policy's text with the parts put back.
 fn unmarked<'t>(node: &Node, parts: &[Part]) -> Evaluated<'t> {
     match &node.value {
@@ -344,7 +352,8 @@ fn unmarked<'t>(node: &Node, parts: &[Part]) -> Evaluated<'t> {
     }
 }
 
-fn unmarked_text(text: &str, parts: &[Part]) -> Vec<Part> {
+/// A text with the parts put back in the place of their marks.
+pub(super) fn unmarked_text(text: &str, parts: &[Part]) -> Vec<Part> {
     let pieces = text.split(MARK).enumerate();
     let all = pieces.filter(|(_, piece)| !piece.is_empty()).map(|(at, piece)| {
         let marked = piece.parse::<usize>().ok().filter(|_| at % 2 == 1);

@@ -5,7 +5,7 @@ use super::Lowering;
 use crate::frontend::cloudformation::eval::intrinsic;
 use crate::frontend::cloudformation::template::Declared;
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
-use crate::frontend::tree::{Entry, Node, Value};
+use crate::frontend::tree::{Node, Value};
 use crate::graph::{Attribute, Case, Condition, DeadLetterUse, Form, Invocation, Link, State, Target};
 use crate::source::Span;
 use std::sync::Arc;
@@ -44,12 +44,10 @@ impl<'t> Lowering<'_, 't> {
         }
         let mut all = Vec::new();
         self.collect(properties, properties.span, &world, None, &mut all);
-        // A function's own failure arguments are noted with it; those of its events are not.
+        // A function's own failure arguments are noted with it.
         let is_function = matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
-        let events = properties.entry("Events").map(Entry::span);
-        let is_event = |span: Span| events.is_some_and(|events| events.start <= span.start && span.end <= events.end);
         for found in all {
-            if let Some(argument) = found.failure.filter(|&span| !is_function || is_event(span)) {
+            if let Some(argument) = found.failure.filter(|_| !is_function) {
                 self.use_as_dead_letter_queue(&declared.id, argument, &found, world.and(&found.when));
             }
             self.invocation(declared, &found);

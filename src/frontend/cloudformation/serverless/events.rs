@@ -25,6 +25,8 @@ pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut C
     let Some(events) = entry.value.get("events") else {
         return;
     };
+    // The framework numbers schedules among themselves, and other events among all.
+    let mut schedules = 0;
     for (at, event) in events
         .items()
         .unwrap_or(std::slice::from_ref(events))
@@ -34,7 +36,9 @@ pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut C
         match event.entries() {
             Some(entries) => {
                 for event in entries {
-                    function.event(event, at + 1, compiled);
+                    let is_schedule = &*event.key == "schedule";
+                    schedules += usize::from(is_schedule);
+                    function.event(event, if is_schedule { schedules } else { at + 1 }, compiled);
                 }
             }
             // Not known, so it may invoke the function.

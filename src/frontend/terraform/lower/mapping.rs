@@ -62,6 +62,7 @@ impl Lowering<'_, '_> {
             ),
             stream_settings: self.stream_settings(node),
             qualifier: self.qualifier(node),
+            ignored_disabling: None,
         };
         self.graph.mappings.push(mapping);
     }

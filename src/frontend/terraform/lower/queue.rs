@@ -48,6 +48,7 @@ impl Lowering<'_, '_> {
             throughput_limit: self.optional_text(node, "fifo_throughput_limit"),
             redrive: self.redrive(node),
             redrive_allow: self.redrive_allow(node),
+            implicit: None,
         };
         if let Some(cause) = &node.cause {
             self.causes.insert(node.resource.address.clone(), cause.clone());

@@ -1,0 +1,165 @@
+//! Makes trees that stand at one place of the author's text.
+
+use super::MADE;
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The place that everything made here points at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At(pub(super) Span);
+
+impl At {
+    pub(super) fn text(self, text: impl Into<Arc<str>>) -> Node {
+        self.node(Value::String(text.into()))
+    }
+
+    pub(super) fn flag(self, value: bool) -> Node {
+        self.node(Value::Bool(value))
+    }
+
+    pub(super) fn list(self, items: Vec<Node>) -> Node {
+        self.node(Value::Sequence(items))
+    }
+
+    pub(super) fn object(self, entries: Vec<Entry>) -> Node {
+        self.node(Value::Mapping(entries))
+    }
+
+    pub(super) fn entry(self, key: impl Into<Arc<str>>, value: Node) -> Entry {
+        Entry {
+            key: key.into(),
+            key_span: self.0,
+            value,
+        }
+    }
+
+    /// An object with one entry: an intrinsic function.
+    pub(super) fn function(self, name: &str, argument: Node) -> Node {
+        self.object(vec![self.entry(name, argument)])
+    }
+
+    pub(super) fn reference(self, id: &str) -> Node {
+        self.function("Ref", self.text(id))
+    }
+
+    pub(super) fn attribute(self, id: &str, attribute: &str) -> Node {
+        self.function("Fn::GetAtt", self.list(vec![self.text(id), self.text(attribute)]))
+    }
+
+    /// A document with one statement.
+    pub(super) fn document(self, statement: Vec<Entry>) -> Node {
+        self.object(vec![self.entry("Statement", self.list(vec![self.object(statement)]))])
+    }
+
+    /// A statement that allows `actions` on `resource`.
+    pub(super) fn allow(self, actions: &[&str], resource: Node) -> Vec<Entry> {
+        let actions = actions.iter().map(|action| self.text(*action)).collect();
+        vec![
+            self.entry("Effect", self.text("Allow")),
+            self.entry("Action", self.list(actions)),
+            self.entry("Resource", resource),
+        ]
+    }
+
+    /// A policy of a role.
+    pub(super) fn policy(self, name: String, document: Node) -> Node {
+        self.object(vec![
+            self.entry("PolicyName", self.text(name)),
+            self.entry("PolicyDocument", document),
+        ])
+    }
+
+    /// A resource, made for `purpose`.
+    pub(super) fn resource(
+        self,
+        id: impl Into<Arc<str>>,
+        kind: &str,
+        condition: Option<&Node>,
+        properties: Vec<Entry>,
+        purpose: Node,
+    ) -> Entry {
+        let mut attributes = vec![
+            self.entry("Type", self.text(kind)),
+            self.entry("Properties", self.object(properties)),
+            self.entry(MADE, purpose),
+        ];
+        attributes.extend(condition.map(|condition| self.entry("Condition", condition.clone())));
+        self.entry(id, self.object(attributes))
+    }
+
+    fn node(self, value: Value) -> Node {
+        Node { span: self.0, value }
+    }
+}
+
+/// A function or state machine whose parts are being made.
+pub(super) struct Owner {
+    pub(super) id: Arc<str>,
+    pub(super) at: At,
+    pub(super) condition: Option<Node>,
+    /// Whether it has a copy of `Globals` of its own, because it ignores a part of them.
+    pub(super) is_detached: bool,
+}
+
+impl Owner {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Owner {
+            id: entry.key.clone(),
+            at: At(entry.key_span),
+            condition: entry.value.get("Condition").cloned(),
+            is_detached: entry.value.get("IgnoreGlobals").is_some(),
+        }
+    }
+}
+
+/// An entry under another key, in its place.
+pub(super) fn renamed(entry: &Entry, key: &str) -> Entry {
+    Entry {
+        key: key.into(),
+        ..entry.clone()
+    }
+}
+
+/// The value of `key` in an object, added as an empty object where it is missing; `None` where `node` is none.
+pub(super) fn child<'n>(node: &'n mut Node, key: &str, at: At) -> Option<&'n mut Node> {
+    let Value::Mapping(entries) = &mut node.value else {
+        return None;
+    };
+    let place = entries.iter().position(|entry| &*entry.key == key).unwrap_or_else(|| {
+        entries.push(at.entry(key, at.object(Vec::new())));
+        entries.len() - 1
+    });
+    entries.get_mut(place).map(|entry| &mut entry.value)
+}
+
+/// Adds an attribute to a resource.
+pub(super) fn add(resource: &mut Entry, attribute: &Entry) {
+    if let Value::Mapping(attributes) = &mut resource.value.value {
+        attributes.push(attribute.clone());
+    }
+}
+
+/// A resource with other properties.
+pub(super) fn with_properties(entry: &Entry, properties: Vec<Entry>) -> Entry {
+    let mut entry = entry.clone();
+    let at = At(entry.key_span);
+    if let Some(node) = child(&mut entry.value, "Properties", at) {
+        node.value = Value::Mapping(properties);
+    }
+    entry
+}
+
+/// Whether two trees say the same, wherever they stand and in whatever order their keys come.
+pub(super) fn is_same(one: &Node, other: &Node) -> bool {
+    match (&one.value, &other.value) {
+        (Value::Sequence(ones), Value::Sequence(others)) => {
+            ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| is_same(one, other))
+        }
+        (Value::Mapping(ones), Value::Mapping(others)) => {
+            let has = |entry: &Entry| other.get(&entry.key).is_some_and(|value| is_same(&entry.value, value));
+            ones.len() == others.len() && ones.iter().all(has)
+        }
+        (one, other) => one == other,
+    }
+}
