@@ -15,8 +15,7 @@ use crate::discover::Input;
 use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
-use cloudformation::Environment;
-use rayon::prelude::*;
+use cloudformation::Document;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -58,12 +57,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let (mut all, templates) = rayon::join(
         || terraform::load(&modules, given, sources),
         || {
-            let read = files.par_iter().map(|(path, document)| match document {
-                Document::Service => cloudformation::load_serverless(path, &settings, sources),
-                Document::Template => cloudformation::load_template(path, &settings, sources),
-                Document::Stack(environment) => cloudformation::load_stack(path, environment, &settings, sources),
-            });
-            read.collect::<Vec<_>>()
+            cloudformation::load_all(&files, &settings, sources)
         },
     );
     all.extend(templates);
@@ -73,16 +67,6 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
         first.errors.extend(settings.into_errors());
     }
     all
-}
-
-/// What a file is read as. A template that is also a stack of an app is that stack.
-enum Document {
-    /// A template by itself.
-    Template,
-    /// A template as a CDK app deploys it.
-    Stack(Environment),
-    /// A `serverless.yml`.
-    Service,
 }
 
 /// Why a file gave no text.

@@ -36,7 +36,7 @@ mod shared {
 }
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
-use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource};
+use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource, UnitId};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -217,7 +217,7 @@ pub struct Findings<'g> {
     rule: &'static Rule,
     diagnostics: Vec<Diagnostic>,
     /// Where in `diagnostics` that of a subject and attribute is, and its worlds: thousands of instances stay linear.
-    said: FxHashMap<Subject, (usize, Condition)>,
+    said: FxHashMap<(UnitId, Subject), (usize, Condition)>,
     not_evaluated: Vec<NotEvaluated>,
     noted: FxHashSet<(Subject, String, Span)>,
 }
@@ -331,10 +331,14 @@ impl<'g> Findings<'g> {
             self.not_evaluated(resource, reason, diagnostic.primary().span);
             return;
         }
-        let diagnostic = diagnostic.when(when(world, resource));
-        let Some((at, before)) = self.said.get_mut(&diagnostic.subject) else {
+        let mut diagnostic = diagnostic.when(when(world, resource));
+        if let Some((_, call)) = self.graph.unit(resource.unit).key().split_once('#') {
+            diagnostic.calls = vec![format!("{call}.{}", resource.address)];
+        }
+        let key = (resource.unit, diagnostic.subject.clone());
+        let Some((at, before)) = self.said.get_mut(&key) else {
             let at = self.diagnostics.len();
-            self.said.insert(diagnostic.subject.clone(), (at, world.clone()));
+            self.said.insert(key, (at, world.clone()));
             self.diagnostics.push(diagnostic);
             return;
         };

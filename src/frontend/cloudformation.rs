@@ -1,16 +1,20 @@
 //! The CloudFormation and SAM frontend: reads templates as their authors wrote them, before any transform runs.
 //!
 //! Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
-//! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
+//! `conditions` and `comparisons`, what texts point to in `links`, and resource types in `resources`; what leads from
+//! one template to another in `project`, `stacks` and `handover`. It knows no rule.
 
 mod cdk;
 mod comparisons;
 mod conditions;
 mod eval;
+mod handover;
 mod intrinsics;
 mod links;
 mod parameters;
+mod project;
 mod resources;
+mod stacks;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -19,38 +23,83 @@ mod value;
 use super::tree::{Entry, Node, Parsed, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
-use crate::graph::{Unit, UnitGraph, UnitKind};
+use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
 use parameters::Values;
+use project::Project;
+pub(super) use project::{Document, load_all};
 use resources::Lowering;
-use std::path::Path;
+use stacks::{Met, Surroundings};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::{Dialect, Template};
 
+/// One file as read, and what of it concerns other files.
+struct Read {
+    /// Its unit, and one for each nested stack that it calls.
+    loaded: Vec<Loaded>,
+    /// The files of those stacks.
+    called: BTreeSet<PathBuf>,
+    exports: Vec<handover::Export>,
+    /// Names that it imports.
+    imports: BTreeSet<String>,
+    /// Whether it uses names that it does not declare, or holds nothing but `Globals`.
+    is_fragment: bool,
+}
+
 /// Reads one template.
-pub(super) fn load_template(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, None, settings, sources, UnitKind::Template)
+fn load_template(path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
+    load(path, None, settings, project, sources, UnitKind::Template)
 }
 
 /// Reads one stack of a CDK app, which knows where it deploys to.
-pub(super) fn load_stack(path: &Path, environment: &Environment, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, Some(environment), settings, sources, UnitKind::CdkStack)
+fn load_stack(
+    path: &Path,
+    environment: &Environment,
+    settings: &Settings,
+    project: &Project,
+    sources: &Sources,
+) -> Read {
+    load(path, Some(environment), settings, project, sources, UnitKind::CdkStack)
 }
 
 /// Reads the `resources` of one `serverless.yml`.
-pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, None, settings, sources, UnitKind::ServerlessService)
+fn load_serverless(path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
+    load(path, None, settings, project, sources, UnitKind::ServerlessService)
 }
 
 fn load(
     path: &Path,
     environment: Option<&Environment>,
     settings: &Settings,
+    project: &Project,
     sources: &Sources,
     kind: UnitKind,
+) -> Read {
+    let met = Met::default();
+    let around = Surroundings {
+        sources,
+        project,
+        path,
+        callers: Vec::new(),
+        arguments: None,
+        world: Condition::always(),
+        met: &met,
+    };
+    let loaded = load_unit(environment, settings, &around, kind);
+    met.into_read(loaded)
+}
+
+fn load_unit(
+    environment: Option<&Environment>,
+    settings: &Settings,
+    around: &Surroundings<'_>,
+    kind: UnitKind,
 ) -> Loaded {
+    let (path, sources) = (around.path, around.sources);
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
         UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
@@ -59,6 +108,7 @@ fn load(
         name: sources.name_of(path),
         kind,
         notes,
+        call: None,
     };
     let name = unit.name.clone();
     let mut loaded = Loaded {
@@ -84,6 +134,9 @@ fn load(
             UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
             UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
         };
+        if parts.iter().all(|part| part.get("Resources").is_none() && part.get("Globals").is_some()) {
+            around.met.holds_only_globals.set(true);
+        }
         let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
         let names = parameters.flatten().map(|entry| &*entry.key);
         let (mut values, faults) = settings.values(path, names, sources, &name);
@@ -92,7 +145,8 @@ fn load(
         }
         loaded.diagnostics.extend(faults);
         let parts: Vec<&Node> = parts.iter().collect();
-        let limits = fill(&mut loaded.graph, dialect, &parts, values);
+        let around = (dialect == Dialect::Template).then_some(around);
+        let limits = fill(&mut loaded.graph, dialect, &parts, values, around);
         let limits = limits
             .iter()
             .map(|(span, bound)| limit_reached(sources, &name, *span, bound));
@@ -102,9 +156,18 @@ fn load(
 }
 
 /// Adds what `roots` declare to `graph`, and returns the bounds that were reached.
-fn fill(graph: &mut UnitGraph, dialect: Dialect, roots: &[&Node], values: Values) -> Vec<(Span, String)> {
+fn fill(
+    graph: &mut UnitGraph,
+    dialect: Dialect,
+    roots: &[&Node],
+    values: Values,
+    around: Option<&Surroundings<'_>>,
+) -> Vec<(Span, String)> {
     let empty = UnitGraph::new(graph.unit.clone());
-    let template = Template::new(&graph.unit.name, dialect, roots, values);
+    let mut template = Template::new(&graph.unit.name, dialect, roots, values);
+    if let Some(around) = around {
+        template = template.within(around, &graph.unit.name);
+    }
     let lowering = Lowering {
         template: &template,
         graph: std::mem::replace(graph, empty),

@@ -113,6 +113,7 @@ fn load_root(root: &Arc<Module>, modules: &Modules, inputs: &Inputs, sources: &S
         name: sources.name_of(&root.directory),
         kind: UnitKind::TerraformModule,
         notes: root.notes.clone(),
+        call: None,
     };
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);

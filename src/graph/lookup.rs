@@ -36,12 +36,21 @@ pub struct Graph {
 #[derive(Debug, Default)]
 struct Index {
     by_address: FxHashMap<(UnitId, Arc<str>), usize>,
+    /// By [`Unit::key`].
+    units: FxHashMap<Arc<str>, UnitId>,
     by_name: FxHashMap<String, Vec<(UnitId, usize)>>,
 }
 
 impl Index {
-    fn build<'a>(nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>) -> Index {
+    fn build<'a>(
+        units: &[Unit],
+        nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>,
+    ) -> Index {
         let mut index = Index::default();
+        for (at, unit) in units.iter().enumerate() {
+            let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
+            index.units.entry(unit.key().into()).or_insert(id);
+        }
         for (at, (resource, name)) in nodes.enumerate() {
             index.by_address.insert((resource.unit, resource.address.clone()), at);
             for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
@@ -56,6 +65,10 @@ impl Index {
     fn find(&self, unit: UnitId, link: &Link) -> Option<usize> {
         match &link.target {
             Target::Resource(address) => self.by_address.get(&(unit, address.clone())).copied(),
+            Target::Elsewhere { unit, address } => {
+                let unit = *self.units.get(unit)?;
+                self.by_address.get(&(unit, address.clone())).copied()
+            }
             Target::Dangling(_) => None,
             Target::External(written) => {
                 let candidates = self.by_name.get(physical_name(written, link.form)?)?;
@@ -155,8 +168,8 @@ impl Graph {
     }
 
     fn index(&mut self) {
-        self.queue_index = Index::build(self.queues.iter().map(|node| (&node.resource, &node.name)));
-        self.function_index = Index::build(self.functions.iter().map(|node| (&node.resource, &node.name)));
+        self.queue_index = Index::build(&self.units, self.queues.iter().map(|node| (&node.resource, &node.name)));
+        self.function_index = Index::build(&self.units, self.functions.iter().map(|node| (&node.resource, &node.name)));
         for (at, mapping) in self.mappings.iter().enumerate() {
             let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
             queues.for_each(|queue| note(&mut self.readers, queue, at));

@@ -4,7 +4,7 @@
 //! another such parameter, or to something else.
 
 use super::conditions::outline;
-use super::template::Template;
+use super::template::{Parameter, Template};
 use super::value::{Evaluated, Part};
 use crate::frontend::tree::Node;
 use crate::graph::{Condition, Variable};
@@ -215,8 +215,9 @@ impl<'t> Template<'t> {
     pub(super) fn variable_name(&self, node: &'t Node) -> Option<&'t str> {
         let [entry] = node.entries()? else { return None };
         let name = entry.value.as_str().filter(|_| &*entry.key == "Ref")?;
-        let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue";
-        let is_parameter = self.parameter(name).is_some_and(|parameter| !parameter.is_list());
+        let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue" && self.pseudo_parameter(name).is_none();
+        let is_free = |parameter: Parameter<'_>| !parameter.is_list() && !parameter.is_settled();
+        let is_parameter = self.parameter(name).is_some_and(is_free) && !self.is_handed(name);
         (is_pseudo || is_parameter).then_some(name)
     }
 

@@ -63,18 +63,18 @@ impl<'t> Lowering<'_, 't> {
             }
         }
         self.exports();
+        template.cross();
         self.graph
     }
 
     fn resource(&self, declared: &Declared<'_>) -> Resource {
-        let when = declared.condition.map(|name| self.template.condition(name));
         Resource {
             unit: UnitId(0),
             address: declared.id.clone(),
             construct: declared.construct.clone(),
             kind: declared.kind.clone(),
             header: declared.header,
-            when: when.unwrap_or_default(),
+            when: self.template.world_of(declared),
             uncertain: None,
             calls: Vec::new(),
         }

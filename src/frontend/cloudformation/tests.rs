@@ -22,6 +22,7 @@ fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
         name: "t".to_owned(),
         kind: UnitKind::Template,
         notes: Vec::new(),
+        call: None,
     });
     let document = parsed.documents.first().unwrap();
     let roots = match dialect {
@@ -33,6 +34,7 @@ fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
         dialect,
         &roots.iter().collect::<Vec<_>>(),
         Values::default(),
+        None,
     );
     graph
 }
@@ -66,6 +68,7 @@ fn target(attribute: &Attribute<Link>) -> String {
         State::Set(link) => {
             let target = match &link.target {
                 Target::Resource(id) => id.to_string(),
+                Target::Elsewhere { unit, address } => format!("{unit}: {address}"),
                 Target::External(text) => format!("external {text}"),
                 Target::Dangling(text) => format!("dangling {text}"),
             };

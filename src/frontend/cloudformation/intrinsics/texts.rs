@@ -57,7 +57,7 @@ impl<'t> Template<'t> {
                     let found = match (own, name.split_once('.')) {
                         (Some(entry), _) => self.argument(&entry.value, at, world),
                         (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
-                            vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
+                            self.attribute_value(id, attribute, at, world)
                         }
                         (None, _) => self.name(name, at, world),
                     };
@@ -206,6 +206,7 @@ impl<'t> Template<'t> {
         pieces.push(vec![Part::Reference(Reference {
             id: reference.id.clone(),
             attribute: Some(name.into()),
+            elsewhere: None,
         })]);
         Some(pieces)
     }
@@ -224,16 +225,22 @@ impl<'t> Template<'t> {
     /// What another stack exports. A name that is known stands for the value, so that equal imports are equal.
     pub(super) fn import(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
         let names = self.argument(argument, at, world).into_iter();
-        let imports = names.map(|outcome| {
+        let imports = names.flat_map(|outcome| {
+            let here = world.and(&outcome.when);
+            if let Evaluated::Text(parts) = &outcome.value
+                && let Some(found) = self.imported(parts, at, &here)
+            {
+                return within(found, &outcome.when);
+            }
             let shown = match &outcome.value {
                 Evaluated::Text(parts) => rendered(parts),
                 _ => "?".to_owned(),
             };
             let text = format!("${{import {shown}}}");
-            Outcome {
+            vec![Outcome {
                 value: Evaluated::open(text, format!("import `{shown}`")),
                 ..outcome
-            }
+            }]
         });
         imports.collect()
     }

@@ -276,7 +276,7 @@ fn names(link: &Link, queue: &Queue) -> bool {
                 .known()
                 .is_some_and(|name| name.is_some() && name.as_deref() == last)
         }
-        Target::Dangling(_) => false,
+        Target::Elsewhere { .. } | Target::Dangling(_) => false,
     }
 }
 
