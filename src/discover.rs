@@ -5,7 +5,8 @@ mod content;
 use content::Kind;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +19,8 @@ pub enum Input {
     Template(PathBuf),
     /// A `serverless.yml`.
     ServerlessService(PathBuf),
+    /// A Terraform plan or state: JSON of `terraform show`, or a state file.
+    Plan(PathBuf),
     /// A directory that a CDK app was synthesised to, told by its `manifest.json`.
     CdkApp(PathBuf),
 }
@@ -75,20 +78,23 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
         }
     }
     let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
-    let candidates: Vec<PathBuf> = found.candidates.into_iter().collect();
-    let read: Vec<Result<Option<Input>, String>> = candidates.par_iter().map(|path| recognise(path)).collect();
+    let candidates: Vec<(PathBuf, String)> = found.candidates.into_iter().collect();
+    let read: Vec<Result<Option<Input>, String>> = candidates.par_iter().map(|(path, _)| recognise(path)).collect();
     let mut discovery = Discovery {
         errors: found.errors,
         skipped: found.skipped.into_iter().collect(),
         ..Discovery::default()
     };
     let mut inputs = found.inputs;
-    for result in read {
+    for (result, (_, shown)) in read.into_iter().zip(candidates) {
         match result {
+            // It is generated and may be stale, and its module, if it is here, is judged itself.
+            Ok(Some(Input::Plan(_))) => discovery.skipped.push(shown),
             Ok(input) => inputs.extend(input),
             Err(message) => discovery.errors.push(message),
         }
     }
+    discovery.skipped.sort();
     discovery.inputs = inputs.into_iter().collect();
     discovery
 }
@@ -105,8 +111,8 @@ pub fn repository_root(from: &Path) -> Option<PathBuf> {
 #[derive(Default)]
 struct Found {
     inputs: BTreeSet<Input>,
-    /// YAML and JSON whose content decides.
-    candidates: BTreeSet<PathBuf>,
+    /// YAML and JSON whose content decides, and how people see their paths.
+    candidates: BTreeMap<PathBuf, String>,
     errors: Vec<String>,
     skipped: BTreeSet<String>,
 }
@@ -146,11 +152,15 @@ fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
             shown.display()
         ));
     }
+    if content::is_plan(&head(file).map_err(|error| unreadable(shown, &error))?) {
+        return Ok(Input::Plan(file.to_owned()));
+    }
     let bytes = std::fs::read(file).map_err(|error| unreadable(shown, &error))?;
     input_of(file, &bytes).ok_or_else(|| {
         format!(
-            "`{}` is no unit: looked for Terraform (`*.tf`, `*.tofu`), a template (`AWSTemplateFormatVersion`, \
-             `Transform`, or `Resources` with an `AWS::` type) and a `serverless.yml` (`service`, `provider` or `functions`)",
+            "`{}` is no unit: looked for Terraform (`*.tf`, `*.tofu`; `terraform show -json` of a plan or state, a state \
+             file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` type) and a \
+             `serverless.yml` (`service`, `provider` or `functions`)",
             shown.display()
         )
     })
@@ -160,14 +170,24 @@ fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
     match content::kind(name_of(file), bytes)? {
         Kind::Template => Some(Input::Template(file.to_owned())),
         Kind::Serverless => Some(Input::ServerlessService(file.to_owned())),
+        Kind::Plan => Some(Input::Plan(file.to_owned())),
         Kind::CloudAssembly => file.parent().map(|directory| Input::CdkApp(directory.to_owned())),
     }
 }
 
+/// The first bytes of a file.
+fn head(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let room = u64::try_from(content::HEAD).unwrap_or(u64::MAX);
+    std::fs::File::open(file)?.take(room).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 fn recognise(file: &Path) -> Result<Option<Input>, String> {
     let size = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?.len();
-    if size > LARGEST_TEMPLATE {
-        return Ok(None);
+    if size > LARGEST_TEMPLATE || is_state(name_of(file)) {
+        let head = head(file).map_err(|error| unreadable(file, &error))?;
+        return Ok(content::is_plan(&head).then(|| Input::Plan(file.to_owned())));
     }
     let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
     Ok(input_of(file, &bytes))
@@ -185,6 +205,10 @@ fn is_terraform(name: &str) -> bool {
 
 fn is_variables(name: &str) -> bool {
     [".tfvars", ".tfvars.json"].iter().any(|end| name.ends_with(end))
+}
+
+fn is_state(name: &str) -> bool {
+    name.ends_with(".tfstate")
 }
 
 fn may_be_template(name: &str) -> bool {
@@ -218,8 +242,7 @@ fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
                 && entry.file_type().is_some_and(|kind| kind.is_dir())
                 && (PASSED_OVER.contains(&name_of(entry.path())) || is_assembly(entry.path()));
             if pass && name_of(entry.path()) != ".git" {
-                let path = entry.path().strip_prefix(&root_of_filter).unwrap_or(entry.path());
-                let path = shown_of_filter.join(path).display().to_string();
+                let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
                 with(&noted, |found| {
                     found.skipped.insert(path);
                 });
@@ -230,7 +253,7 @@ fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
     walker.run(|| {
         Box::new(|result| {
             match result {
-                Ok(entry) => take(&entry, &bounds, found),
+                Ok(entry) => take(&entry, &bounds, |path| shown_below(shown, root, path), found),
                 Err(error) => with(found, |found| found.errors.push(error.to_string())),
             }
             WalkState::Continue
@@ -238,10 +261,18 @@ fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
     });
 }
 
-fn take(entry: &DirEntry, bounds: &Path, found: &Mutex<Found>) {
+/// How people see `path` below `root`, which they see as `shown`.
+fn shown_below(shown: &Path, root: &Path, path: &Path) -> String {
+    shown
+        .join(path.strip_prefix(root).unwrap_or(path))
+        .display()
+        .to_string()
+}
+
+fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> String, found: &Mutex<Found>) {
     let (path, name) = (entry.path(), name_of(entry.path()));
     let terraform = is_terraform(name);
-    if !(terraform || may_be_template(name)) {
+    if !(terraform || may_be_template(name) || is_state(name)) {
         return;
     }
     let kind = entry.file_type();
@@ -265,7 +296,7 @@ fn take(entry: &DirEntry, bounds: &Path, found: &Mutex<Found>) {
     };
     if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && file.is_file())) {
         with(found, |found| {
-            found.candidates.insert(file);
+            found.candidates.insert(file, shown(path));
         });
     }
 }
@@ -300,6 +331,7 @@ mod tests {
                     Input::TerraformModule(path) => ("module", path),
                     Input::Template(path) => ("template", path),
                     Input::ServerlessService(path) => ("service", path),
+                    Input::Plan(path) => ("plan", path),
                     Input::CdkApp(path) => ("app", path),
                 };
                 format!("{kind} {}", path.strip_prefix(&self.0).unwrap().display())

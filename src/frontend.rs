@@ -16,6 +16,7 @@ use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,7 @@ pub struct Loaded {
 pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
     let mut files: BTreeMap<PathBuf, Document> = BTreeMap::new();
+    let mut plans: Vec<&PathBuf> = Vec::new();
     let mut broken = Vec::new();
     for input in inputs {
         match input {
@@ -45,6 +47,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
             Input::ServerlessService(path) => {
                 files.insert(path.clone(), Document::Service);
             }
+            Input::Plan(path) => plans.push(path),
             Input::CdkApp(directory) => {
                 let app = cloudformation::read_app(directory, sources);
                 broken.extend(app.broken);
@@ -57,7 +60,10 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let (mut all, templates) = rayon::join(
         || terraform::load(&modules, given, sources),
         || {
-            cloudformation::load_all(&files, &settings, sources)
+            let templates = cloudformation::load_all(&files, &settings, sources);
+            let plans = plans.par_iter().map(|path| terraform::load_plan(path, sources));
+            let plans: Vec<Loaded> = plans.collect();
+            templates.into_iter().chain(plans).collect::<Vec<_>>()
         },
     );
     all.extend(templates);

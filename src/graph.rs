@@ -52,6 +52,10 @@ pub enum UnitKind {
     CdkStack,
     /// A `serverless.yml`.
     ServerlessService,
+    /// A Terraform plan as JSON.
+    Plan,
+    /// A Terraform state, as JSON or as stored.
+    State,
 }
 
 /// A configuration as one tool deploys it.
@@ -93,6 +97,8 @@ pub struct Resource {
     pub uncertain: Option<Arc<str>>,
     /// Headers of the `module` blocks it comes through, outermost first.
     pub calls: Vec<Span>,
+    /// Its Region, where the files say one; resources of one name in two Regions are two.
+    pub region: Option<Arc<str>>,
 }
 
 impl Resource {

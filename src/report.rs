@@ -39,6 +39,10 @@ pub struct Units {
     pub stacks: usize,
     /// Serverless Framework services.
     pub services: usize,
+    /// Terraform plans.
+    pub plans: usize,
+    /// Terraform states.
+    pub states: usize,
     /// By unit: what in it is not read.
     pub notes: Vec<String>,
 }

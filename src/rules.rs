@@ -111,8 +111,35 @@ pub struct Rule {
     pub summary: &'static str,
     /// Its page, Markdown.
     pub page: &'static str,
+    /// What teams may set.
+    pub settings: &'static [Setting],
     /// What it does; `None` for those that the pipeline raises.
     pub check: Option<fn(&Graph, &mut Findings<'_>)>,
+}
+
+/// A number or switch of a rule that teams differ on.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its key in `[rules.<id>]`.
+    pub name: &'static str,
+    /// AWS's advice.
+    pub default: Value,
+    /// What it does, in one line.
+    pub summary: &'static str,
+}
+
+/// The value of a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// A whole number.
+    Number {
+        /// The number.
+        value: i64,
+        /// The least that makes sense.
+        least: i64,
+    },
+    /// A switch.
+    Flag(bool),
 }
 
 /// Every rule, by category and then by the order of the catalogue.

@@ -24,12 +24,7 @@ impl Selection {
     /// `select` replaces the default set, `ignore` takes away, `pedantic` adds the pedantic set.
     pub fn new(select: Vec<String>, ignore: Vec<String>, pedantic: bool) -> Result<Self, UnknownRule> {
         for name in select.iter().chain(&ignore) {
-            if !is_known(name) {
-                return Err(UnknownRule {
-                    name: name.clone(),
-                    suggestion: suggest(name),
-                });
-            }
+            check(name)?;
         }
         Ok(Selection {
             select,
@@ -64,6 +59,17 @@ impl Selection {
     }
 }
 
+/// Whether `name` is that of a rule, a category or a set.
+pub fn check(name: &str) -> Result<(), UnknownRule> {
+    if rules::by_id(name).is_some() || names().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(UnknownRule {
+        name: name.to_owned(),
+        suggestion: suggest(name),
+    })
+}
+
 const CATEGORIES: [Category; 8] = [
     Category::Visibility,
     Category::Redrive,
@@ -75,7 +81,8 @@ const CATEGORIES: [Category; 8] = [
     Category::Tool,
 ];
 
-fn covers(name: &str, rule: &Rule) -> bool {
+/// Whether `name`, of a rule, a category or a set, takes in `rule`.
+pub fn covers(name: &str, rule: &Rule) -> bool {
     name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
 }
 
@@ -85,15 +92,18 @@ fn names() -> impl Iterator<Item = &'static str> {
     rules.chain(CATEGORIES.map(Category::name)).chain(sets)
 }
 
-fn is_known(name: &str) -> bool {
-    rules::by_id(name).is_some() || names().any(|known| known == name)
-}
-
 /// The name nearest to `name`, where one is near enough to be a slip.
 pub fn suggest(name: &str) -> Option<String> {
+    nearest(name, names()).map(str::to_owned)
+}
+
+/// The one of `known` nearest to `name`, where one is near enough to be a slip.
+pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    const BEGUN: usize = 3;
     let name: String = name.chars().take(100).collect();
-    let near = names().map(|known| (distance(&name, known), known)).min()?;
-    (near.0 <= name.len() / 3 + 1).then(|| near.1.to_owned())
+    let (slips, near) = known.map(|known| (distance(&name, known), known)).min()?;
+    let is_begun = name.len() >= BEGUN && near.starts_with(&name);
+    (slips <= name.len() / 3 + 1 || is_begun).then_some(near)
 }
 
 /// Levenshtein's distance.

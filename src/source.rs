@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Names one file of a [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,9 +68,43 @@ pub struct SourceFile {
     path: PathBuf,
     shown: String,
     name: String,
-    text: Arc<str>,
+    text: String,
+    /// Made when the first place is asked for: most files never are.
+    index: OnceLock<Index>,
+    guarded: AtomicBool,
+}
+
+/// Bytes between two counts of characters.
+const STRIDE: usize = 4096;
+
+/// What makes positions cheap, in files of many lines and in one endless line.
+#[derive(Debug)]
+struct Index {
     /// Byte offset at which each line begins.
     lines: Vec<u32>,
+    /// How many characters begin before each multiple of [`STRIDE`].
+    characters: Vec<u32>,
+}
+
+impl Index {
+    fn new(text: &str) -> Self {
+        let narrow = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let mut lines = vec![0];
+        let mut characters = Vec::with_capacity(text.len() / STRIDE + 1);
+        let mut count = 0;
+        for (at, chunk) in text.as_bytes().chunks(STRIDE).enumerate() {
+            characters.push(narrow(count));
+            count += starts(chunk);
+            let breaks = memchr::memchr_iter(b'\n', chunk);
+            lines.extend(breaks.map(|within| narrow(at * STRIDE + within + 1)));
+        }
+        Index { lines, characters }
+    }
+}
+
+/// How many characters begin in `bytes`.
+fn starts(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 impl SourceFile {
@@ -93,34 +128,49 @@ impl SourceFile {
         &self.text
     }
 
+    /// Whether it may hold secrets: then a report shows what it points at, and nothing around it.
+    pub fn is_guarded(&self) -> bool {
+        self.guarded.load(Ordering::Relaxed)
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::new(&self.text))
+    }
+
+    /// How many characters begin before byte `offset`.
+    fn characters_before(&self, offset: usize) -> usize {
+        let block = offset / STRIDE;
+        let counted = self.index().characters.get(block).map_or(0, |&count| count as usize);
+        let rest = self.text.as_bytes().get(block * STRIDE..offset).unwrap_or(&[]);
+        counted + starts(rest)
+    }
+
     /// The line (from 0) that holds byte `offset`.
     pub fn line_index(&self, offset: usize) -> usize {
         let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-        self.lines.partition_point(|&start| start <= offset).max(1) - 1
+        self.index().lines.partition_point(|&start| start <= offset).max(1) - 1
     }
 
     /// The bytes of line `index` (from 0), its line break included.
     pub fn line_range(&self, index: usize) -> Range<usize> {
-        let start = self.lines.get(index).map_or(self.text.len(), |&s| s as usize);
-        let end = self.lines.get(index + 1).map_or(self.text.len(), |&s| s as usize);
+        let lines = &self.index().lines;
+        let start = lines.get(index).map_or(self.text.len(), |&s| s as usize);
+        let end = lines.get(index + 1).map_or(self.text.len(), |&s| s as usize);
         start..end
     }
 
     /// How many lines there are.
     pub fn line_count(&self) -> usize {
-        self.lines.len()
+        self.index().lines.len()
     }
 
     /// Line and column of byte `offset`.
     pub fn position(&self, offset: usize) -> Position {
-        let offset = offset.min(self.text.len());
+        // Inside a character the column is that of the character.
+        let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let line = self.line_index(offset);
         let start = self.line_range(line).start;
-        // `get` fails inside a character: then the column is that of the character.
-        let column = (start..=offset)
-            .rev()
-            .find_map(|end| self.text.get(start..end))
-            .map_or(0, |before| before.chars().count());
+        let column = self.characters_before(offset) - self.characters_before(start);
         Position {
             line: u32::try_from(line + 1).unwrap_or(u32::MAX),
             column: u32::try_from(column + 1).unwrap_or(u32::MAX),
@@ -158,15 +208,8 @@ impl Sources {
     }
 
     /// Adds a text and names it; the id it has already where `path` was added before.
-    pub fn add(&self, path: &Path, text: impl Into<Arc<str>>) -> FileId {
-        let text: Arc<str> = text.into();
-        let mut lines = vec![0];
-        lines.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|&(_, byte)| byte == b'\n')
-                .map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX)),
-        );
+    pub fn add(&self, path: &Path, text: impl Into<String>) -> FileId {
+        let text: String = text.into();
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         let known = files.iter().position(|file| file.path == path);
         let at = known.unwrap_or_else(|| {
@@ -175,11 +218,17 @@ impl Sources {
                 shown: relative(path, Some(&self.working_directory)),
                 name: self.name_of(path),
                 text,
-                lines,
+                index: OnceLock::new(),
+                guarded: AtomicBool::new(false),
             }));
             files.len() - 1
         });
         FileId(u32::try_from(at).unwrap_or(u32::MAX))
+    }
+
+    /// Marks a file as one that may hold secrets.
+    pub fn guard(&self, id: FileId) {
+        self.file(id).guarded.store(true, Ordering::Relaxed);
     }
 
     /// `path` as machine formats name it: relative to the repository root.
@@ -269,5 +318,18 @@ mod tests {
         assert_eq!(at(4), (2, 2));
         assert_eq!(at(6), (3, 1));
         assert_eq!(at(99), (3, 1));
+    }
+
+    #[test]
+    fn an_endless_line_is_counted_in_strides() {
+        let text = "ö".repeat(3 * STRIDE) + "\n" + &"xö".repeat(STRIDE);
+        let sources = Sources::default();
+        let file = sources.file(sources.add(Path::new("plan.json"), text.clone()));
+        for offset in (0..text.len()).step_by(997).chain([text.len()]) {
+            let before = text.get(..text.floor_char_boundary(offset)).unwrap_or("");
+            let line = before.rsplit('\n').next().unwrap_or("");
+            let column = u32::try_from(line.chars().count() + 1).unwrap_or(0);
+            assert_eq!(file.position(offset).column, column, "{offset}");
+        }
     }
 }

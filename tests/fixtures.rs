@@ -23,7 +23,18 @@ fn fixtures_do_what_their_name_says() {
     for of_rule in directories(&root) {
         let Some(rule) = rules::by_id(name(&of_rule)) else {
             assert!(
-                matches!(name(&of_rule), "cdk" | "serverless" | "stacks" | "syntax"),
+                matches!(
+                    name(&of_rule),
+                    "cdk"
+                        | "configurations"
+                        | "plans"
+                        | "registry"
+                        | "sam"
+                        | "serverless"
+                        | "stacks"
+                        | "syntax"
+                        | "templates"
+                ),
                 "{} is no rule",
                 name(&of_rule)
             );

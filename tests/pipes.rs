@@ -41,7 +41,10 @@ resource "aws_pipes_pipe" "orders" {{
 #[test]
 fn a_running_pipe_is_a_consumer() {
     for (id, settings) in QUEUES {
-        let rule = RULES.iter().find(|rule| rule.id == id).expect("the rule is in the catalogue");
+        let rule = RULES
+            .iter()
+            .find(|rule| rule.id == id)
+            .expect("the rule is in the catalogue");
         let count = |state| findings(rule, Dialect::Terraform, &stack(settings, state)).len();
         assert_eq!(count("null"), 1, "{id} where the pipe runs");
         assert_eq!(count("\"STOPPED\""), 0, "{id} where the pipe is stopped");

@@ -18,12 +18,18 @@ fn read(files: &[(&str, &str)], named: &[&str]) -> (Vec<String>, Value, Outcome)
     });
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
     let found = outcome.findings.iter().map(|found| {
-        let when = found.when.as_ref().map_or_else(String::new, |when| format!(" when {when}"));
+        let when = found
+            .when
+            .as_ref()
+            .map_or_else(String::new, |when| format!(" when {when}"));
         let calls = match found.calls.as_slice() {
             [] => String::new(),
             calls => format!(" ({})", calls.join(", ")),
         };
-        format!("{} {} {}{calls}{when}", found.rule, found.subject.unit, found.subject.address)
+        format!(
+            "{} {} {}{calls}{when}",
+            found.rule, found.subject.unit, found.subject.address
+        )
     });
     let found = found.collect();
     let graph = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
@@ -51,11 +57,23 @@ Resources:
   Slow: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: nested/consumer.yaml, Parameters: {Queue: !GetAtt Q.Arn, Seconds: 60}}}
 ";
     let (found, graph, outcome) = read(&[("parent.yaml", parent), ("nested/consumer.yaml", CONSUMER)], &["."]);
-    assert_eq!(of(BELOW, &found), [format!("{BELOW} parent.yaml Q")], "{}", describe(&outcome));
+    assert_eq!(
+        of(BELOW, &found),
+        [format!("{BELOW} parent.yaml Q")],
+        "{}",
+        describe(&outcome)
+    );
     let mapping = &graph["event_source_mappings"][0];
     assert_eq!(mapping["unit"], "nested/consumer.yaml");
-    assert_eq!(mapping["queue"], serde_json::json!({"unit": "parent.yaml", "address": "Q"}));
-    assert_eq!(graph["functions"].as_array().unwrap().len(), 1, "it is not judged alone");
+    assert_eq!(
+        mapping["queue"],
+        serde_json::json!({"unit": "parent.yaml", "address": "Q"})
+    );
+    assert_eq!(
+        graph["functions"].as_array().unwrap().len(),
+        1,
+        "it is not judged alone"
+    );
 }
 
 #[test]
@@ -87,7 +105,9 @@ Resources:
   M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
 ";
     let call = |name: &str, parameters: &str| {
-        format!("  {name}: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: child.yaml, Parameters: {{{parameters}}}}}}}\n")
+        format!(
+            "  {name}: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: child.yaml, Parameters: {{{parameters}}}}}}}\n"
+        )
     };
     let calls = [
         call("A", "Prod: 'yes'"),
@@ -96,7 +116,10 @@ Resources:
         call("D", "Prod: !Ref Stage"),
         call("E", "Prod: 'yes'"),
     ];
-    let parent = format!("Parameters: {{Stage: {{Type: String, AllowedValues: ['yes', 'no']}}}}\nResources:\n{}", calls.concat());
+    let parent = format!(
+        "Parameters: {{Stage: {{Type: String, AllowedValues: ['yes', 'no']}}}}\nResources:\n{}",
+        calls.concat()
+    );
     let (found, _, outcome) = read(&[("parent.yaml", &parent), ("child.yaml", child)], &["."]);
     let wanted = [
         format!("{BELOW} child.yaml Q (A.Q, E.Q)"),
@@ -124,7 +147,9 @@ Resources:
 #[test]
 fn circles_are_bounded() {
     let call = |path: &str, id: &str| {
-        format!("Resources:\n  Q: {{Type: AWS::SQS::Queue}}\n  {id}: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: {path}}}}}\n")
+        format!(
+            "Resources:\n  Q: {{Type: AWS::SQS::Queue}}\n  {id}: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: {path}}}}}\n"
+        )
     };
     let (a, b) = (call("b.yaml", "B"), call("a.yaml", "A"));
     let (found, graph, _) = read(&[("a.yaml", &a), ("b.yaml", &b)], &["."]);
@@ -154,7 +179,12 @@ Outputs: {Out: {Value: !Ref In}}
 
 #[test]
 fn what_is_not_local_is_not_followed() {
-    let paths = ["https://s3.amazonaws.com/b/child.yaml", "./node_modules/m/child.yaml", "missing.yaml", "../outside.yaml"];
+    let paths = [
+        "https://s3.amazonaws.com/b/child.yaml",
+        "./node_modules/m/child.yaml",
+        "missing.yaml",
+        "../outside.yaml",
+    ];
     for path in paths {
         let parent = format!(
             "Resources:
@@ -163,8 +193,14 @@ fn what_is_not_local_is_not_followed() {
 "
         );
         let child = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {Seconds: {Value: 5}}\n";
-        let (_, graph, _) = read(&[("parent.yaml", &parent), ("node_modules/m/child.yaml", child)], &["parent.yaml"]);
-        assert!(graph["functions"][0]["timeout"]["unresolved"].is_string(), "{path}: {graph}");
+        let (_, graph, _) = read(
+            &[("parent.yaml", &parent), ("node_modules/m/child.yaml", child)],
+            &["parent.yaml"],
+        );
+        assert!(
+            graph["functions"][0]["timeout"]["unresolved"].is_string(),
+            "{path}: {graph}"
+        );
         assert_eq!(graph["queues"].as_array().unwrap().len(), 0, "{path}");
     }
 }
@@ -191,16 +227,31 @@ Resources:
 ";
     let (found, graph, outcome) = read(&[("queues.yaml", queues), ("sub/consumer.yaml", consumer)], &["."]);
     // The one stack's `Env` is the other's where the one imports what the other exports.
-    assert_eq!(of(BELOW, &found), [format!("{BELOW} queues.yaml Q when IsProd and Env = prod")], "{}", describe(&outcome));
+    assert_eq!(
+        of(BELOW, &found),
+        [format!("{BELOW} queues.yaml Q when IsProd and Env = prod")],
+        "{}",
+        describe(&outcome)
+    );
     assert_eq!(graph["functions"][0]["timeout"], 60);
 }
 
 #[test]
 fn names_that_only_look_alike_are_not_imports() {
-    let export = |value: &str| format!("Resources: {{Q: {{Type: AWS::SQS::Queue}}}}\nOutputs: {{O: {{Value: {value}, Export: {{Name: !Sub '${{AWS::StackName}}-x'}}}}}}\n");
-    let same = |value: &str| format!("Resources: {{Q: {{Type: AWS::SQS::Queue}}}}\nOutputs: {{O: {{Value: {value}, Export: {{Name: twice}}}}}}\n");
+    let export = |value: &str| {
+        format!(
+            "Resources: {{Q: {{Type: AWS::SQS::Queue}}}}\nOutputs: {{O: {{Value: {value}, Export: {{Name: !Sub '${{AWS::StackName}}-x'}}}}}}\n"
+        )
+    };
+    let same = |value: &str| {
+        format!(
+            "Resources: {{Q: {{Type: AWS::SQS::Queue}}}}\nOutputs: {{O: {{Value: {value}, Export: {{Name: twice}}}}}}\n"
+        )
+    };
     for name in ["!Sub '${AWS::StackName}-x'", "twice", "nowhere"] {
-        let importer = format!("Resources: {{F: {{Type: AWS::Lambda::Function, Properties: {{Timeout: {{'Fn::ImportValue': {name}}}}}}}}}\n");
+        let importer = format!(
+            "Resources: {{F: {{Type: AWS::Lambda::Function, Properties: {{Timeout: {{'Fn::ImportValue': {name}}}}}}}}}\n"
+        );
         let files = [
             ("a.yaml", export("5")),
             ("b.yaml", same("6")),
@@ -209,7 +260,10 @@ fn names_that_only_look_alike_are_not_imports() {
         ];
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let (_, graph, _) = read(&files, &["."]);
-        assert!(graph["functions"][0]["timeout"]["unresolved"].is_string(), "{name}: {graph}");
+        assert!(
+            graph["functions"][0]["timeout"]["unresolved"].is_string(),
+            "{name}: {graph}"
+        );
     }
 }
 
@@ -242,14 +296,26 @@ Parameters: {Env: {Type: String}}
 Conditions: {IsProd: !Equals [!Ref Env, prod]}
 Globals: {Function: {Timeout: 60}}
 ";
-    let files = [("f/functions.yaml", functions), ("f/sub/queues.yaml", queues), ("f/globals.yaml", globals)];
+    let files = [
+        ("f/functions.yaml", functions),
+        ("f/sub/queues.yaml", queues),
+        ("f/globals.yaml", globals),
+    ];
     let (found, graph, outcome) = read(&files, &["."]);
-    assert_eq!(of(BELOW, &found), [format!("{BELOW} f/sub/queues.yaml Q when not IsProd")], "{}", describe(&outcome));
+    assert_eq!(
+        of(BELOW, &found),
+        [format!("{BELOW} f/sub/queues.yaml Q when not IsProd")],
+        "{}",
+        describe(&outcome)
+    );
     let queue = serde_json::json!({"unit": "f/sub/queues.yaml", "address": "Q"});
     assert_eq!(graph["event_source_mappings"][0]["queue"], queue);
     // A name that two of them declare is nobody's.
     let files = [files[0], files[1], files[2], ("f/more.yaml", queues)];
     let (found, graph, _) = read(&files, &["."]);
     assert_eq!(of(BELOW, &found), [""; 0]);
-    assert!(graph["event_source_mappings"][0]["queue"]["unresolved"].is_string(), "{graph}");
+    assert!(
+        graph["event_source_mappings"][0]["queue"]["unresolved"].is_string(),
+        "{graph}"
+    );
 }

@@ -106,6 +106,8 @@ fn units(outcome: &Outcome) -> Units {
             UnitKind::Template => units.templates += 1,
             UnitKind::CdkStack => units.stacks += 1,
             UnitKind::ServerlessService => units.services += 1,
+            UnitKind::Plan => units.plans += 1,
+            UnitKind::State => units.states += 1,
         }
         for note in &unit.notes {
             notes.entry(note).or_default().push(&unit.name);

@@ -10,12 +10,17 @@ pub(super) enum Kind {
     Template,
     /// Serverless Framework.
     Serverless,
+    /// A Terraform plan or state.
+    Plan,
     /// The manifest of what a CDK app was synthesised to.
     CloudAssembly,
 }
 
 /// What the file `name` with these bytes is.
 pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
+    if is_plan(bytes) {
+        return Some(Kind::Plan);
+    }
     let text = decode(bytes);
     let is_service_key = |key: &str| matches!(key, "service" | "provider" | "functions");
     let special = match name {
@@ -41,6 +46,26 @@ pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
         is_yaml_template(&text)
     };
     template.then_some(Kind::Template)
+}
+
+/// How much of a file holds the first keys of a plan, unless a tool sorted them.
+pub(super) const HEAD: usize = 4096;
+
+/// Whether JSON is what `terraform show` prints of a plan or state, or a state file; its head will do.
+pub(super) fn is_plan(bytes: &[u8]) -> bool {
+    let is_plan = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let keys = top_keys(&text);
+        let has = |key| keys.contains(&key);
+        has("terraform_version") && (has("format_version") || (has("version") && has("serial")))
+    };
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return false;
+    }
+    // Before the keys of a large file are looked for, one word is.
+    is_plan(bytes.get(..HEAD).unwrap_or(bytes))
+        || (bytes.len() > HEAD && memchr::memmem::find(bytes, b"\"terraform_version\"").is_some() && is_plan(bytes))
 }
 
 /// The text without its byte order mark. UTF-16 is made readable enough, so that its frontend can name the fault.
@@ -190,6 +215,25 @@ mod tests {
         ];
         for (name, text) in others {
             assert_eq!(kind(name, text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn plans_and_states_are_told_by_their_top_keys() {
+        let padding = format!("\"a\": \"{}\", ", "x".repeat(HEAD));
+        for text in [
+            r#"{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{"#.to_owned(),
+            r#"{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "x"}"#.to_owned(),
+            format!("{{{padding} \"format_version\": \"1.2\", \"terraform_version\": \"1.11.4\"}}"),
+        ] {
+            assert_eq!(kind("x.json", text.as_bytes()), Some(Kind::Plan), "{text}");
+        }
+        for text in [
+            r#"{"format_version":"1.0","provider_schemas":{"terraform_version":1}}"#,
+            r#"[{"format_version":"1.0","terraform_version":1}]"#,
+            r#"{"terraform_version":"1.11.4","version":"x"}"#,
+        ] {
+            assert_eq!(kind("x.json", text.as_bytes()), None, "{text}");
         }
     }
 

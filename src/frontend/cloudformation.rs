@@ -9,8 +9,11 @@ mod comparisons;
 mod conditions;
 mod eval;
 mod handover;
+mod includes;
 mod intrinsics;
 mod links;
+mod local;
+mod loops;
 mod parameters;
 mod project;
 mod resources;
@@ -20,7 +23,7 @@ mod template;
 mod tests;
 mod value;
 
-use super::tree::{Entry, Node, Parsed, Value};
+use super::tree::{Entry, Node, Parsed, SyntaxError, Value};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
@@ -102,7 +105,7 @@ fn load_unit(
     let (path, sources) = (around.path, around.sources);
     let notes = match kind {
         UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => Vec::new(),
+        _ => Vec::new(),
     };
     let unit = Unit {
         name: sources.name_of(path),
@@ -130,11 +133,18 @@ fn load_unit(
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
     for document in parsed.documents {
+        let (document, problems) = includes::included(document, path, sources, &name);
+        loaded
+            .diagnostics
+            .extend(faults_of(&problems.refused, &problems.limits, sources, &name));
         let (dialect, parts) = match kind {
             UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
-            UnitKind::Template | UnitKind::CdkStack | UnitKind::TerraformModule => (Dialect::Template, vec![document]),
+            _ => (Dialect::Template, vec![document]),
         };
-        if parts.iter().all(|part| part.get("Resources").is_none() && part.get("Globals").is_some()) {
+        if parts
+            .iter()
+            .all(|part| part.get("Resources").is_none() && part.get("Globals").is_some())
+        {
             around.met.holds_only_globals.set(true);
         }
         let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
@@ -144,6 +154,16 @@ fn load_unit(
             environment.settle(&mut values);
         }
         loaded.diagnostics.extend(faults);
+        let parts: Vec<Node> = parts
+            .into_iter()
+            .map(|part| {
+                let (part, problems) = loops::written_out(part, &name, &values);
+                loaded
+                    .diagnostics
+                    .extend(faults_of(&problems.refused, &problems.limits, sources, &name));
+                part
+            })
+            .collect();
         let parts: Vec<&Node> = parts.iter().collect();
         let around = (dialect == Dialect::Template).then_some(around);
         let limits = fill(&mut loaded.graph, dialect, &parts, values, around);
@@ -190,9 +210,13 @@ fn parse(text: &str, file: FileId) -> Parsed {
 }
 
 fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic> {
-    let errors = parsed.errors.iter();
+    faults_of(&parsed.errors, &parsed.limits, sources, unit)
+}
+
+fn faults_of(errors: &[SyntaxError], limits: &[SyntaxError], sources: &Sources, unit: &str) -> Vec<Diagnostic> {
+    let errors = errors.iter();
     let errors = errors.map(|error| parse_error(sources, unit, error.span, &error.message));
-    let limits = parsed.limits.iter();
+    let limits = limits.iter();
     errors
         .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
         .collect()

@@ -24,8 +24,15 @@ pub(super) fn parse_repeating(text: &str, file: FileId) -> Parsed {
 
 fn parse_file(text: &str, file: FileId, duplicates: Option<&mut Vec<Span>>) -> Parsed {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let base = text.len() - body.len();
-    let place = Place::File(file, base);
+    parse_at(body, Place::File(file, text.len() - body.len()), duplicates)
+}
+
+/// Reads a value that stands in a file after `base` bytes.
+pub(super) fn parse_part(text: &str, file: FileId, base: usize) -> Parsed {
+    parse_at(text, Place::File(file, base), Some(&mut Vec::new()))
+}
+
+fn parse_at(body: &str, place: Place, duplicates: Option<&mut Vec<Span>>) -> Parsed {
     let mut parsed = Parsed::default();
     match read(body) {
         Ok(Some(value)) => {

@@ -9,6 +9,7 @@ mod inputs;
 mod json;
 mod lower;
 mod module;
+mod plan;
 mod provider;
 mod syntax;
 #[cfg(test)]
@@ -24,7 +25,7 @@ use inputs::Inputs;
 use module::{Module, Modules, Source};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Reads every module of `directories` that no other module calls, and those they call.
@@ -67,6 +68,11 @@ pub(super) fn load(directories: &[PathBuf], given: &Given, sources: &Sources) ->
         unit.errors.extend(module.errors.iter().cloned());
     }
     units
+}
+
+/// Reads the plan or state in `file`.
+pub(super) fn load_plan(file: &Path, sources: &Sources) -> Loaded {
+    plan::load(file, sources)
 }
 
 /// Every root, and by module the place of the first root that it belongs to: what is read once is told once.

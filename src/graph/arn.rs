@@ -35,9 +35,24 @@ pub(super) fn physical_name(written: &str, form: Form) -> Option<&str> {
             _ => return None,
         },
         Form::Url => written.rsplit('/').next()?,
-        Form::Name => *parts(written).first()?,
+        Form::Name => match parts(written).as_slice() {
+            // Lambda takes an ARN without its beginning.
+            [_, "function", name, ..] => *name,
+            parts => *parts.first()?,
+        },
     };
     (!name.is_empty()).then_some(name)
+}
+
+/// The Region in an ARN or in the URL of a queue, where it is written out.
+pub(super) fn region(written: &str, form: Form) -> Option<&str> {
+    let region = match form {
+        Form::Arn => *parts(written).get(3)?,
+        Form::Url => written.strip_prefix("https://sqs.")?.split(".amazonaws.com").next()?,
+        Form::Name => return None,
+    };
+    let written_out = !region.is_empty() && region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    written_out.then_some(region)
 }
 
 impl Link {
@@ -81,11 +96,28 @@ mod tests {
             ("arn:aws:sqs", Form::Arn, None),
             ("https://sqs.eu-west-1.amazonaws.com/1/q", Form::Url, Some("q")),
             ("f:live", Form::Name, Some("f")),
+            ("123456789012:function:f:live", Form::Name, Some("f")),
             ("", Form::Name, None),
             ("${", Form::Arn, None),
         ];
         for (written, form, name) in cases {
             assert_eq!(physical_name(written, form), name, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_region_counts_where_it_is_written_out() {
+        let cases = [
+            ("arn:aws:sqs:eu-west-1:1:q", Form::Arn, Some("eu-west-1")),
+            ("arn:aws:sqs:${AWS::Region}:1:q", Form::Arn, None),
+            ("arn:aws:iam::1:role/r", Form::Arn, None),
+            ("https://sqs.eu-west-1.amazonaws.com/1/q", Form::Url, Some("eu-west-1")),
+            ("https://sqs.${region}.amazonaws.com/1/q", Form::Url, None),
+            ("https://localhost:4566/1/q", Form::Url, None),
+            ("q", Form::Name, None),
+        ];
+        for (written, form, expected) in cases {
+            assert_eq!(region(written, form), expected, "{written}");
         }
     }
 }

@@ -430,6 +430,7 @@ pub(super) mod tests {
                 when: Condition::always(),
                 uncertain: None,
                 calls: Vec::new(),
+                region: None,
             },
             name: Attribute::absent("name", None, header),
             fifo: Attribute::absent("fifo_queue", false, header),

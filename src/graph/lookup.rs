@@ -1,10 +1,10 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
-use super::arn::physical_name;
+use super::arn::{physical_name, region};
 use super::delivery::Pipe;
 use super::{
-    Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Function, Invocation,
-    Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
+    Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Form, Function,
+    Invocation, Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -38,7 +38,15 @@ struct Index {
     by_address: FxHashMap<(UnitId, Arc<str>), usize>,
     /// By [`Unit::key`].
     units: FxHashMap<Arc<str>, UnitId>,
-    by_name: FxHashMap<String, Vec<(UnitId, usize)>>,
+    by_name: FxHashMap<String, Vec<Named>>,
+}
+
+/// A node by its physical name.
+#[derive(Debug)]
+struct Named {
+    unit: UnitId,
+    at: usize,
+    region: Option<Arc<str>>,
 }
 
 impl Index {
@@ -54,7 +62,11 @@ impl Index {
         for (at, (resource, name)) in nodes.enumerate() {
             index.by_address.insert((resource.unit, resource.address.clone()), at);
             for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
-                index.by_name.entry(name.clone()).or_default().push((resource.unit, at));
+                index.by_name.entry(name.clone()).or_default().push(Named {
+                    unit: resource.unit,
+                    at,
+                    region: resource.region.clone(),
+                });
             }
         }
         index
@@ -71,22 +83,31 @@ impl Index {
             }
             Target::Dangling(_) => None,
             Target::External(written) => {
-                let candidates = self.by_name.get(physical_name(written, link.form)?)?;
-                let mut here = candidates.iter().filter(|(of, _)| *of == unit);
-                match (here.next(), here.next(), candidates.as_slice()) {
-                    (Some((_, at)), None, _) | (None, _, [(_, at)]) => Some(*at),
+                let named = self.named(written, link.form);
+                let mut here = named.iter().filter(|node| node.unit == unit);
+                match (here.next(), here.next(), named.as_slice()) {
+                    (Some(node), None, _) | (None, _, [node]) => Some(node.at),
                     _ => None,
                 }
             }
         }
     }
-}
 
-impl Index {
     /// The nodes that `attribute`, written in `unit`, points to in some world.
     fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
         let links = attribute.cases.iter().filter_map(Case::value);
         links.filter_map(move |link| self.find(unit, link))
+    }
+
+    /// Every node with the physical name in `written` that is not known to be in another Region.
+    fn named(&self, written: &str, form: Form) -> Vec<&Named> {
+        let region = region(written, form);
+        let named = physical_name(written, form).and_then(|name| self.by_name.get(name));
+        let elsewhere = move |node: &Named| {
+            let regions = region.zip(node.region.as_deref());
+            regions.is_some_and(|(one, other)| one != other)
+        };
+        named.into_iter().flatten().filter(|node| !elsewhere(node)).collect()
     }
 
     /// Every node of `unit` that `link` may point to: several where they share a physical name.
@@ -94,13 +115,8 @@ impl Index {
         let Target::External(written) = &link.target else {
             return self.find(unit, link).into_iter().collect();
         };
-        let named = physical_name(written, link.form).and_then(|name| self.by_name.get(name));
-        let here = named
-            .into_iter()
-            .flatten()
-            .filter(|(of, _)| *of == unit)
-            .map(|(_, at)| *at);
-        let here: Vec<usize> = here.collect();
+        let named = self.named(written, link.form).into_iter();
+        let here: Vec<usize> = named.filter(|node| node.unit == unit).map(|node| node.at).collect();
         if here.is_empty() {
             self.find(unit, link).into_iter().collect()
         } else {

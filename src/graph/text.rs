@@ -23,6 +23,8 @@ pub fn render(graph: &Graph, sources: &Sources) -> String {
             UnitKind::Template => "template",
             UnitKind::CdkStack => "CDK stack",
             UnitKind::ServerlessService => "Serverless Framework service",
+            UnitKind::Plan => "Terraform plan",
+            UnitKind::State => "Terraform state",
         };
         let call = unit.key().split_once('#').map_or_else(String::new, |(by, call)| format!(", called by {by} as {call}"));
         writer.line(0, &format!("{kind} {}{call}", unit.name));

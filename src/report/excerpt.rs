@@ -202,6 +202,9 @@ fn groups(file: &SourceFile, spots: &[&Spot]) -> Vec<Range<usize>> {
     let mut wanted: BTreeSet<usize> = BTreeSet::new();
     for spot in spots {
         wanted.extend(spot.lines.clone());
+        if file.is_guarded() {
+            continue;
+        }
         let around = [spot.lines.start.checked_sub(1), Some(spot.lines.end)];
         let exists = |line: &usize| *line < file.line_count() && !file.line_range(*line).is_empty();
         wanted.extend(around.into_iter().flatten().filter(exists));
@@ -260,7 +263,8 @@ impl LineWriter<'_> {
         let text = self.file.text();
         let whole = text.get(content.clone()).unwrap_or("");
         // Counting characters of a huge line for each of its findings would be quadratic.
-        if whole.len() <= self.room || (whole.len() <= 4 * self.room && width(whole) <= self.room) {
+        let guarded = self.file.is_guarded();
+        if !guarded && (whole.len() <= self.room || (whole.len() <= 4 * self.room && width(whole) <= self.room)) {
             return vec![content.clone()];
         }
         let mut starts: BTreeMap<usize, usize> = BTreeMap::new();
@@ -276,6 +280,21 @@ impl LineWriter<'_> {
         let room = (self.room / starts.len()).max(LEAST_ROOM).saturating_sub(4);
         let mut kept: Vec<Range<usize>> = Vec::new();
         for (start, end) in starts {
+            if guarded {
+                // What stands around the label may be a secret.
+                let length = text
+                    .get(start..end)
+                    .unwrap_or("")
+                    .chars()
+                    .take(room)
+                    .map(char::len_utf8)
+                    .sum::<usize>();
+                match kept.last_mut() {
+                    Some(last) if start <= last.end => last.end = (start + length).max(last.end),
+                    _ => kept.push(start..start + length),
+                }
+                continue;
+            }
             let marked = text.get(start..end).unwrap_or("").chars().take(room).count();
             let before = (room - marked) / 3;
             let from = text.get(content.start..start).map_or(start, |rest| {

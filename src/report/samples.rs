@@ -160,6 +160,8 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
         templates: 2,
         stacks: 0,
         services: 0,
+        plans: 0,
+        states: 0,
         notes: vec!["api/serverless.yml: functions are not read".to_owned()],
     };
     let report = Report {

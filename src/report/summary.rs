@@ -88,6 +88,8 @@ fn units(units: &Units) -> Option<String> {
         (units.templates, "template"),
         (units.stacks, "stack"),
         (units.services, "service"),
+        (units.plans, "plan"),
+        (units.states, "state"),
     ];
     let parts: Vec<String> = kinds
         .into_iter()

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "one failed message returns its whole batch, and finished messages run again",
     page: include_str!("../../rules/batch-item-failures-unreported.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a batch of more than 10 messages has no batching window, which Lambda requires",
     page: include_str!("../../rules/batch-size-without-window.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -15,6 +15,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a message keeps its age on the move, so little or no time is left to look at it",
     page: include_str!("../../rules/dead-letter-queue-retention-too-short.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "one of source queue and dead-letter queue is FIFO, the other is not",
     page: include_str!("../../rules/dead-letter-queue-type-mismatch.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "no alarm tells that messages lie in a dead-letter queue",
     page: include_str!("../../rules/dead-letter-queue-unalarmed.md"),
+    settings: &[],
     check: Some(check),
 };
 

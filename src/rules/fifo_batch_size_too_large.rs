@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a mapping on a FIFO queue asks for more than 10 messages a batch",
     page: include_str!("../../rules/fifo-batch-size-too-large.md"),
+    settings: &[],
     check: Some(check),
 };
 

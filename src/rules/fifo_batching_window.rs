@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a mapping on a FIFO queue has a batching window, which FIFO does not support",
     page: include_str!("../../rules/fifo-batching-window.md"),
+    settings: &[],
     check: Some(check),
 };
 

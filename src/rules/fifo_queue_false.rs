@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "`FifoQueue: false` is written out, and SQS refuses the attribute on a standard queue",
     page: include_str!("../../rules/fifo-queue-false.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a queue's name and type disagree: FIFO names end in `.fifo`, others do not",
     page: include_str!("../../rules/fifo-queue-name-suffix.md"),
+    settings: &[],
     check: Some(check),
 };
 

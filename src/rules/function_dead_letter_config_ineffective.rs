@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a function's dead-letter setting does not apply to messages from a queue, and the queue has none",
     page: include_str!("../../rules/function-dead-letter-config-ineffective.md"),
+    settings: &[],
     check: Some(check),
 };
 

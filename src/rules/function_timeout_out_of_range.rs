@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "Lambda does not accept the function timeout",
     page: include_str!("../../rules/function-timeout-out-of-range.md"),
+    settings: &[],
     check: Some(check),
 };
 

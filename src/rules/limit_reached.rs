@@ -10,5 +10,6 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a bound that keeps sqslint fast and safe was reached, so a part was not checked",
     page: include_str!("../../rules/limit-reached.md"),
+    settings: &[],
     check: None,
 };

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "fewer than five receives: throttling of the function counts against the message",
     page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "SQS does not accept the receive count of a redrive policy",
     page: include_str!("../../rules/max-receive-count-out-of-range.md"),
+    settings: &[],
     check: Some(check),
 };
 

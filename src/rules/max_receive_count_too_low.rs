@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a single failed receive sends a good message to the dead-letter queue",
     page: include_str!("../../rules/max-receive-count-too-low.md"),
+    settings: &[],
     check: Some(check),
 };
 

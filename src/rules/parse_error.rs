@@ -10,5 +10,6 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a file, or a part of it, is not what its format asks for",
     page: include_str!("../../rules/parse-error.md"),
+    settings: &[],
     check: None,
 };

@@ -15,6 +15,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "an attribute of a queue has a value that SQS refuses",
     page: include_str!("../../rules/queue-attribute-out-of-range.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a queue's URL or name stands where AWS takes its ARN",
     page: include_str!("../../rules/queue-url-in-place-of-arn.md"),
+    settings: &[],
     check: Some(check),
 };
 

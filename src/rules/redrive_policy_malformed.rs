@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "SQS refuses the redrive policy: no JSON object, a wrong key, a target that is no queue's ARN",
     page: include_str!("../../rules/redrive-policy-malformed.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a message that always fails is retried until it expires, and then lost",
     page: include_str!("../../rules/redrive-policy-missing.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a failing message expires before it reaches the dead-letter queue",
     page: include_str!("../../rules/retries-outlast-retention.md"),
+    settings: &[],
     check: Some(check),
 };
 

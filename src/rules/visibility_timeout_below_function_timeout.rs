@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "messages become visible again while the function may still be working on them",
     page: include_str!("../../rules/visibility-timeout-below-function-timeout.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "a message expires before its visibility timeout ends, so nothing is ever retried",
     page: include_str!("../../rules/visibility-timeout-exceeds-retention.md"),
+    settings: &[],
     check: Some(check),
 };
 

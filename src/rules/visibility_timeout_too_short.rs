@@ -1,7 +1,7 @@
 //! Flags queues whose visibility timeout leaves Lambda no time to retry a throttled batch.
 
 use super::visibility_timeout_below_function_timeout::shortfalls;
-use super::{Category, Findings, Rule, Set};
+use super::{Category, Findings, Rule, Set, Setting, Value};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::shared::operands::{Operand, Poll, RunTime, VISIBILITY_FACTOR};
@@ -13,6 +13,21 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "the visibility timeout is less than six function timeouts plus the batching window",
     page: include_str!("../../rules/visibility-timeout-too-short.md"),
+    settings: &[
+        Setting {
+            name: "factor",
+            default: Value::Number {
+                value: VISIBILITY_FACTOR,
+                least: 1,
+            },
+            summary: "how many function timeouts the visibility timeout covers",
+        },
+        Setting {
+            name: "count-window",
+            default: Value::Flag(true),
+            summary: "whether the batching window is added",
+        },
+    ],
     check: Some(check),
 };
 

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     set: Set::Default,
     summary: "the visibility timeout is 0, so every consumer receives a message at once",
     page: include_str!("../../rules/visibility-timeout-zero.md"),
+    settings: &[],
     check: Some(check),
 };
 

@@ -1,6 +1,7 @@
 //! Evaluates expressions, lazily: a property is evaluated when it is asked for, in the worlds it is asked for.
 //! It knows no resource type; what an intrinsic does is told in `intrinsics.rs`.
 
+use super::loops::PREFIX;
 use super::template::{Dialect, Template, scalar};
 use super::value::{Evaluated, Outcome, Outcomes, Part, combine};
 use crate::frontend::tree::{Node, Value};
@@ -127,7 +128,7 @@ impl<'t> Template<'t> {
         let keys = || node.entries().unwrap_or_default().iter().map(|entry| &*entry.key);
         if keys().any(|key| key == "Fn::Transform") {
             Evaluated::Unresolved("`AWS::Include` may add it".into())
-        } else if keys().any(|key| key.starts_with("Fn::ForEach::")) {
+        } else if keys().any(|key| key.starts_with(PREFIX)) {
             Evaluated::Unresolved("a loop may add it".into())
         } else {
             self.nothing()

@@ -172,7 +172,10 @@ impl<'t> Template<'t> {
             let value = output.value.get("Value")?;
             let outcomes = self.eval(value, output.span(), &Condition::always());
             let what = format!("output `{}` of `{}`", output.key, self.shown_file());
-            Some((output.key.clone(), self.hand_over(outcomes, &Condition::always(), Some(&what))))
+            Some((
+                output.key.clone(),
+                self.hand_over(outcomes, &Condition::always(), Some(&what)),
+            ))
         });
         outputs.collect()
     }

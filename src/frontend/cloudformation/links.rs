@@ -97,7 +97,10 @@ impl<'t> Template<'t> {
             let address = reference.id.clone();
             let target = match unit {
                 None => Target::Resource(address),
-                Some(unit) => Target::Elsewhere { unit: unit.clone(), address },
+                Some(unit) => Target::Elsewhere {
+                    unit: unit.clone(),
+                    address,
+                },
             };
             if unit.is_some() {
                 let mut kinds = self.kinds_elsewhere.borrow_mut();

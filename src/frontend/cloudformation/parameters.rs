@@ -25,7 +25,7 @@ pub(super) struct Supplied {
 }
 
 /// The values for one template.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Values {
     /// By parameter.
     pub(super) parameters: FxHashMap<Arc<str>, Supplied>,

@@ -85,7 +85,11 @@ pub(in crate::frontend) fn load_all(
         for (at, (_, _, read)) in reads.iter().enumerate() {
             for export in &read.exports {
                 exporters.entry(&export.name).or_default().insert(at);
-                project.exports.entry(export.name.clone()).or_default().push(export.clone());
+                project
+                    .exports
+                    .entry(export.name.clone())
+                    .or_default()
+                    .push(export.clone());
             }
         }
         let is_new = |at: &usize| round == 0 || renewed.contains(at);
@@ -118,12 +122,19 @@ pub(in crate::frontend) fn load_all(
 /// Without the templates that others call: those are judged in their calls. Of templates that only call each other
 /// the first is kept.
 fn keep_uncalled<'f>(reads: Vec<(&'f Path, &'f Document, Read)>) -> Vec<(&'f Path, &'f Document, Read)> {
-    let called: BTreeSet<PathBuf> = reads.iter().flat_map(|(_, _, read)| read.called.iter().cloned()).collect();
+    let called: BTreeSet<PathBuf> = reads
+        .iter()
+        .flat_map(|(_, _, read)| read.called.iter().cloned())
+        .collect();
     let mut covered: BTreeSet<PathBuf> = BTreeSet::new();
     let mut kept: BTreeSet<PathBuf> = BTreeSet::new();
     for is_first_round in [true, false] {
         for (path, _, read) in &reads {
-            let is_called = if is_first_round { called.contains(*path) } else { covered.contains(*path) };
+            let is_called = if is_first_round {
+                called.contains(*path)
+            } else {
+                covered.contains(*path)
+            };
             if !is_called && kept.insert(path.to_path_buf()) {
                 covered.extend(read.called.iter().cloned());
             }
@@ -145,9 +156,9 @@ fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap
         .collect();
     let is_inner = |directory: &Path| directory.ancestors().skip(1).any(|above| directories.contains(above));
     for directory in directories.iter().copied().filter(|directory| !is_inner(directory)) {
-        let members = reads.iter().filter(|(path, document, _)| {
-            matches!(document, Document::Template) && path.starts_with(directory)
-        });
+        let members = reads
+            .iter()
+            .filter(|(path, document, _)| matches!(document, Document::Template) && path.starts_with(directory));
         let paths: Vec<&Path> = members.map(|(path, ..)| *path).collect();
         if !(2..=MAX_FRAGMENTS).contains(&paths.len()) {
             continue;

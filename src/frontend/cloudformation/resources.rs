@@ -67,16 +67,18 @@ impl<'t> Lowering<'_, 't> {
         self.graph
     }
 
-    fn resource(&self, declared: &Declared<'_>) -> Resource {
+    fn resource(&self, declared: &Declared<'t>) -> Resource {
+        let (when, uncertain) = self.template.existence(declared);
         Resource {
             unit: UnitId(0),
             address: declared.id.clone(),
             construct: declared.construct.clone(),
             kind: declared.kind.clone(),
             header: declared.header,
-            when: self.template.world_of(declared),
-            uncertain: None,
+            when: self.template.deployed(&when),
+            uncertain,
             calls: Vec::new(),
+            region: None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::project::Project;
 use super::resources::Lowering;
 use super::template::{Declared, Dialect, Template};
 use super::value::{Evaluated, Outcome, Outcomes};
-use super::{Loaded, Read, ReadError, complaints, limit_reached, parse, read};
+use super::{Loaded, Read, ReadError, complaints, faults_of, includes, limit_reached, local, loops, parse, read};
 use crate::frontend::tree::Node;
 use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
@@ -98,7 +98,9 @@ impl<'t> Template<'t> {
         };
         // Met again while it is evaluated, it is not known.
         self.stacks.borrow_mut().insert(id.into(), Stack::Away);
-        let stack = self.follow(declared).map_or(Stack::Away, |outputs| Stack::Here(Rc::new(outputs)));
+        let stack = self
+            .follow(declared)
+            .map_or(Stack::Away, |outputs| Stack::Here(Rc::new(outputs)));
         self.stacks.borrow_mut().insert(id.into(), stack.clone());
         stack
     }
@@ -138,7 +140,7 @@ impl<'t> Template<'t> {
             return None;
         }
         around.met.calls.set(calls);
-        let world = self.world_of(declared);
+        let world = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
         let mut loaded = Loaded {
             graph: UnitGraph::new(Unit {
@@ -165,7 +167,15 @@ impl<'t> Template<'t> {
         if is_new {
             loaded.diagnostics = complaints(&parsed, sources, &name);
         }
-        let outputs = parsed.documents.first().map(|document| {
+        let outputs = parsed.documents.into_iter().next().map(|document| {
+            let values = self.surroundings_values();
+            let (document, of_includes) = includes::included(document, &path, sources, &name);
+            let (document, of_loops) = loops::written_out(document, &name, &values);
+            for problems in [of_includes, of_loops].iter().filter(|_| is_new) {
+                let faults = faults_of(&problems.refused, &problems.limits, sources, &name);
+                loaded.diagnostics.extend(faults);
+            }
+            let document = &document;
             let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
             let inside = Surroundings {
                 sources,
@@ -177,7 +187,7 @@ impl<'t> Template<'t> {
                 met: around.met,
             };
             let key = loaded.graph.unit.key().to_owned();
-            let template = Template::new(&key, Dialect::Template, &[document], self.surroundings_values());
+            let template = Template::new(&key, Dialect::Template, &[document], values);
             let template = template.within(&inside, &key);
             let unit = loaded.graph.unit.clone();
             let lowering = Lowering {
@@ -211,14 +221,13 @@ impl<'t> Template<'t> {
                 }
             }
         };
-        let is_address = written.contains("://") || written.is_empty();
-        let downloaded = Path::new(&written).components().any(|part| part.as_os_str() == "node_modules");
-        if is_address || downloaded {
+        let downloaded = Path::new(&written)
+            .components()
+            .any(|part| part.as_os_str() == "node_modules");
+        if downloaded || written.is_empty() {
             return None;
         }
-        let path = around.path.parent()?.join(&written).canonicalize().ok()?;
-        let is_inside = around.sources.repository().is_none_or(|root| path.starts_with(root));
-        (is_inside && path.is_file()).then_some(path)
+        local::file(&written, around.path, around.sources).ok()
     }
 
     /// What the call hands to each parameter that `document` declares; absent where it does not name it.
@@ -238,9 +247,9 @@ impl<'t> Template<'t> {
         arguments.collect()
     }
 
-    /// The worlds in which `declared` exists.
-    pub(super) fn world_of(&self, declared: &Declared<'_>) -> Condition {
-        let own = declared.condition.map(|name| self.condition(name)).unwrap_or_default();
-        self.surroundings.map_or(own.clone(), |around| around.world.and(&own))
+    /// The worlds of `when` in which the template is deployed at all.
+    pub(super) fn deployed(&self, when: &Condition) -> Condition {
+        self.surroundings
+            .map_or_else(|| when.clone(), |around| around.world.and(when))
     }
 }

@@ -2,9 +2,9 @@
 
 use super::comparisons::Comparisons;
 use super::parameters::{Supplied, Values};
-use crate::frontend::tree::{Entry, Node, Value};
 use super::project::Fragments;
 use super::stacks::{Stack, Surroundings};
+use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Target, Variable};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -108,6 +108,8 @@ pub(super) struct Declared<'t> {
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
+    /// What it carries of the loops that it comes of.
+    pub(super) loops: &'t [Node],
 }
 
 impl<'t> Template<'t> {
@@ -182,7 +184,9 @@ impl<'t> Template<'t> {
         self.is_closed = false;
         let others: Vec<_> = group.members.iter().filter(|(of, ..)| of != path).collect();
         let section = |name: &'static str| {
-            let entries = others.iter().filter_map(move |(_, key, root)| Some((key, root.get(name)?.entries()?)));
+            let entries = others
+                .iter()
+                .filter_map(move |(_, key, root)| Some((key, root.get(name)?.entries()?)));
             let entries = entries.flat_map(|(key, entries)| entries.iter().map(move |entry| (key, entry)));
             let mut by_name: BTreeMap<&'t str, Option<(&'t Arc<str>, &'t Entry)>> = BTreeMap::new();
             for (key, entry) in entries {
@@ -191,7 +195,11 @@ impl<'t> Template<'t> {
             }
             by_name
         };
-        let only = |name| section(name).into_iter().filter_map(|(name, found)| Some((name, found?.1)));
+        let only = |name| {
+            section(name)
+                .into_iter()
+                .filter_map(|(name, found)| Some((name, found?.1)))
+        };
         for (name, entry) in only("Parameters") {
             self.parameters.entry(name).or_insert(entry);
         }
@@ -208,7 +216,9 @@ impl<'t> Template<'t> {
             let declared = found.and_then(|(key, entry)| Some((key.clone(), Declared::read(entry)?)));
             self.siblings.insert(id, declared);
         }
-        let mut globals = others.iter().filter_map(|(_, _, root)| root.get("Globals")?.get("Function"));
+        let mut globals = others
+            .iter()
+            .filter_map(|(_, _, root)| root.get("Globals")?.get("Function"));
         if let (None, Some(only), None) = (self.globals, globals.next(), globals.next()) {
             self.globals = Some(only);
         }
@@ -387,6 +397,7 @@ impl<'t> Declared<'t> {
                 .and_then(|metadata| metadata.get("aws:asset:path")?.as_str()),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
+            loops: super::loops::marks(&entry.value),
         })
     }
 }

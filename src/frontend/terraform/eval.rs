@@ -8,6 +8,7 @@ mod expansion;
 mod instances;
 mod names;
 mod operators;
+mod providers;
 mod traversal;
 
 pub(super) use expansion::{Expansion, Member};
@@ -53,6 +54,8 @@ enum Named {
     Output(Arc<str>),
     Call(Arc<str>),
     Resource(bool, Arc<str>, Arc<str>),
+    /// Its Region.
+    Provider(Arc<str>, Option<Arc<str>>),
 }
 
 /// Where an expression stands.
@@ -132,6 +135,7 @@ impl Evaluator<'_> {
                 self.binary(*operator, left, right, (expression, operands), scope)
             }
             Syntax::For(parts) => self.for_expression(parts, scope),
+            Syntax::Known(value) => (**value).clone(),
         }
     }
 
@@ -198,10 +202,18 @@ impl Evaluator<'_> {
 
     /// What names the condition that an expression is true.
     fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
-        // The whole text: two long questions may begin alike.
+        self.key_of(self.asked(expression), scope)
+    }
+
+    /// The text of a question on one line. The whole of it: two long questions may begin alike.
+    pub(super) fn asked(&self, expression: &Expression) -> String {
         let text = self.sources.text(expression.span);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = text.replace("||", "or").replace('|', "/");
+        text.replace("||", "or").replace('|', "/")
+    }
+
+    /// What names the condition that `text` is true in `scope`.
+    fn key_of(&self, text: String, scope: &Scope) -> String {
         let mut key = self.instances[scope.module].scope.to_string();
         // A question that does not look at its instance is the same question in each, and outside of them.
         if text.contains("count.") || text.contains("each.") {

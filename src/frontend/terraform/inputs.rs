@@ -67,7 +67,7 @@ impl Inputs {
         let mut typed_text: Arc<str> = typed.join("\n").into();
         let mut file = None;
         if !typed.is_empty() {
-            let id = sources.add(Path::new(COMMAND_LINE), typed_text.clone());
+            let id = sources.add(Path::new(COMMAND_LINE), &*typed_text);
             typed_text = sources.file(id).text().into();
             file = Some(id);
         }
@@ -218,7 +218,7 @@ fn refuse_references(expression: &Expression) -> Result<(), Problem> {
     let all = |all: &[Expression]| all.iter().try_for_each(refuse_references);
     match &expression.kind {
         Kind::Variable(_) | Kind::Call { .. } => refused(),
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::For(_) => Ok(()),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::For(_) | Kind::Known(_) => Ok(()),
         Kind::Template(parts) => parts.iter().try_for_each(|part| match part {
             Part::Value(value) => refuse_references(value),
             Part::Literal(_) | Part::If(..) | Part::For { .. } => Ok(()),

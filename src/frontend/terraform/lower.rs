@@ -8,18 +8,19 @@ mod alarm;
 mod delivery;
 mod document;
 mod function;
+mod link;
 mod mapping;
 mod queue;
 mod read;
+mod separate;
 mod uses;
 
 use super::eval::{Evaluator, Member};
 use super::syntax::Block;
 use super::value::Value;
 use crate::graph::access::PolicyDocument;
-use crate::graph::{
-    Attribute, Condition, FailureTarget, Link, RedriveAllowPolicy, RedrivePolicy, Resource, UnitGraph, UnitId,
-};
+use crate::graph::{Attribute, FailureTarget, Link, Resource, UnitGraph, UnitId};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Lowers one unit.
@@ -27,7 +28,9 @@ pub(super) struct Lowering<'a, 'e> {
     pub(super) eval: &'e mut Evaluator<'a>,
     pub(super) graph: UnitGraph,
     /// Separate resources that set an attribute of a queue.
-    separate: Vec<Separate>,
+    separate: Vec<separate::Separate>,
+    /// [`Node::cause`] of queues, by address.
+    causes: FxHashMap<Arc<str>, Arc<str>>,
     /// Destinations of failures, with the function they are for.
     invoke_targets: Vec<(Attribute<Link>, FailureTarget)>,
     /// Policies that separate resources set on keys.
@@ -39,20 +42,10 @@ pub(super) struct Lowering<'a, 'e> {
 /// One instance of a resource.
 struct Node {
     resource: Resource,
+    /// What its existence depends on, where that is not known: resources of one cause exist together.
+    cause: Option<Arc<str>>,
     block: Arc<Block>,
     scope: super::eval::Scope,
-}
-
-/// What a separate resource sets on a queue.
-struct Separate {
-    queue: Attribute<Link>,
-    when: Condition,
-    policy: Policy,
-}
-
-enum Policy {
-    Redrive(Attribute<Option<RedrivePolicy>>),
-    RedriveAllow(Attribute<Option<RedriveAllowPolicy>>),
 }
 
 impl<'a, 'e> Lowering<'a, 'e> {
@@ -61,6 +54,7 @@ impl<'a, 'e> Lowering<'a, 'e> {
             eval,
             graph,
             separate: Vec::new(),
+            causes: FxHashMap::default(),
             invoke_targets: Vec::new(),
             key_policies: Vec::new(),
             recursive_loops: Vec::new(),
@@ -106,7 +100,14 @@ impl<'a, 'e> Lowering<'a, 'e> {
     }
 
     fn node(&mut self, at: usize, (kind, name): &super::module::Name, block: &Arc<Block>, member: &Member) -> Node {
+        let region = self.eval.region(kind, &block.body, &member.scope).to_text();
         let instance = &self.eval.instances[at];
+        let argument = separate::meta_argument(&block.body).filter(|_| member.uncertain.is_some());
+        let cause = match (argument, &instance.uncertain) {
+            (Some(argument), _) => Some(format!("{}{}", instance.prefix, self.eval.asked(argument)).into()),
+            (None, Some(_)) => Some(instance.prefix.clone()),
+            (None, None) => None,
+        };
         Node {
             resource: Resource {
                 unit: UnitId(0),
@@ -117,7 +118,9 @@ impl<'a, 'e> Lowering<'a, 'e> {
                 when: instance.when.and(&member.when),
                 uncertain: member.uncertain.clone().or_else(|| instance.uncertain.clone()),
                 calls: instance.calls.clone(),
+                region,
             },
+            cause,
             block: block.clone(),
             scope: member.scope.clone(),
         }

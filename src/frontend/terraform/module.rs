@@ -25,6 +25,8 @@ pub(super) struct Module {
     pub(super) resources: BTreeMap<Name, Arc<Block>>,
     pub(super) data: BTreeMap<Name, Arc<Block>>,
     pub(super) calls: BTreeMap<Arc<str>, Arc<Call>>,
+    /// Provider configurations, by the name of the provider and their alias.
+    pub(super) providers: BTreeMap<(Arc<str>, Option<Arc<str>>), Arc<Block>>,
     /// What its variable files set, in Terraform's order: the last wins. With the name of the file.
     pub(super) settings: Vec<(Arc<str>, Attribute)>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -108,6 +110,9 @@ fn declare(module: &mut Module, block: Arc<Block>, bounds: &Bounds) {
         ("module", Some(name), _) => {
             let source = source_of(&block, &module.directory, bounds);
             module.calls.insert(name, Arc::new(Call { block, source }));
+        }
+        ("provider", Some(name), _) => {
+            module.providers.insert((name, overrides::alias(&block)), block);
         }
         ("locals", ..) => {
             for attribute in &block.body.attributes {

@@ -7,6 +7,7 @@ mod convert;
 mod json;
 mod scan;
 
+use super::value::Value;
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ pub(super) enum Kind {
     Unary(UnaryOperator, Box<Expression>),
     Binary(BinaryOperator, Box<[Expression; 2]>),
     For(Box<For>),
+    /// No expression: a value that a plan, or a tool that calls Terraform, gives.
+    Known(Box<Value>),
 }
 
 /// A piece of a template.

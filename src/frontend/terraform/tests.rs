@@ -411,3 +411,92 @@ fn what_is_hostile_is_bounded() {
     let text = thread.join().unwrap();
     assert!(text.contains("limit-reached"), "{text}");
 }
+
+#[test]
+fn separate_policies_leave_no_absence_where_they_may_be() {
+    let text = r#"
+variable "names" { type = list(string) }
+variable "key" {}
+variable "url" {}
+variable "names2" {}
+resource "aws_sqs_queue" "one" { for_each = toset(["a", "b"]) }
+resource "aws_sqs_queue" "two" {}
+resource "aws_sqs_queue" "three" { count = length(var.names) }
+resource "aws_sqs_queue" "four" {}
+resource "aws_sqs_queue" "five" { name = "five" }
+resource "aws_sqs_queue_redrive_policy" "one" {
+  queue_url      = aws_sqs_queue.one[var.key].id
+  redrive_policy = jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:1:dead", maxReceiveCount = 1 })
+}
+resource "aws_sqs_queue_redrive_policy" "three" {
+  count          = length(var.names)
+  queue_url      = aws_sqs_queue.three[count.index].id
+  redrive_policy = jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:1:dead", maxReceiveCount = 3 })
+}
+resource "aws_sqs_queue_redrive_policy" "four" {
+  count          = length(var.names2)
+  queue_url      = aws_sqs_queue.four.id
+  redrive_policy = jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:1:dead", maxReceiveCount = 4 })
+}
+resource "aws_sqs_queue_redrive_policy" "five" {
+  queue_url      = "https://sqs.${var.key}.amazonaws.com/${var.url}/five"
+  redrive_policy = jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:1:dead", maxReceiveCount = 5 })
+}
+"#;
+    insta::assert_snapshot!(dump(&[("main.tf", text)], "."), @r#"
+aws_sqs_queue.five: (30); external arn:aws:sqs:eu-west-1:1:dead × 5
+aws_sqs_queue.four: (30); external arn:aws:sqs:eu-west-1:1:dead × 4 if aws_sqs_queue_redrive_policy.four | ? `var.names2` has no value if not aws_sqs_queue_redrive_policy.four
+aws_sqs_queue.one["a"]: (30); ? `var.key` has no value
+aws_sqs_queue.one["b"]: (30); ? `var.key` has no value
+aws_sqs_queue.three perhaps: `var.names` has no value: (30); external arn:aws:sqs:eu-west-1:1:dead × 3
+aws_sqs_queue.two: (30); (none)
+"#);
+}
+
+#[test]
+fn a_question_and_its_opposite_are_one_however_they_are_spelt() {
+    let text = r#"
+variable "a" {}
+variable "b" {}
+resource "aws_sqs_queue" "q" {
+  visibility_timeout_seconds = length(var.a) == length(var.b) ? 1 : length(var.a)  !=  length(var.b) ? 2 : 3
+  delay_seconds              = "x != y" == "x" ? 1 : 2
+}
+"#;
+    insta::assert_snapshot!(dump(&[("main.tf", text)], "."), @r"
+aws_sqs_queue.q: 1 if length(var.a) == length(var.b) | 2 if not length(var.a) == length(var.b); (none)
+");
+}
+
+#[test]
+fn problems_belong_to_the_unit_that_calls_the_module() {
+    let files = [
+        ("a/main.tf", "resource \"aws_sqs_queue\" \"a\" {}\n"),
+        ("b/main.tf", "module \"m\" {\n  source = \"../m\"\n}\n"),
+        ("m/main.tf", "resource \"aws_sqs_queue\" \"m\" {\n  x = \n}\n"),
+        ("x/main.tf", "module \"y\" {\n  source = \"../y\"\n}\n"),
+        (
+            "y/main.tf",
+            "module \"x\" {\n  source = \"../x\"\n}\nlocals { broken = }\n",
+        ),
+    ];
+    let scratch = Scratch::new(&files);
+    let sources = Sources::new(Some(scratch.0.clone()), scratch.0.clone());
+    let directories: Vec<PathBuf> = ["a", "b", "m", "x", "y"]
+        .iter()
+        .map(|name| scratch.0.join(name))
+        .collect();
+    let loaded = load(&directories, &crate::given::Given::default(), &sources);
+    let shown: Vec<String> = loaded
+        .iter()
+        .map(|unit| {
+            let units: Vec<&str> = unit
+                .diagnostics
+                .iter()
+                .map(|found| found.subject.unit.as_str())
+                .collect();
+            format!("{}: {}", unit.graph.unit.name, units.join(" "))
+        })
+        .collect();
+    assert_eq!(shown, ["a: ", "b: b", "x: x x"]);
+}

@@ -73,7 +73,7 @@ pub(super) struct ResourceId {
 }
 
 /// The key of an instance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     None,
     Index(usize),
@@ -86,9 +86,36 @@ impl Key {
         match self {
             Key::None => String::new(),
             Key::Index(index) => format!("[{index}]"),
-            Key::Name(name) => format!("[\"{}\"]", name.replace('\\', "\\\\").replace('"', "\\\"")),
+            Key::Name(name) => format!("[{}]", quoted(name)),
         }
     }
+}
+
+/// A text as HCL writes it in quotes.
+fn quoted(text: &str) -> String {
+    let mut written = String::from("\"");
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' => written.push_str("\\n"),
+            '\r' => written.push_str("\\r"),
+            '\t' => written.push_str("\\t"),
+            '"' | '\\' => written.extend(['\\', letter]),
+            '$' | '%' if letters.peek() == Some(&'{') => written.extend([letter, letter]),
+            _ if is_printable(letter) => written.push(letter),
+            _ if u32::from(letter) < 0x1_0000 => written.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            _ => written.push_str(&format!("\\U{:08x}", u32::from(letter))),
+        }
+    }
+    written.push('"');
+    written
+}
+
+/// Whether a letter shows; of the marks that do not, the common ones are known.
+fn is_printable(letter: char) -> bool {
+    let hidden = letter.is_control() || (letter.is_whitespace() && letter != ' ');
+    let formats = matches!(u32::from(letter), 0xad | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2064 | 0xfeff | 0xe000..=0xf8ff);
+    !hidden && !formats
 }
 
 /// Why a value is not known.

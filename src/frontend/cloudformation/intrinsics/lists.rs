@@ -15,7 +15,12 @@ const MAX_RANGES: u64 = 256;
 
 impl<'t> Template<'t> {
     /// What `node` is as a list, where a function takes nothing else.
-    pub(super) fn items(&self, node: &'t Node, at: Span, world: &Condition) -> Vec<Listed<'t>> {
+    pub(in crate::frontend::cloudformation) fn items(
+        &self,
+        node: &'t Node,
+        at: Span,
+        world: &Condition,
+    ) -> Vec<Listed<'t>> {
         let lists = self.eval(node, at, world).into_iter().map(|outcome| {
             let reason: Arc<str> = match &outcome.value {
                 Evaluated::Text(parts) => literal(parts).err().unwrap_or_else(|| "a list is expected here".into()),

@@ -59,7 +59,10 @@ impl<'t> Template<'t> {
             return open(format!("parameter `{name}` is secret"));
         }
         if let Some(handed) = self.handed_value(name, parameter, at) {
-            return handed.into_iter().filter(|outcome| world.is_possible_with(&outcome.when)).collect();
+            return handed
+                .into_iter()
+                .filter(|outcome| world.is_possible_with(&outcome.when))
+                .collect();
         }
         match parameter.argument() {
             None => {}
@@ -179,7 +182,11 @@ impl<'t> Template<'t> {
     }
 
     /// A parameter's text as a value of its type.
-    pub(in crate::frontend::cloudformation) fn parameter_text(&self, parameter: Parameter<'_>, text: &str) -> Evaluated<'t> {
+    pub(in crate::frontend::cloudformation) fn parameter_text(
+        &self,
+        parameter: Parameter<'_>,
+        text: &str,
+    ) -> Evaluated<'t> {
         if parameter.is_list() {
             let items = text.split(',').map(|item| vec![Part::Text(item.trim().to_owned())]);
             Evaluated::Items(items.collect())

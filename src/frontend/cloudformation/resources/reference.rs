@@ -55,8 +55,8 @@ impl<'t> Lowering<'_, 't> {
             }
             self.invocation(declared, &found);
             let is_away = || matches!(self.template.stack(&declared.id), Stack::Away);
-            let is_stack = (is_stack(kind) && is_away())
-                || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
+            let is_stack =
+                (is_stack(kind) && is_away()) || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
             if is_stack && self.is_queue(&found.link) {
                 self.graph.handed_out.push(found.link);
             }
@@ -236,7 +236,10 @@ impl<'t> Lowering<'_, 't> {
         let is_one = |kind: &str| matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
         match &link.target {
             Target::Resource(id) => self.template.resource(id).is_some_and(|r| is_one(&r.kind)),
-            Target::Elsewhere { .. } => self.template.kind_elsewhere(&link.target).is_some_and(|kind| is_one(&kind)),
+            Target::Elsewhere { .. } => self
+                .template
+                .kind_elsewhere(&link.target)
+                .is_some_and(|kind| is_one(&kind)),
             Target::External(text) => text.starts_with("arn:aws:lambda:"),
             Target::Dangling(_) => false,
         }

@@ -174,6 +174,7 @@ fn made(function: &Resource, event: &Entry, suffix: &str) -> Resource {
         when: function.when.clone(),
         uncertain: None,
         calls: Vec::new(),
+        region: function.region.clone(),
     }
 }
 

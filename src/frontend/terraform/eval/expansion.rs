@@ -6,6 +6,7 @@ use super::super::value::{Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
 use crate::graph::Condition;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// More instances than this are a bound reached.
@@ -18,8 +19,16 @@ const MAX_CALLS: usize = 32;
 pub(in super::super) struct Expansion {
     /// Every instance that exists in some world.
     pub(in super::super) members: Vec<Member>,
+    by_key: FxHashMap<Key, usize>,
     /// What a reference to the block without key gives.
     pub(super) value: Value,
+}
+
+impl Expansion {
+    /// The instance of `key`.
+    pub(in super::super) fn member(&self, key: &Key) -> Option<&Member> {
+        self.by_key.get(key).and_then(|at| self.members.get(*at))
+    }
 }
 
 /// One instance.
@@ -132,6 +141,7 @@ impl Evaluator<'_> {
             Some(None) => {
                 return Arc::new(Expansion {
                     members: Vec::new(),
+                    by_key: FxHashMap::default(),
                     value: Value::error("it refers to itself"),
                 });
             }
@@ -142,10 +152,11 @@ impl Evaluator<'_> {
         let worlds = self.keys(&block.body, &scope);
         let mut members: Vec<Member> = Vec::new();
         let mut values: Vec<Value> = Vec::new();
+        let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
         let mut cases = Vec::new();
         for (when, keys) in worlds {
             let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Arc<str>>| {
-                if let Some(at) = members.iter().position(|member| member.key == key) {
+                if let Some(&at) = by_key.get(&key) {
                     members[at].when = members[at].when.or(&when);
                     return values[at].clone();
                 }
@@ -158,6 +169,7 @@ impl Evaluator<'_> {
                     module: None,
                 };
                 let value = make(this, &mut member, unknown);
+                by_key.insert(member.key.clone(), members.len());
                 members.push(member);
                 values.push(value.clone());
                 value
@@ -198,6 +210,7 @@ impl Evaluator<'_> {
         }
         let expansion = Arc::new(Expansion {
             members,
+            by_key,
             value: Value::cases(cases),
         });
         self.expansions.insert((module, named), Some(expansion.clone()));

@@ -67,6 +67,27 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// An evaluator of instances that need no calls: prefix of their addresses, blocks, headers of the calls.
+    pub(in super::super) fn of_instances(
+        sources: &'a Sources,
+        modules: &'a super::super::module::Modules,
+        unit: &str,
+        instances: Vec<(Arc<str>, Arc<Module>, Vec<Span>)>,
+    ) -> Self {
+        let mut evaluator = Evaluator::new(sources, modules, Arc::default(), unit);
+        let instances = instances.into_iter().map(|(prefix, module, calls)| Instance {
+            module,
+            caller: None,
+            scope: format!("{unit}#{prefix}").into(),
+            prefix,
+            when: Condition::always(),
+            uncertain: None,
+            calls,
+        });
+        evaluator.instances = instances.collect();
+        evaluator
+    }
+
     /// Adds an instance and gives its place.
     pub(super) fn instantiate(&mut self, birth: Birth) -> usize {
         let parent = &self.instances[birth.scope.module];

@@ -56,7 +56,7 @@ impl Evaluator<'_> {
             BinaryOperator::Eq | BinaryOperator::NotEq => {
                 let equal = operator == BinaryOperator::Eq;
                 self.lift(vec![left, right], &mut |this, values| {
-                    this.equality(equal, &values[0], &values[1], whole, scope)
+                    this.equality(equal, &values[0], &values[1], operands, scope)
                 })
             }
             _ => self.lift(vec![left, right], &mut |this, values| {
@@ -85,7 +85,14 @@ impl Evaluator<'_> {
         }
     }
 
-    fn equality(&mut self, equal: bool, left: &Value, right: &Value, whole: &Expression, scope: &Scope) -> Value {
+    fn equality(
+        &mut self,
+        equal: bool,
+        left: &Value,
+        right: &Value,
+        operands: &[Expression; 2],
+        scope: &Scope,
+    ) -> Value {
         if let Some(same) = left.equals(right) {
             return Value::bool(same == equal).from(&[left.clone(), right.clone()]);
         }
@@ -106,8 +113,8 @@ impl Evaluator<'_> {
         };
         let condition = condition.unwrap_or_else(|| {
             // `a != b` asks what `a == b` asks; the answer is turned round below.
-            let key = self.condition_key(whole, scope);
-            Condition::flag(if equal { key } else { key.replacen(" != ", " == ", 1) })
+            let text = format!("{} == {}", self.asked(&operands[0]), self.asked(&operands[1]));
+            Condition::flag(self.key_of(text, scope))
         });
         let condition = if equal { condition } else { condition.not() };
         Value::cases(both(&Condition::always(), &condition).into())

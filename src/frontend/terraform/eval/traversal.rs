@@ -1,7 +1,7 @@
 //! References: what a name means, and the attributes, indexes and splats after it.
 
 use super::super::provider;
-use super::super::syntax::{Expression, Kind as Syntax, Step};
+use super::super::syntax::{Block, Expression, Kind as Syntax, Step};
 use super::super::value::{Key, Kind, ResourceId, Value};
 use super::{Evaluator, Scope};
 use std::sync::Arc;
@@ -172,10 +172,20 @@ impl Evaluator<'_> {
     }
 
     fn resource_attribute(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
+        if let Some(told) = self.told_by_provider(id, name) {
+            return told;
+        }
         if provider::is_link(&id.kind, name) {
             return Kind::Reference(id.clone(), name.clone()).into();
         }
         self.configured(id, name)
+    }
+
+    /// The block that declares a resource or data source.
+    pub(super) fn block_of(&self, id: &ResourceId) -> Option<Arc<Block>> {
+        let declared = &self.instances[id.module].module;
+        let blocks = if id.data { &declared.data } else { &declared.resources };
+        blocks.get(&(id.kind.clone(), id.name.clone())).cloned()
     }
 
     /// What the block of a resource says about `name`, or the provider's default.
@@ -185,10 +195,7 @@ impl Evaluator<'_> {
         let Some(expansion) = self.resource(id.module, id.data, &label) else {
             return Value::unknown(format!("`{}` is not declared", id.address));
         };
-        let member = expansion.members.iter().find(|member| member.key == id.key);
-        let declared = &self.instances[id.module].module;
-        let blocks = if id.data { &declared.data } else { &declared.resources };
-        let (Some(member), Some(block)) = (member, blocks.get(&label).cloned()) else {
+        let (Some(member), Some(block)) = (expansion.member(&id.key), self.block_of(id)) else {
             return unknown();
         };
         let scope = member.scope.clone();
@@ -197,10 +204,8 @@ impl Evaluator<'_> {
                 span: Some(block.header),
                 ..default
             },
-            _ => {
-                let _ = this;
-                unknown()
-            }
+            _ if &**name == "region" && id.kind.starts_with("aws_") => this.region(&id.kind, &block.body, &scope),
+            _ => unknown(),
         };
         let Some(attribute) = block.body.attribute(name) else {
             return default(self);

@@ -37,24 +37,26 @@ impl Lowering<'_, '_> {
     fn has_block(&mut self, node: &Node, name: &str) -> Attribute<bool> {
         match self.blocks(&node.block.body, &node.scope, name) {
             Err(reason) => Attribute::unresolved(name, reason, node.resource.header),
-            Ok(blocks) => match blocks.first() {
-                None => Attribute::absent(name, false, node.resource.header),
-                Some(nested) => {
-                    let mut attribute = Attribute::set(name, true, nested.span);
-                    let otherwise = nested.when.not();
-                    if otherwise.is_possible() {
-                        let mut absent = Attribute::absent(name, false, node.resource.header);
-                        for case in &mut attribute.cases {
-                            case.when = nested.when.clone();
-                        }
-                        for case in &mut absent.cases {
-                            case.when = otherwise.clone();
-                        }
-                        attribute.cases.extend(absent.cases);
+            Ok(blocks) => {
+                let absent = Attribute::absent(name, false, node.resource.header);
+                let Some(first) = blocks.first() else {
+                    return absent;
+                };
+                let mut attribute = Attribute::set(name, true, first.span);
+                // Dynamic blocks may make one in several worlds.
+                let present = blocks
+                    .iter()
+                    .skip(1)
+                    .fold(first.when.clone(), |when, nested| when.or(&nested.when));
+                let otherwise = present.not();
+                if otherwise.is_possible() {
+                    attribute.cases.extend(absent.cases);
+                    for (case, when) in attribute.cases.iter_mut().zip([present, otherwise]) {
+                        case.when = when;
                     }
-                    attribute
                 }
-            },
+                attribute
+            }
         }
     }
 

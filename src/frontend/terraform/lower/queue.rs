@@ -1,15 +1,13 @@
-//! Queues, and the separate resources that set their redrive policies.
+//! Queues and their policies.
 
 use super::super::json;
 use super::super::value::{Kind, Value};
 use super::read::{Refusal, boolean, integer, link, refusal, seconds, text};
-use super::{Lowering, Node, Policy, Separate, missing};
+use super::{Lowering, Node, missing};
 use crate::graph::{
-    Attribute, Case, Condition, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, State,
-    Target, limits,
+    Attribute, Case, Condition, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, State, limits,
 };
 use crate::source::Span;
-use std::sync::Arc;
 
 impl Lowering<'_, '_> {
     pub(super) fn queue(&mut self, node: &Node) {
@@ -51,11 +49,14 @@ impl Lowering<'_, '_> {
             redrive: self.redrive(node),
             redrive_allow: self.redrive_allow(node),
         };
+        if let Some(cause) = &node.cause {
+            self.causes.insert(node.resource.address.clone(), cause.clone());
+        }
         self.graph.queues.push(queue);
         self.inline_queue_policy(node);
     }
 
-    fn redrive(&mut self, node: &Node) -> Attribute<Option<RedrivePolicy>> {
+    pub(super) fn redrive(&mut self, node: &Node) -> Attribute<Option<RedrivePolicy>> {
         let argument = self.argument(&node.block.body, &node.scope, "redrive_policy");
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
         self.policy("redrive_policy", argument, node, |lowering, policy, world| {
@@ -63,7 +64,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    fn redrive_allow(&mut self, node: &Node) -> Attribute<Option<RedriveAllowPolicy>> {
+    pub(super) fn redrive_allow(&mut self, node: &Node) -> Attribute<Option<RedriveAllowPolicy>> {
         let argument = self.argument(&node.block.body, &node.scope, "redrive_allow_policy");
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
         self.policy("redrive_allow_policy", argument, node, |lowering, policy, world| {
@@ -218,105 +219,5 @@ impl Lowering<'_, '_> {
             }
         }
         Ok(Some(RedriveAllowPolicy { permission, sources }))
-    }
-
-    pub(super) fn separate_redrive(&mut self, node: &Node) {
-        let policy = Policy::Redrive(self.redrive(node));
-        self.keep_separate(node, policy);
-    }
-
-    pub(super) fn separate_redrive_allow(&mut self, node: &Node) {
-        let policy = Policy::RedriveAllow(self.redrive_allow(node));
-        self.keep_separate(node, policy);
-    }
-
-    fn keep_separate(&mut self, node: &Node, policy: Policy) {
-        let queue = self.link(node, "queue_url");
-        let mut when = node.resource.when.clone();
-        if node.resource.uncertain.is_some() {
-            let key = format!("{}|{}", self.graph.unit.name, node.resource.address);
-            when = when.and(&Condition::flag(key));
-        }
-        self.separate.push(Separate { queue, when, policy });
-    }
-
-    /// Merges the separate resources into the queues they name.
-    pub(super) fn merge_separate(&mut self) {
-        for separate in std::mem::take(&mut self.separate) {
-            for case in &separate.queue.cases {
-                let when = separate.when.and(&case.when);
-                for queue in &mut self.graph.queues {
-                    let named = match case.value() {
-                        Some(link) => names(link, queue),
-                        // It may be any queue: what is absent there is not known to be.
-                        None => false,
-                    };
-                    match (&separate.policy, case.value()) {
-                        (Policy::Redrive(policy), Some(_)) if named => merge(&mut queue.redrive, policy, &when),
-                        (Policy::RedriveAllow(policy), Some(_)) if named => {
-                            merge(&mut queue.redrive_allow, policy, &when);
-                        }
-                        (Policy::Redrive(_), None) => doubt(&mut queue.redrive, case),
-                        (Policy::RedriveAllow(_), None) => doubt(&mut queue.redrive_allow, case),
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn names(link: &Link, queue: &Queue) -> bool {
-    match &link.target {
-        Target::Resource(address) => *address == queue.resource.address,
-        Target::External(written) => {
-            let last = written.rsplit(['/', ':']).next();
-            queue
-                .name
-                .known()
-                .is_some_and(|name| name.is_some() && name.as_deref() == last)
-        }
-        Target::Elsewhere { .. } | Target::Dangling(_) => false,
-    }
-}
-
-/// Where `when` holds, the separate policy replaces the queue's own.
-fn merge<T: Clone>(own: &mut Attribute<Option<T>>, separate: &Attribute<Option<T>>, when: &Condition) {
-    let mut cases: Vec<Case<Option<T>>> = Vec::new();
-    for case in &separate.cases {
-        let both = case.when.and(when);
-        if both.is_possible() {
-            cases.push(Case {
-                when: both,
-                ..case.clone()
-            });
-        }
-    }
-    let otherwise = when.not();
-    for case in &own.cases {
-        let both = case.when.and(&otherwise);
-        if both.is_possible() {
-            cases.push(Case {
-                when: both,
-                ..case.clone()
-            });
-        }
-    }
-    if !cases.is_empty() {
-        own.cases = cases;
-        own.name = separate.name.clone();
-    }
-}
-
-/// Makes an absent policy unresolved.
-fn doubt<T, U>(own: &mut Attribute<Option<T>>, case: &Case<U>) {
-    let State::Unresolved(reason) = &case.state else {
-        return;
-    };
-    let reason: Arc<str> = reason.clone();
-    for case in &mut own.cases {
-        if matches!(case.state, State::Default(None)) {
-            case.state = State::Unresolved(reason.clone());
-        }
     }
 }

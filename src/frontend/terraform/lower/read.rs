@@ -1,11 +1,12 @@
 //! Reads arguments and nested blocks of a resource as attributes of the graph: case by case, with place and origin.
 
 use super::super::eval::{Evaluator, Scope};
+use super::super::json;
 use super::super::syntax::{Block, Body};
-use super::super::value::{Kind, ResourceId, Value};
-use super::super::{json, provider};
+use super::super::value::{Kind, Value};
+pub(super) use super::link::link;
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Case, Condition, Form, Link, Seconds, State, Target};
+use crate::graph::{Attribute, Case, Condition, Link, Seconds, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -51,9 +52,6 @@ impl Nested {
 
 /// Why a value is no `T`.
 pub(super) type Refusal = Arc<str>;
-
-/// Aliases of aliases are followed so far.
-const MAX_ALIASES: usize = 8;
 
 impl Lowering<'_, '_> {
     /// The value of an argument and the place of the argument.
@@ -335,94 +333,4 @@ pub(super) fn refusal(value: &Value, or: &str) -> Refusal {
         Kind::Cases(_) => "it depends on conditions inside of a text".into(),
         _ => or.into(),
     }
-}
-
-/// A link to a queue, a function, or anything else.
-pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Refusal> {
-    follow(eval, value, 0)
-}
-
-fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Refusal> {
-    match &value.kind {
-        Kind::Reference(id, attribute) => reference(eval, id, attribute, depth),
-        Kind::Text(text) => Ok(external(text)),
-        Kind::Template(parts) => {
-            let plain: Vec<Value> = parts.iter().map(|part| eval.plain(part.clone())).collect();
-            if let Kind::Text(text) = super::super::value::joined(plain).kind {
-                return Ok(external(&text));
-            }
-            composed(eval, parts, depth).ok_or_else(|| refusal(value, "it is not a link"))
-        }
-        _ => Err(refusal(value, "it is not an ARN, a URL or a name")),
-    }
-}
-
-fn external(text: &Arc<str>) -> Link {
-    let form = if text.starts_with("arn:") {
-        Form::Arn
-    } else if text.starts_with("https://") || text.starts_with("http://") {
-        Form::Url
-    } else {
-        Form::Name
-    };
-    Link {
-        target: Target::External(text.clone()),
-        form,
-    }
-}
-
-fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Refusal> {
-    let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
-    let label = (id.kind.clone(), id.name.clone());
-    if eval.resource(id.module, id.data, &label).is_none() {
-        return Ok(Link {
-            target: Target::Dangling(id.address.clone()),
-            form,
-        });
-    }
-    if id.data {
-        let name: Arc<str> = match &*id.kind {
-            "aws_sqs_queue" => "name".into(),
-            "aws_lambda_function" => "function_name".into(),
-            "aws_iam_role" | "aws_sns_topic" => "name".into(),
-            "aws_iam_policy" if attribute == "arn" => "arn".into(),
-            _ => return Err(format!("`{}.{attribute}` is known only after apply", id.address).into()),
-        };
-        let name = eval.configured(id, &name);
-        return follow(eval, &name, depth + 1);
-    }
-    if &*id.kind == "aws_lambda_alias" && depth < MAX_ALIASES {
-        let function = eval.configured(id, &"function_name".into());
-        let link = follow(eval, &function, depth + 1)?;
-        return Ok(Link { form, ..link });
-    }
-    Ok(Link {
-        target: Target::Resource(id.address.clone()),
-        form,
-    })
-}
-
-/// A link in the parts of a text: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
-fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link> {
-    let (first, last) = (parts.first()?, parts.last()?);
-    if let Kind::Reference(id, attribute) = &first.kind
-        && &*id.kind == "aws_lambda_function"
-        && parts
-            .get(1)
-            .and_then(Value::to_text)
-            .is_some_and(|text| text.starts_with(':'))
-    {
-        return reference(eval, id, attribute, depth).ok();
-    }
-    if let Kind::Reference(id, attribute) = &last.kind
-        && provider::is_name(&id.kind, attribute)
-        && first.to_text().is_some_and(|text| text.starts_with("arn:"))
-    {
-        let link = reference(eval, id, attribute, depth).ok()?;
-        return Some(Link {
-            form: Form::Arn,
-            ..link
-        });
-    }
-    None
 }

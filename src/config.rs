@@ -1,0 +1,195 @@
+//! `sqslint.toml`: what a team has decided, and where it says so.
+//!
+//! `file` is the shape of the file, `load` finds and reads it, `check` turns what is written into what it means, with
+//! an error for every name that means nothing. It knows the names of rules and their settings, and nothing of graphs.
+
+mod check;
+mod duration;
+mod error;
+mod file;
+mod load;
+
+pub use duration::Duration;
+pub use error::ConfigError;
+pub use load::{Configs, NAMES, Source};
+
+use crate::diagnostic::Severity;
+use crate::given::{Given, Parameters, Variable};
+use crate::rules::{Rule, Value};
+use globset::GlobSet;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+
+/// The schema of the file, which is generated from the types that read it.
+pub const SCHEMA: &str = include_str!("../sqslint.schema.json");
+
+/// From which severity on a finding fails a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailLevel {
+    /// This severity or a higher one.
+    At(Severity),
+    /// None does.
+    Never,
+}
+
+impl Default for FailLevel {
+    fn default() -> Self {
+        FailLevel::At(Severity::Warning)
+    }
+}
+
+impl FailLevel {
+    /// Whether a finding of this severity fails a run.
+    pub fn fails(self, severity: Severity) -> bool {
+        match self {
+            FailLevel::At(least) => severity >= least,
+            FailLevel::Never => false,
+        }
+    }
+}
+
+/// What a configuration says of one rule.
+#[derive(Debug, Clone, Default)]
+pub struct RuleSettings {
+    /// The severity of all its findings.
+    pub severity: Option<Severity>,
+    /// Whether comments may silence it; they may where nothing is said.
+    pub suppressible: Option<bool>,
+    /// Its own settings that differ from their defaults.
+    pub values: FxHashMap<&'static str, Value>,
+}
+
+/// Rules that are ignored in some places.
+#[derive(Debug, Clone)]
+pub struct Override {
+    /// Files, relative to the configuration; `None` is every file.
+    pub paths: Option<GlobSet>,
+    /// Addresses; `None` is every one.
+    pub resources: Option<GlobSet>,
+    /// Names of rules, categories, sets.
+    pub ignore: Vec<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// A set of values under which the files are judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    /// Its name.
+    pub name: String,
+    /// What it gives to variables and parameters.
+    pub given: Given,
+}
+
+/// A consumer that no template links to its queue, or what work costs that one does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Consumer {
+    /// Address, logical id, queue name, or a pattern of these.
+    pub queue: String,
+    /// The function it narrows the queue's consumers to.
+    pub function: Option<String>,
+    /// Half of the messages take no longer.
+    pub p50: Option<Duration>,
+    /// 99 of 100 messages take no longer.
+    pub p99: Option<Duration>,
+    /// No message takes longer.
+    pub max: Option<Duration>,
+    /// How often a worker renews the visibility timeout, and to what.
+    pub heartbeat: Option<Heartbeat>,
+    /// How many messages of a batch are worked on at once.
+    pub parallelism: Option<u32>,
+    /// When it was measured, as `year-month-day`.
+    pub measured: Option<String>,
+}
+
+/// How a worker keeps its message hidden.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Heartbeat {
+    /// How often.
+    pub every: Duration,
+    /// Until how long after the call.
+    pub extend_to: Duration,
+}
+
+/// What holds for the units below one configuration file, or without one.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The files it was read from, nearest first; none for what is built in.
+    pub files: Vec<PathBuf>,
+    /// Rules that run in place of the default set.
+    pub select: Option<Vec<String>>,
+    /// Rules that do not run.
+    pub ignore: Vec<String>,
+    /// From which severity on a finding fails a run.
+    pub fail_level: Option<FailLevel>,
+    /// Files and directories that are passed over, relative to the file that says so.
+    pub exclude: Vec<(PathBuf, GlobSet)>,
+    /// Whether a suppression has to give a reason.
+    pub require_reason: bool,
+    /// The baseline that applies.
+    pub baseline: Option<PathBuf>,
+    /// What is said of single rules.
+    pub rules: FxHashMap<&'static str, RuleSettings>,
+    /// Rules ignored in some places, with the directory that their paths are relative to.
+    pub overrides: Vec<(PathBuf, Override)>,
+    /// The environments to judge.
+    pub environments: Vec<Environment>,
+    /// Declared consumers.
+    pub consumers: Vec<Consumer>,
+}
+
+impl Config {
+    /// Whether `path` is one that the configuration passes over.
+    pub fn excludes(&self, path: &Path) -> bool {
+        self.exclude
+            .iter()
+            .any(|(base, globs)| matches_below(globs, base, path))
+    }
+
+    /// The settings of `rule`, where something is said of it.
+    pub fn rule(&self, rule: &Rule) -> Option<&RuleSettings> {
+        self.rules.get(rule.id)
+    }
+
+    /// Whether comments may silence the rule called `id`.
+    pub fn may_suppress(&self, id: &str) -> bool {
+        self.rules.get(id).and_then(|rule| rule.suppressible).unwrap_or(true)
+    }
+
+    /// The override that silences `rule` for a resource at `address` whose finding stands in `file`.
+    pub fn silences(&self, rule: &Rule, file: &Path, address: &str) -> Option<&Override> {
+        let applies = |(base, rules): &&(PathBuf, Override)| {
+            let paths = rules.paths.as_ref();
+            let resources = rules.resources.as_ref();
+            rules.ignore.iter().any(|name| crate::selection::covers(name, rule))
+                && paths.is_none_or(|globs| matches_below(globs, base, file))
+                && resources.is_none_or(|globs| globs.is_match(address))
+        };
+        self.overrides.iter().find(applies).map(|(_, rules)| rules)
+    }
+}
+
+/// Whether `path`, or a directory above it, matches one of `globs`, which are relative to `base`.
+fn matches_below(globs: &GlobSet, base: &Path, path: &Path) -> bool {
+    let Ok(relative) = path.strip_prefix(base) else {
+        return false;
+    };
+    let all = relative.ancestors().filter(|part| !part.as_os_str().is_empty());
+    all.into_iter().any(|part| globs.is_match(part))
+}
+
+impl Environment {
+    /// What the environment gives, and what the command line gives over it.
+    pub fn over(&self, command_line: &Given) -> Given {
+        let chain = |first: &[Variable], then: &[Variable]| first.iter().chain(then).cloned().collect();
+        let both = |first: &[Parameters], then: &[Parameters]| first.iter().chain(then).cloned().collect();
+        let either = |first: &Option<String>, then: &Option<String>| then.clone().or_else(|| first.clone());
+        Given {
+            variables: chain(&self.given.variables, &command_line.variables),
+            parameters: both(&self.given.parameters, &command_line.parameters),
+            workspace: either(&self.given.workspace, &command_line.workspace),
+            region: either(&self.given.region, &command_line.region),
+            account: either(&self.given.account, &command_line.account),
+        }
+    }
+}

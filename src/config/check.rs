@@ -1,0 +1,384 @@
+//! From what a file says to what it means. Every name that means nothing is an error with its place.
+
+use super::file::{self, File};
+use super::{Config, ConfigError, Consumer, Duration, Environment, FailLevel, Heartbeat, Override, RuleSettings};
+use crate::diagnostic::Severity;
+use crate::given::{Given, Parameters, Variable};
+use crate::rules::{self, Rule, Value};
+use crate::selection;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// One file, checked by itself.
+#[derive(Debug)]
+pub(super) struct Checked {
+    /// What it builds on, and where it says so.
+    pub(super) extend: Option<(PathBuf, Range<usize>)>,
+    config: Config,
+    requires_reason: Option<bool>,
+}
+
+/// Where errors are told.
+struct Reader<'t> {
+    text: &'t str,
+    path: Option<&'t Path>,
+    base: &'t Path,
+}
+
+type Checks<T> = Result<T, ConfigError>;
+
+impl Checked {
+    /// Reads `text`; its paths are relative to `base`.
+    pub(super) fn parse(text: &str, path: Option<&Path>, base: &Path) -> Checks<Checked> {
+        let reader = Reader { text, path, base };
+        let file: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
+        reader.file(file)
+    }
+
+    /// Puts this over `config`: what it says wins, and what adds up is added.
+    pub(super) fn over(self, config: &mut Config) {
+        let own = self.config;
+        config.select = own.select.or(config.select.take());
+        config.ignore.extend(own.ignore);
+        config.fail_level = own.fail_level.or(config.fail_level);
+        config.exclude.extend(own.exclude);
+        config.require_reason = self.requires_reason.unwrap_or(config.require_reason);
+        config.baseline = own.baseline.or(config.baseline.take());
+        for rule in rules::RULES {
+            if let Some(settings) = own.rules.get(rule.id) {
+                let known = config.rules.entry(rule.id).or_default();
+                known.severity = settings.severity.or(known.severity);
+                known.suppressible = settings.suppressible.or(known.suppressible);
+                known
+                    .values
+                    .extend(settings.values.iter().map(|(name, value)| (*name, *value)));
+            }
+        }
+        config.overrides.extend(own.overrides);
+        for environment in own.environments {
+            config.environments.retain(|known| known.name != environment.name);
+            config.environments.push(environment);
+        }
+        config.consumers.extend(own.consumers);
+    }
+}
+
+impl Reader<'_> {
+    fn error(&self, span: Range<usize>, message: impl Into<String>) -> ConfigError {
+        ConfigError {
+            path: self.path.map(Path::to_owned),
+            text: self.text.to_owned(),
+            span: Some(span),
+            message: message.into(),
+        }
+    }
+
+    /// What the parser says, with the nearest of the names that it would have taken.
+    fn syntax(&self, error: &toml::de::Error) -> ConfigError {
+        let said = error.message().trim().replace('\n', ", ");
+        let mut quoted = said.split('`').skip(1).step_by(2);
+        let message = match (said.starts_with("unknown "), quoted.next()) {
+            (true, Some(name)) => {
+                let kind = if said.starts_with("unknown variant") {
+                    "value"
+                } else {
+                    "key"
+                };
+                let known: Vec<&str> = quoted.collect();
+                unknown(kind, name, &known)
+            }
+            _ => said,
+        };
+        self.error(error.span().unwrap_or(0..0), message)
+    }
+
+    fn file(&self, file: File) -> Checks<Checked> {
+        if let Some(required) = &file.required_version {
+            self.version(required)?;
+        }
+        let fail_level = file.fail_level.map(|level| match severity(level) {
+            Some(severity) => FailLevel::At(severity),
+            None => FailLevel::Never,
+        });
+        let select = file.select.as_deref().map(|names| self.rule_names(names)).transpose()?;
+        let mut exclude = Vec::new();
+        if !file.exclude.is_empty() {
+            exclude.push((self.base.to_owned(), self.globs(&file.exclude)?));
+        }
+        let mut settings = FxHashMap::default();
+        for (name, table) in &file.rules {
+            let rule = self.rule(name)?;
+            settings.insert(rule.id, self.rule_settings(rule, table)?);
+        }
+        let overrides = file
+            .overrides
+            .iter()
+            .map(|rules| Ok((self.base.to_owned(), self.override_of(rules)?)));
+        let config = Config {
+            files: Vec::new(),
+            select,
+            ignore: self.rule_names(&file.ignore)?,
+            fail_level,
+            exclude,
+            require_reason: false,
+            baseline: file.baseline.map(|path| self.base.join(path)),
+            rules: settings,
+            overrides: overrides.collect::<Checks<Vec<_>>>()?,
+            environments: self.environments(file.environments)?,
+            consumers: file
+                .consumers
+                .iter()
+                .map(|one| self.consumer(one))
+                .collect::<Checks<Vec<_>>>()?,
+        };
+        Ok(Checked {
+            extend: file.extend.map(|path| {
+                let span = path.span();
+                (self.base.join(path.into_inner()), span)
+            }),
+            config,
+            requires_reason: file.require_reason,
+        })
+    }
+
+    fn version(&self, required: &Spanned<String>) -> Checks<()> {
+        const OWN: &str = env!("CARGO_PKG_VERSION");
+        let range = semver::VersionReq::parse(required.get_ref())
+            .map_err(|_| self.error(required.span(), "it is no range of versions; write it as `>=0.1`"))?;
+        let own = semver::Version::parse(OWN).expect("the package has a version");
+        if range.matches(&own) {
+            return Ok(());
+        }
+        let message = format!("this file is for sqslint {}, and this is {OWN}", required.get_ref());
+        Err(self.error(required.span(), message))
+    }
+
+    fn rule_names(&self, names: &[Spanned<String>]) -> Checks<Vec<String>> {
+        let check = |name: &Spanned<String>| match selection::check(name.get_ref()) {
+            Ok(()) => Ok(name.get_ref().clone()),
+            Err(unknown) => Err(self.error(name.span(), unknown.to_string())),
+        };
+        names.iter().map(check).collect()
+    }
+
+    fn rule(&self, name: &Spanned<String>) -> Checks<&'static Rule> {
+        let ids: Vec<&str> = rules::RULES.iter().map(|rule| rule.id).collect();
+        rules::by_id(name.get_ref()).ok_or_else(|| self.error(name.span(), unknown("rule", name.get_ref(), &ids)))
+    }
+
+    fn globs(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in patterns {
+            let refuse = |error: globset::Error| self.error(pattern.span(), format!("it is no glob: {}", error.kind()));
+            set.add(Glob::new(pattern.get_ref().trim_end_matches('/')).map_err(refuse)?);
+        }
+        set.build().map_err(|error| self.error(0..0, error.to_string()))
+    }
+
+    fn rule_settings(
+        &self,
+        rule: &Rule,
+        table: &std::collections::BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+    ) -> Checks<RuleSettings> {
+        let mut settings = RuleSettings::default();
+        for (key, value) in table {
+            match (key.get_ref().as_str(), value.get_ref()) {
+                ("severity", toml::Value::String(name)) => {
+                    let names = ["error", "warning", "info"];
+                    let found = Severity::ALL.into_iter().find(|severity| severity.name() == name);
+                    let refuse = || self.error(value.span(), unknown("severity", name, &names));
+                    settings.severity = Some(found.ok_or_else(refuse)?);
+                }
+                ("severity", _) => return Err(self.error(value.span(), "a severity is a text")),
+                ("suppressible", toml::Value::Boolean(flag)) => settings.suppressible = Some(*flag),
+                ("suppressible", _) => return Err(self.error(value.span(), "it is `true` or `false`")),
+                (name, value_of) => {
+                    let known = rule.settings.iter().find(|setting| setting.name == name);
+                    let Some(setting) = known else {
+                        let own = rule.settings.iter().map(|setting| setting.name);
+                        let names: Vec<&str> = own.chain(["severity", "suppressible"]).collect();
+                        let kind = format!("setting of `{}`:", rule.id);
+                        return Err(self.error(key.span(), unknown(&kind, name, &names)));
+                    };
+                    let read = match (setting.default, value_of) {
+                        (Value::Number { least, .. }, toml::Value::Integer(number)) if *number >= least => {
+                            Value::Number { value: *number, least }
+                        }
+                        (Value::Number { least, .. }, _) => {
+                            let message = format!("`{name}` is a whole number from {least} on");
+                            return Err(self.error(value.span(), message));
+                        }
+                        (Value::Flag(_), toml::Value::Boolean(flag)) => Value::Flag(*flag),
+                        (Value::Flag(_), _) => return Err(self.error(value.span(), "it is `true` or `false`")),
+                    };
+                    settings.values.insert(setting.name, read);
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    fn override_of(&self, rules: &file::Override) -> Checks<Override> {
+        let globs =
+            |patterns: &Option<Vec<Spanned<String>>>| patterns.as_deref().map(|all| self.globs(all)).transpose();
+        let whole = rules.ignore.first().map_or(0..0, Spanned::span);
+        if rules.paths.is_none() && rules.resources.is_none() {
+            let message = "an override names `paths` or `resources`; what holds everywhere is `ignore` at the top";
+            return Err(self.error(whole, message));
+        }
+        Ok(Override {
+            paths: globs(&rules.paths)?,
+            resources: rules.resources.as_deref().map(|all| self.addresses(all)).transpose()?,
+            ignore: self.rule_names(&rules.ignore)?,
+            reason: rules.reason.clone(),
+        })
+    }
+
+    /// Globs of addresses, in which `[` is the bracket of an instance's key and stands for itself.
+    fn addresses(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in patterns {
+            let escaped = pattern.get_ref().replace('[', "[[]").replace('{', "[{]");
+            let refuse = |error: globset::Error| self.error(pattern.span(), format!("it is no glob: {}", error.kind()));
+            set.add(Glob::new(&escaped).map_err(refuse)?);
+        }
+        set.build().map_err(|error| self.error(0..0, error.to_string()))
+    }
+
+    fn environments(&self, written: Vec<file::Environment>) -> Checks<Vec<Environment>> {
+        let mut all: Vec<Environment> = Vec::new();
+        for environment in written {
+            let name = environment.name.get_ref();
+            if name.trim().is_empty() {
+                return Err(self.error(environment.name.span(), "an environment has a name"));
+            }
+            if all.iter().any(|known| known.name == *name) {
+                let message = format!("there are two environments called `{name}`");
+                return Err(self.error(environment.name.span(), message));
+            }
+            let files = environment
+                .var_files
+                .iter()
+                .map(|path| Variable::File(self.base.join(path)));
+            let parameters = environment
+                .parameters
+                .iter()
+                .map(|path| Parameters::File(self.base.join(path)));
+            all.push(Environment {
+                given: Given {
+                    variables: files.collect(),
+                    parameters: parameters.collect(),
+                    workspace: environment.workspace,
+                    region: environment.region,
+                    account: environment.account,
+                },
+                name: environment.name.into_inner(),
+            });
+        }
+        Ok(all)
+    }
+
+    fn duration(&self, text: &Spanned<String>) -> Checks<Duration> {
+        let refuse = || {
+            self.error(
+                text.span(),
+                "it is no duration; write a number with its unit, as `12s` or `1.5m`",
+            )
+        };
+        Duration::parse(text.get_ref()).ok_or_else(refuse)
+    }
+
+    fn consumer(&self, written: &file::Consumer) -> Checks<Consumer> {
+        let read = |text: Option<&Spanned<String>>| text.map(|text| self.duration(text)).transpose();
+        let processing = written.processing.as_ref();
+        let of = |part: fn(&file::Processing) -> Option<&Spanned<String>>| {
+            read(processing.and_then(|spanned| part(spanned.get_ref())))
+        };
+        let (p50, p99, max) = (
+            of(|p| p.p50.as_ref())?,
+            of(|p| p.p99.as_ref())?,
+            of(|p| p.max.as_ref())?,
+        );
+        if let Some(spanned) = processing {
+            let known: Vec<Duration> = [p50, p99, max].into_iter().flatten().collect();
+            if known.is_empty() {
+                return Err(self.error(
+                    spanned.span(),
+                    "`processing` says one of `p50`, `p99` and `max` at least",
+                ));
+            }
+            if !known.is_sorted() {
+                return Err(self.error(spanned.span(), "`p50` is at most `p99`, and `p99` at most `max`"));
+            }
+        }
+        if written.queue.get_ref().trim().is_empty() {
+            return Err(self.error(written.queue.span(), "a consumer names its queue"));
+        }
+        if written.parallelism == Some(0) {
+            return Err(self.error(written.queue.span(), "`parallelism` is 1 or more"));
+        }
+        let heartbeat = match &written.heartbeat {
+            None => None,
+            Some(heartbeat) => Some(Heartbeat {
+                every: self.duration(&heartbeat.every)?,
+                extend_to: self.duration(&heartbeat.extend_to)?,
+            }),
+        };
+        if let (Some(_), Some(heartbeat)) = (&written.function, &written.heartbeat) {
+            let message =
+                "Lambda renews no visibility timeout: a heartbeat is a worker's, and `function` makes this a function";
+            return Err(self.error(heartbeat.every.span(), message));
+        }
+        Ok(Consumer {
+            queue: written.queue.get_ref().clone(),
+            function: written.function.clone(),
+            p50,
+            p99,
+            max,
+            heartbeat,
+            parallelism: written.parallelism,
+            measured: written.measured.as_ref().map(|day| self.day(day)).transpose()?,
+        })
+    }
+
+    /// A date of TOML, or a text that holds one.
+    fn day(&self, value: &Spanned<toml::Value>) -> Checks<String> {
+        let date = match value.get_ref() {
+            toml::Value::Datetime(found) => found.date,
+            toml::Value::String(text) => text.parse().ok().and_then(|found: toml::value::Datetime| found.date),
+            _ => None,
+        };
+        let date = date.ok_or_else(|| self.error(value.span(), "it is no day; write it as `2026-03-14`"))?;
+        Ok(date.to_string())
+    }
+}
+
+fn severity(level: file::Level) -> Option<Severity> {
+    match level {
+        file::Level::Error => Some(Severity::Error),
+        file::Level::Warning => Some(Severity::Warning),
+        file::Level::Info => Some(Severity::Info),
+        file::Level::Never => None,
+    }
+}
+
+/// "unknown key `x`", with the nearest of `known`, or all of them where none is near.
+fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
+    const LISTED: usize = 8;
+    let suggestion = match selection::nearest(name, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if !known.is_empty() && known.len() <= LISTED => {
+            let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            format!(
+                "; there {} {}",
+                if known.len() == 1 { "is" } else { "are" },
+                all.join(", ")
+            )
+        }
+        None => String::new(),
+    };
+    format!("unknown {kind} `{name}`{suggestion}")
+}

@@ -1,0 +1,70 @@
+//! Spans of time as people write them: `280s`, `1.5m`, `250ms`.
+
+use std::fmt;
+
+/// A span of time, kept in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Duration(u64);
+
+/// Units and how many milliseconds they have; the longest spelling of each first.
+const UNITS: [(&str, u64); 5] = [
+    ("ms", 1),
+    ("s", 1_000),
+    ("m", 60_000),
+    ("h", 3_600_000),
+    ("d", 86_400_000),
+];
+
+/// More than any queue keeps a message.
+const LONGEST: f64 = 1e12;
+
+impl Duration {
+    /// Reads a number with its unit.
+    pub fn parse(text: &str) -> Option<Duration> {
+        let text = text.trim();
+        let (number, milliseconds) = UNITS
+            .iter()
+            .find_map(|(unit, milliseconds)| Some((text.strip_suffix(unit)?, *milliseconds)))?;
+        let number: f64 = number.trim_end().parse().ok()?;
+        #[allow(clippy::cast_precision_loss, reason = "a day in milliseconds is exact")]
+        let total = number * milliseconds as f64;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range is checked"
+        )]
+        (total >= 0.0 && total < LONGEST).then_some(Duration(total.round() as u64))
+    }
+
+    /// In milliseconds.
+    pub fn milliseconds(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_multiple_of(1_000) {
+            write!(f, "{} s", self.0 / 1_000)
+        } else {
+            write!(f, "{} ms", self.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_units() {
+        let read = |text| Duration::parse(text).map(Duration::milliseconds);
+        assert_eq!(read("280s"), Some(280_000));
+        assert_eq!(read("250ms"), Some(250));
+        assert_eq!(read("1.5 m"), Some(90_000));
+        assert_eq!(read("12h"), Some(43_200_000));
+        for wrong in ["280", "s", "-1s", "1e300s", "NaNs", "infs", ""] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What is wrong with a configuration, said with the place.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// A configuration that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The file; `None` for the command line.
+    pub path: Option<PathBuf>,
+    /// Its text.
+    pub text: String,
+    /// The bytes that are wrong; `None` where it is the whole file.
+    pub span: Option<Range<usize>>,
+    /// What is wrong, with the nearest name where a slip is likely.
+    pub message: String,
+}
+
+impl ConfigError {
+    /// Line and column of its place, from 1.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        let before = self.text.get(..self.span.as_ref()?.start)?;
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Some((line, column))
+    }
+
+    /// The line it stands in, with carets under what is wrong.
+    fn excerpt(&self) -> Option<String> {
+        let (line, column) = self.position()?;
+        let span = self.span.as_ref()?;
+        let text = self.text.lines().nth(line - 1)?;
+        let marked = self.text.get(span.clone()).unwrap_or_default();
+        let marked = marked.lines().next().unwrap_or_default().chars().count().max(1);
+        let number = line.to_string();
+        let margin = " ".repeat(number.len());
+        // Tabs stay tabs, so that the carets stand under their characters.
+        let before: String = text
+            .chars()
+            .take(column - 1)
+            .map(|c| if c == '\t' { c } else { ' ' })
+            .collect();
+        Some(format!(
+            "\n{margin} |\n{number} | {text}\n{margin} | {before}{}",
+            "^".repeat(marked)
+        ))
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.path.as_ref().map(|path| path.display().to_string());
+        let name = name.unwrap_or_else(|| "--config".to_owned());
+        match self.position() {
+            Some((line, column)) => write!(f, "{name}:{line}:{column}: {}", self.message)?,
+            None => write!(f, "{name}: {}", self.message)?,
+        }
+        f.write_str(&self.excerpt().unwrap_or_default())
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,175 @@
+//! The shape of `sqslint.toml`. Doc comments become the descriptions of its schema.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// Settings of sqslint
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(title = "sqslint.toml"))]
+pub(super) struct File {
+    /// Another configuration to build on, relative to this file. What this file says wins; `ignore`, `exclude`,
+    /// `[[override]]` and `[[consumer]]` add up.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) extend: Option<Spanned<String>>,
+    /// The versions of sqslint that may use this file, such as `>=0.1`.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) required_version: Option<Spanned<String>>,
+    /// From which severity on a finding fails a run.
+    pub(super) fail_level: Option<Level>,
+    /// Rules, categories or sets (`default`, `pedantic`, `all`) that run in place of the default set.
+    #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
+    pub(super) select: Option<Vec<Spanned<String>>>,
+    /// Rules, categories or sets that do not run.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
+    pub(super) ignore: Vec<Spanned<String>>,
+    /// Files and directories to pass over, as globs relative to this file.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
+    pub(super) exclude: Vec<Spanned<String>>,
+    /// Whether a suppression has to give a reason.
+    pub(super) require_reason: Option<bool>,
+    /// The baseline, relative to this file.
+    pub(super) baseline: Option<String>,
+    /// Settings of single rules.
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, BTreeMap<String, RuleValue>>"))]
+    pub(super) rules: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<toml::Value>>>,
+    /// Rules that do not run in some places.
+    #[serde(rename = "override")]
+    pub(super) overrides: Vec<Override>,
+    /// Values under which the files are judged. Each environment is judged, and a finding says in which it holds.
+    #[serde(rename = "environment")]
+    pub(super) environments: Vec<Environment>,
+    /// Consumers that no template links to their queue, and how long work takes.
+    #[serde(rename = "consumer")]
+    pub(super) consumers: Vec<Consumer>,
+}
+
+/// A value of a rule's setting, for the schema.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "the schema is made from it")]
+pub(super) enum RuleValue {
+    Text(String),
+    Number(i64),
+    Flag(bool),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) enum Level {
+    Error,
+    Warning,
+    Info,
+    Never,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Override {
+    /// Files, as globs relative to this file.
+    #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
+    pub(super) paths: Option<Vec<Spanned<String>>>,
+    /// Addresses of resources, as globs.
+    #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
+    pub(super) resources: Option<Vec<Spanned<String>>>,
+    /// Rules, categories or sets that do not run there.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
+    pub(super) ignore: Vec<Spanned<String>>,
+    /// Why.
+    pub(super) reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Environment {
+    /// What findings call it.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(super) name: Spanned<String>,
+    /// Terraform variable files, relative to this file; later ones win.
+    #[serde(default)]
+    pub(super) var_files: Vec<String>,
+    /// `terraform.workspace`; `default` without it.
+    pub(super) workspace: Option<String>,
+    /// Values of template parameters, relative to this file.
+    pub(super) parameters: Option<String>,
+    /// `AWS::Region`, and the Region of providers that name none.
+    pub(super) region: Option<String>,
+    /// `AWS::AccountId`.
+    pub(super) account: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Consumer {
+    /// Address, logical id or name of the queue, or a glob of these.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(super) queue: Spanned<String>,
+    /// Narrows it to one function; without it the consumer is a worker.
+    pub(super) function: Option<String>,
+    /// How long one message takes, with a unit: `12s`, `1.5m`.
+    #[cfg_attr(test, schemars(with = "Processing"))]
+    pub(super) processing: Option<Spanned<Processing>>,
+    /// How a worker keeps its message hidden.
+    pub(super) heartbeat: Option<Heartbeat>,
+    /// How many messages of a batch are worked on at once.
+    pub(super) parallelism: Option<u32>,
+    /// The day of the measurement.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) measured: Option<Spanned<toml::Value>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Processing {
+    /// Half of the messages take no longer.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) p50: Option<Spanned<String>>,
+    /// 99 of 100 messages take no longer.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) p99: Option<Spanned<String>>,
+    /// No message takes longer.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) max: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Heartbeat {
+    /// How often `ChangeMessageVisibility` is called.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(super) every: Spanned<String>,
+    /// The visibility timeout that each call sets.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(super) extend_to: Spanned<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::File;
+
+    #[test]
+    fn the_committed_schema_is_that_of_the_types() {
+        let mut schema = serde_json::to_value(schemars::schema_for!(File)).expect("a schema is JSON");
+        let rules = crate::rules::RULES.iter().map(|rule| serde_json::Value::from(rule.id));
+        let names: Vec<serde_json::Value> = rules.collect();
+        schema["properties"]["rules"]["propertyNames"] = serde_json::json!({ "enum": names });
+        let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sqslint.schema.json");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &text).expect("the schema is writable");
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            committed == text,
+            "sqslint.schema.json is stale: run the tests with UPDATE=1"
+        );
+    }
+}

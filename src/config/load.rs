@@ -1,0 +1,163 @@
+//! Finds the configuration of an input, the nearest above it up to the repository's root, and reads what it extends.
+
+use super::check::Checked;
+use super::{Config, ConfigError};
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The names of a configuration file, in the order they are looked for.
+pub const NAMES: [&str; 2] = ["sqslint.toml", ".sqslint.toml"];
+
+/// How many files may extend one another.
+const MAX_EXTENDS: usize = 16;
+/// A configuration that is larger is none.
+const LARGEST: u64 = 1 << 20;
+
+/// Where the configuration comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Source {
+    /// One file for everything, in place of the nearest ones.
+    pub file: Option<PathBuf>,
+    /// Lines of TOML over whatever file applies.
+    pub lines: Vec<String>,
+    /// No file applies.
+    pub isolated: bool,
+}
+
+/// The configurations of a run, each read once.
+#[derive(Debug)]
+pub struct Configs {
+    source: Source,
+    /// Where the search ends.
+    roots: Vec<PathBuf>,
+    read: Mutex<FxHashMap<Option<PathBuf>, Arc<Config>>>,
+}
+
+impl Configs {
+    /// `roots` are the directories above which nothing is looked for: the repository's, or the working directory.
+    pub fn new(source: Source, roots: Vec<PathBuf>) -> Self {
+        Configs {
+            source,
+            roots,
+            read: Mutex::default(),
+        }
+    }
+
+    /// The configuration of the file or directory at `path`, which is absolute.
+    pub fn of(&self, path: &Path) -> Result<Arc<Config>, ConfigError> {
+        let file = self.file_for(path);
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = read.get(&file) {
+            return Ok(known.clone());
+        }
+        let config = Arc::new(self.load(file.as_deref())?);
+        read.insert(file, config.clone());
+        Ok(config)
+    }
+
+    /// The file that applies to `path`.
+    pub fn file_for(&self, path: &Path) -> Option<PathBuf> {
+        if self.source.isolated {
+            return None;
+        }
+        if let Some(file) = &self.source.file {
+            return Some(file.clone());
+        }
+        let is_root = |directory: &Path| self.roots.iter().any(|root| root == directory);
+        let inside = self.roots.iter().any(|root| path.starts_with(root));
+        let directory = if path.is_dir() { path } else { path.parent()? };
+        for above in directory.ancestors() {
+            let found = NAMES.iter().map(|name| above.join(name)).find(|file| file.is_file());
+            if found.is_some() {
+                return found;
+            }
+            if is_root(above) || !inside {
+                break;
+            }
+        }
+        None
+    }
+
+    fn load(&self, file: Option<&Path>) -> Result<Config, ConfigError> {
+        let mut config = match file {
+            Some(file) => read_chain(file)?,
+            None => Config::default(),
+        };
+        for line in &self.source.lines {
+            let base = std::env::current_dir().unwrap_or_default();
+            let checked = Checked::parse(line, None, &base)?;
+            checked.over(&mut config);
+        }
+        Ok(config)
+    }
+}
+
+/// A file, over those that it extends.
+fn read_chain(file: &Path) -> Result<Config, ConfigError> {
+    let mut chain: Vec<Checked> = Vec::new();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut next = Some((file.to_owned(), None));
+    while let Some((path, from)) = next {
+        let canonical = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if seen.contains(&canonical) || seen.len() >= MAX_EXTENDS {
+            let refuse = |message: String| extended(from.as_ref(), &path, message);
+            return Err(refuse("`extend` comes back to this file".to_owned()));
+        }
+        let text = read(&path).map_err(|error| extended(from.as_ref(), &path, error))?;
+        let base = path.parent().unwrap_or(Path::new("")).to_owned();
+        seen.push(canonical);
+        let checked = Checked::parse(&text, Some(&path), &base)?;
+        next = checked.extend.clone().map(|(target, span)| {
+            let place = ConfigError {
+                path: Some(path.clone()),
+                text,
+                span: Some(span),
+                message: String::new(),
+            };
+            (target, Some(place))
+        });
+        chain.push(checked);
+    }
+    let mut config = Config::default();
+    for checked in chain.into_iter().rev() {
+        checked.over(&mut config);
+    }
+    config.files = seen;
+    Ok(config)
+}
+
+/// An error about `path`, told where the path is written.
+fn extended(from: Option<&ConfigError>, path: &Path, message: String) -> ConfigError {
+    match from {
+        Some(place) => ConfigError {
+            message: format!("`{}`: {message}", path.display()),
+            ..place.clone()
+        },
+        None => ConfigError {
+            path: Some(path.to_owned()),
+            text: String::new(),
+            span: None,
+            message,
+        },
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
+    if !metadata.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    if metadata.len() > LARGEST {
+        return Err("it is too large for a configuration".to_owned());
+    }
+    let bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+fn unreadable(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        _ => format!("it cannot be read: {error}"),
+    }
+}

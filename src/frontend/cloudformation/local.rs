@@ -1,0 +1,30 @@
+//! Files that a template names: only those inside the bounds of the project are opened, links resolved first.
+
+use crate::source::Sources;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The file that `location`, written in the file at `from`, names, or why it is not read.
+pub(super) fn file(location: &str, from: &Path, sources: &Sources) -> Result<PathBuf, Arc<str>> {
+    let is_remote = ["s3://", "http://", "https://"]
+        .iter()
+        .any(|scheme| location.starts_with(scheme));
+    if is_remote || location.contains("${") {
+        return Err(format!("`{location}` is no local file").into());
+    }
+    let directory = from.parent().unwrap_or(from);
+    let missing = || Arc::from(format!("there is no file `{location}`"));
+    let found = directory.join(location.strip_prefix("file://").unwrap_or(location));
+    let found = found
+        .canonicalize()
+        .ok()
+        .filter(|file| file.is_file())
+        .ok_or_else(missing)?;
+    let root = sources.repository().unwrap_or(directory);
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    if found.starts_with(root) {
+        Ok(found)
+    } else {
+        Err(format!("`{location}` lies outside of the project").into())
+    }
+}

@@ -1,0 +1,418 @@
+//! `Fn::ForEach` of the transform `AWS::LanguageExtensions`, written out before anything is evaluated: resources,
+//! conditions and outputs get their names by it. It knows no resource type.
+//!
+//! A loop over items that are not known leaves one resource that may exist, under its name with the placeholder in it.
+//! Where a resource is there only for some items of a collection, it carries [`MARK`] for [`Template::existence`].
+
+use super::parameters::Values;
+use super::template::{Declared, Dialect, LANGUAGE_EXTENSIONS, Template, transforms};
+use super::value::Evaluated;
+use crate::frontend::tree::{Entry, Node, SyntaxError, Value, keep_last};
+use crate::graph::Condition;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// How the key of a loop begins.
+pub(super) const PREFIX: &str = "Fn::ForEach::";
+/// The key under which a resource keeps the collections and items that it comes of.
+const MARK: &str = "Fn::ForEach";
+/// Rounds of all loops of a template together. CloudFormation takes 500 resources.
+const MAX_ROUNDS: usize = 5_000;
+/// Nodes that all loops of a template may copy.
+const MAX_COPIES: usize = 200_000;
+
+/// What writing out the loops of a template met.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    /// What CloudFormation refuses.
+    pub(super) refused: Vec<SyntaxError>,
+    /// Bounds that were reached.
+    pub(super) limits: Vec<SyntaxError>,
+}
+
+/// `root` with its loops written out.
+pub(super) fn written_out(root: Node, unit: &str, values: &Values) -> (Node, Problems) {
+    let mut problems = Problems::default();
+    let Some(first) = first_loop(&root) else {
+        return (root, problems);
+    };
+    let declared = transforms(&[&root]);
+    let is_fragment = declared.is_empty() && root.get("AWSTemplateFormatVersion").is_none();
+    let is_other = |name: &&str| !name.starts_with("AWS::Serverless-");
+    if !is_fragment && !declared.iter().any(is_other) {
+        problems.refused.push(SyntaxError {
+            span: first,
+            message: format!("`Fn::ForEach` needs `Transform: {LANGUAGE_EXTENSIONS}`"),
+        });
+        return (root, problems);
+    }
+    let Node { span, value } = root;
+    let Value::Mapping(entries) = value else {
+        return (Node { span, value }, problems);
+    };
+    let is_of_scope = |entry: &&Entry| {
+        let of_scope = [
+            "AWSTemplateFormatVersion",
+            "Transform",
+            "Parameters",
+            "Mappings",
+            "Conditions",
+        ];
+        of_scope.contains(&&*entry.key)
+    };
+    let scope = Node {
+        span,
+        value: Value::Mapping(entries.iter().filter(is_of_scope).cloned().collect()),
+    };
+    let mut writer = Writer {
+        scope: &Template::new(unit, Dialect::Template, &[&scope], values.clone()),
+        rounds: 0,
+        copies: 0,
+        problems,
+    };
+    let entries = entries.into_iter().map(|entry| {
+        let level = match &*entry.key {
+            "Resources" => Level::Resources,
+            "Conditions" | "Outputs" => Level::Names,
+            _ => return entry,
+        };
+        Entry {
+            value: writer.section(entry.value, level),
+            ..entry
+        }
+    });
+    let value = Value::Mapping(entries.collect());
+    (Node { span, value }, writer.problems)
+}
+
+/// The key of some loop in `node`.
+fn first_loop(node: &Node) -> Option<Span> {
+    match &node.value {
+        Value::Mapping(entries) => entries.iter().find_map(|entry| {
+            let here = entry.key.starts_with(PREFIX).then_some(entry.key_span);
+            here.or_else(|| first_loop(&entry.value))
+        }),
+        Value::Sequence(items) => items.iter().find_map(first_loop),
+        _ => None,
+    }
+}
+
+/// What the keys around a loop are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Level {
+    /// Logical ids of resources.
+    Resources,
+    /// Names of conditions and outputs.
+    Names,
+    /// Properties.
+    Properties,
+}
+
+struct Writer<'s, 't> {
+    /// What collections may refer to.
+    scope: &'s Template<'t>,
+    rounds: usize,
+    copies: usize,
+    problems: Problems,
+}
+
+/// The three parts of a loop.
+struct Loop<'n> {
+    identifier: &'n str,
+    collection: &'n Node,
+    body: &'n [Entry],
+}
+
+/// The items of a collection.
+enum Collection {
+    /// The same in every world.
+    Known(Vec<String>),
+    /// Every item of some world.
+    Varying(Vec<String>),
+    Unknown,
+}
+
+impl Writer<'_, '_> {
+    fn section(&mut self, node: Node, level: Level) -> Node {
+        let value = match node.value {
+            Value::Mapping(entries) => {
+                let mut all = Vec::with_capacity(entries.len());
+                for entry in entries {
+                    self.entry(entry, level, &mut all);
+                }
+                // Names that two rounds give are refused by CloudFormation; one of them is judged.
+                Value::Mapping(keep_last(all, &mut Vec::new()))
+            }
+            Value::Sequence(items) => {
+                let items = items.into_iter().map(|item| self.section(item, Level::Properties));
+                Value::Sequence(items.collect())
+            }
+            other => other,
+        };
+        Node { value, ..node }
+    }
+
+    fn entry(&mut self, entry: Entry, level: Level, all: &mut Vec<Entry>) {
+        if !entry.key.starts_with(PREFIX) {
+            all.push(Entry {
+                value: self.section(entry.value, Level::Properties),
+                ..entry
+            });
+            return;
+        }
+        let Some(the_loop) = Loop::read(&entry.value) else {
+            self.problems.refused.push(SyntaxError {
+                span: entry.key_span,
+                message: "`Fn::ForEach` takes an identifier, a collection and an object".to_owned(),
+            });
+            all.push(entry);
+            return;
+        };
+        let is_whole = match self.items(the_loop.collection) {
+            Collection::Known(items) => self.rounds(&the_loop, &items, level, None, all),
+            Collection::Varying(items) if level != Level::Properties => {
+                self.rounds(&the_loop, &items, level, Some(the_loop.collection), all)
+            }
+            Collection::Unknown if level == Level::Resources => {
+                for entry in the_loop.body {
+                    let mut entry = opened(entry, the_loop.identifier);
+                    mark(&mut entry.value, the_loop.collection, None);
+                    self.entry(entry, level, all);
+                }
+                false
+            }
+            _ => false,
+        };
+        if !is_whole {
+            // It stays for those who ask whether everything is known.
+            all.push(entry);
+        }
+    }
+
+    /// Writes out `body` for each of `items`; false where a bound ends it.
+    fn rounds(
+        &mut self,
+        the_loop: &Loop<'_>,
+        items: &[String],
+        level: Level,
+        varying: Option<&Node>,
+        all: &mut Vec<Entry>,
+    ) -> bool {
+        for item in items {
+            self.rounds += 1;
+            for entry in the_loop.body {
+                let mut entry = self.replaced_entry(entry, the_loop.identifier, item);
+                if self.rounds > MAX_ROUNDS || self.copies > MAX_COPIES {
+                    self.problems.limits.push(SyntaxError {
+                        span: the_loop.collection.span,
+                        message: format!("loops take more than {MAX_ROUNDS} rounds or make too much of them"),
+                    });
+                    return false;
+                }
+                if let Some(collection) = varying.filter(|_| level == Level::Resources) {
+                    mark(&mut entry.value, collection, Some(item));
+                }
+                self.entry(entry, level, all);
+            }
+        }
+        true
+    }
+
+    fn items(&self, collection: &Node) -> Collection {
+        let lists = self.scope.items(collection, collection.span, &Condition::always());
+        let is_single = lists.len() == 1;
+        let mut all: Vec<String> = Vec::new();
+        let mut met = rustc_hash::FxHashSet::default();
+        for list in lists {
+            let texts = list
+                .items
+                .and_then(|items| items.iter().map(Evaluated::text).collect::<Result<Vec<_>, _>>());
+            let Ok(texts) = texts else {
+                return Collection::Unknown;
+            };
+            all.extend(texts.into_iter().filter(|text| met.insert(text.clone())));
+        }
+        if is_single {
+            Collection::Known(all)
+        } else {
+            Collection::Varying(all)
+        }
+    }
+
+    fn replaced_entry(&mut self, entry: &Entry, identifier: &str, item: &str) -> Entry {
+        Entry {
+            key: replaced_text(&entry.key, identifier, item),
+            key_span: entry.key_span,
+            value: self.replaced(&entry.value, identifier, item),
+        }
+    }
+
+    /// `node` with `item` wherever the identifier stands.
+    fn replaced(&mut self, node: &Node, identifier: &str, item: &str) -> Node {
+        self.copies += 1;
+        let value = match &node.value {
+            _ if self.copies > MAX_COPIES => Value::Null,
+            _ if refers_to(node, identifier) => Value::String(item.into()),
+            Value::String(text) => Value::String(replaced_text(text, identifier, item)),
+            Value::Sequence(items) => {
+                let items = items.iter().map(|inner| self.replaced(inner, identifier, item));
+                Value::Sequence(items.collect())
+            }
+            Value::Mapping(entries) => {
+                let entries = entries.iter().map(|entry| self.replaced_entry(entry, identifier, item));
+                Value::Mapping(entries.collect())
+            }
+            other => other.clone(),
+        };
+        Node { span: node.span, value }
+    }
+}
+
+impl<'n> Loop<'n> {
+    fn read(node: &'n Node) -> Option<Self> {
+        let [identifier, collection, body] = node.items()? else {
+            return None;
+        };
+        Some(Loop {
+            identifier: identifier.as_str()?,
+            collection,
+            body: body.entries()?,
+        })
+    }
+}
+
+/// Whether `node` is `Ref` of the identifier.
+fn refers_to(node: &Node, identifier: &str) -> bool {
+    let is_reference = |entry: &Entry| &*entry.key == "Ref" && entry.value.as_str() == Some(identifier);
+    matches!(node.entries(), Some([entry]) if is_reference(entry))
+}
+
+fn replaced_text(text: &Arc<str>, identifier: &str, item: &str) -> Arc<str> {
+    if !text.contains("{") {
+        return text.clone();
+    }
+    let letters: String = item.chars().filter(char::is_ascii_alphanumeric).collect();
+    let text = text.replace(&format!("${{{identifier}}}"), item);
+    text.replace(&format!("&{{{identifier}}}"), &letters).into()
+}
+
+/// `entry` with the identifier left open: a name that is not known, in whatever text it stands.
+fn opened(entry: &Entry, identifier: &str) -> Entry {
+    let placeholder = format!("${{{identifier}}}");
+    Entry {
+        key: entry.key.replace(&format!("&{{{identifier}}}"), &placeholder).into(),
+        key_span: entry.key_span,
+        value: match &*entry.key {
+            // Names stand here, not values.
+            "Fn::GetAtt" | "Fn::Sub" | "Type" | "Condition" | "DependsOn" => entry.value.clone(),
+            _ => opened_node(&entry.value, identifier, &placeholder),
+        },
+    }
+}
+
+fn opened_node(node: &Node, identifier: &str, placeholder: &str) -> Node {
+    let open = |text: &str| {
+        let text = Node {
+            span: node.span,
+            value: Value::String(text.into()),
+        };
+        Value::Mapping(vec![Entry {
+            key: "Fn::Sub".into(),
+            key_span: node.span,
+            value: text,
+        }])
+    };
+    let value = match &node.value {
+        _ if refers_to(node, identifier) => open(placeholder),
+        Value::String(text) => {
+            let text = text.replace(&format!("&{{{identifier}}}"), placeholder);
+            if text.contains(placeholder) {
+                open(&text)
+            } else {
+                node.value.clone()
+            }
+        }
+        Value::Sequence(items) => {
+            let items = items.iter().map(|item| opened_node(item, identifier, placeholder));
+            Value::Sequence(items.collect())
+        }
+        Value::Mapping(entries) => Value::Mapping(entries.iter().map(|entry| opened(entry, identifier)).collect()),
+        other => other.clone(),
+    };
+    Node { span: node.span, value }
+}
+
+/// Notes in a resource, or in a loop over resources, that it is there for `item` of `collection`.
+fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
+    let span = collection.span;
+    let item = item.map(|item| Node {
+        span,
+        value: Value::String(item.into()),
+    });
+    let note = Node {
+        span,
+        value: Value::Sequence(std::iter::once(collection.clone()).chain(item).collect()),
+    };
+    match &mut node.value {
+        // An inner loop hands it to its resources.
+        Value::Sequence(parts) => {
+            if let Some(Value::Mapping(body)) = parts.get_mut(2).map(|body| &mut body.value) {
+                for entry in body {
+                    let notes = note.items().unwrap_or_default();
+                    mark(&mut entry.value, collection, notes.get(1).and_then(Node::as_str));
+                }
+            }
+        }
+        Value::Mapping(entries) => match entries.iter_mut().find(|entry| &*entry.key == MARK) {
+            Some(entry) => {
+                if let Value::Sequence(notes) = &mut entry.value.value {
+                    notes.push(note);
+                }
+            }
+            None => entries.push(Entry {
+                key: MARK.into(),
+                key_span: span,
+                value: Node {
+                    span,
+                    value: Value::Sequence(vec![note]),
+                },
+            }),
+        },
+        _ => {}
+    }
+}
+
+/// What `resource` carries of the loops that it comes of.
+pub(super) fn marks(resource: &Node) -> &[Node] {
+    resource.get(MARK).and_then(Node::items).unwrap_or_default()
+}
+
+impl<'t> Template<'t> {
+    /// The worlds in which a resource exists, and why it may not exist in them either.
+    pub(super) fn existence(&self, declared: &Declared<'t>) -> (Condition, Option<Arc<str>>) {
+        let condition = declared.condition.map(|name| self.condition(name));
+        let mut when = condition.unwrap_or_default();
+        let mut uncertain = None;
+        for note in declared.loops {
+            let Some([collection, item @ ..]) = note.items() else {
+                continue;
+            };
+            let item = item.first().and_then(Node::as_str);
+            let mut of_loop = Condition::never();
+            for list in self.items(collection, collection.span, &Condition::always()) {
+                let texts = list
+                    .items
+                    .and_then(|items| items.iter().map(Evaluated::text).collect::<Result<Vec<_>, _>>());
+                match (texts, item) {
+                    (Ok(texts), Some(item)) if !texts.iter().any(|text| text == item) => continue,
+                    (Err(reason), _) => uncertain = Some(reason),
+                    (Ok(_), None) => uncertain = Some("the items of a loop are not known".into()),
+                    (Ok(_), Some(_)) => {}
+                }
+                of_loop = of_loop.or(&list.when);
+            }
+            when = when.and(&of_loop);
+        }
+        (when, uncertain)
+    }
+}

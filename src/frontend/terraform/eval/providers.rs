@@ -1,0 +1,135 @@
+//! Provider configurations: which one a resource has, through aliases and the calls of its module, and its Region.
+//!
+//! Of a provider nothing but the Region is known. Credentials, and so the account, are never looked at.
+
+use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
+use super::super::value::{ResourceId, Value};
+use super::{Evaluator, Named, Scope};
+use std::sync::Arc;
+
+/// The name of a provider configuration in a module: of the provider, and its alias.
+pub(in super::super) type ProviderName = (Arc<str>, Option<Arc<str>>);
+
+impl Evaluator<'_> {
+    /// The Region of an instance of a resource or data source.
+    pub(in super::super) fn region_of(&mut self, id: &ResourceId) -> Value {
+        let label = (id.kind.clone(), id.name.clone());
+        let Some(expansion) = self.resource(id.module, id.data, &label) else {
+            return Value::unknown(format!("`{}` is not declared", id.address));
+        };
+        let Some((member, block)) = expansion.member(&id.key).zip(self.block_of(id)) else {
+            return Value::unknown(format!("`{}` does not exist", id.address));
+        };
+        self.region(&id.kind, &block.body, &member.scope)
+    }
+
+    /// The Region of a resource with this body: its own argument, else that of its provider configuration.
+    pub(in super::super) fn region(&mut self, kind: &str, body: &Body, scope: &Scope) -> Value {
+        if let Some(attribute) = body.attribute("region") {
+            let own = self.eval(&attribute.value, scope);
+            if !own.is_null() {
+                return own;
+            }
+        }
+        let provider = body.attribute("provider").and_then(|attribute| named(&attribute.value));
+        let prefix = kind.split('_').next().unwrap_or(kind);
+        self.provider_region(scope.module, &provider.unwrap_or_else(|| (prefix.into(), None)))
+    }
+
+    fn provider_region(&mut self, module: usize, name: &ProviderName) -> Value {
+        let key = Named::Provider(name.0.clone(), name.1.clone());
+        self.once(module, key, |this| {
+            let instance = &this.instances[module];
+            let own = instance.module.providers.get(name).cloned();
+            let caller = instance.caller.clone();
+            if let Some((_, call, scope)) = &caller
+                && let Some(passed) = passed(&call.block, name)
+            {
+                return this.provider_region(scope.module, &passed);
+            }
+            // An empty block in a called module only says that a provider is passed to it.
+            let configures = own.filter(|block| caller.is_none() || !block.body.attributes.is_empty());
+            match (configures, caller) {
+                (Some(block), _) => this.configured_region(module, &block),
+                // Only a configuration without alias comes to a called module by itself.
+                (None, Some((_, _, scope))) if name.1.is_none() => this.provider_region(scope.module, name),
+                _ => this.region_of_the_run(),
+            }
+        })
+    }
+
+    fn configured_region(&mut self, module: usize, block: &Block) -> Value {
+        let Some(attribute) = block.body.attribute("region") else {
+            return self.region_of_the_run();
+        };
+        let scope = self.scope(module);
+        let region = self.eval(&attribute.value, &scope);
+        if region.is_null() {
+            self.region_of_the_run()
+        } else {
+            region
+        }
+    }
+
+    fn region_of_the_run(&self) -> Value {
+        match self.inputs.and_then(|inputs| inputs.region.clone()) {
+            Some(region) => Value::text(region),
+            None => Value::unknown("no provider block says the Region"),
+        }
+    }
+
+    /// What a data source about the provider itself says.
+    pub(super) fn told_by_provider(&mut self, id: &Arc<ResourceId>, attribute: &str) -> Option<Value> {
+        if !id.data {
+            return None;
+        }
+        match (&*id.kind, attribute) {
+            ("aws_region", "name" | "region" | "id") => {
+                let block = self.block_of(id)?;
+                // Before provider version 6 the argument was `name`.
+                if block.body.attribute("name").is_some() {
+                    return Some(self.configured(id, &"name".into()));
+                }
+                Some(self.region_of(id))
+            }
+            ("aws_caller_identity", "account_id" | "id") => {
+                let account = self.inputs.and_then(|inputs| inputs.account.clone());
+                account.map(Value::text)
+            }
+            ("aws_partition", "partition" | "id") => self.region_of(id).to_text().map(|region| {
+                Value::text(match region.split('-').next() {
+                    Some("cn") => "aws-cn",
+                    _ if region.starts_with("us-gov-") => "aws-us-gov",
+                    _ => "aws",
+                })
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The configuration that a call passes to its module under `name`.
+fn passed(call: &Block, name: &ProviderName) -> Option<ProviderName> {
+    let Syntax::Object(items) = &call.body.attribute("providers")?.value.kind else {
+        return None;
+    };
+    let item = items.iter().find(|item| named(&item.key).as_ref() == Some(name))?;
+    named(&item.value)
+}
+
+/// A reference to a provider configuration: `aws`, `aws.west`, in old configurations in quotes.
+fn named(expression: &Expression) -> Option<ProviderName> {
+    match &expression.kind {
+        Syntax::Variable(name) => Some((name.clone(), None)),
+        Syntax::Text(text) => match text.split_once('.') {
+            Some((name, alias)) => Some((name.into(), Some(alias.into()))),
+            None => Some((text.clone(), None)),
+        },
+        Syntax::Traversal(base, steps) => match (&base.kind, steps.as_slice()) {
+            (Syntax::Variable(name), [Step::Attribute(alias)]) => Some((name.clone(), Some(alias.clone()))),
+            // OpenTofu's instances of a provider: which one is not looked at.
+            _ => None,
+        },
+        _ => None,
+    }
+}

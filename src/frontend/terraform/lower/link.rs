@@ -1,0 +1,184 @@
+//! Links: what a value that names a queue, a function or anything else points to.
+//!
+//! A text whose Region or account is not known still names its resource, as long as the name is known. It compares
+//! nothing with what the project declares; the graph does.
+
+use super::super::eval::Evaluator;
+use super::super::provider;
+use super::super::value::{Kind, ResourceId, Value, joined};
+use super::read::{Refusal, refusal};
+use crate::graph::{Form, Link, Target};
+use std::sync::Arc;
+
+/// Aliases of aliases, and data sources by the name of others, are followed so far.
+const MAX_DEPTH: usize = 8;
+
+/// A link to a queue, a function, or anything else.
+pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Refusal> {
+    follow(eval, value, 0)
+}
+
+fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Refusal> {
+    match &value.kind {
+        Kind::Reference(id, attribute) => reference(eval, id, attribute, depth),
+        Kind::Text(text) => Ok(external(text)),
+        Kind::Template(parts) => {
+            let plain: Vec<Value> = parts.iter().map(|part| eval.plain(part.clone())).collect();
+            match joined(plain).kind {
+                Kind::Text(text) => Ok(external(&text)),
+                Kind::Template(plain) => composed(eval, parts, depth)
+                    .or_else(|| partly_known(eval, &plain))
+                    .ok_or_else(|| refusal(value, "it is not a link")),
+                _ => Err(refusal(value, "it is not a link")),
+            }
+        }
+        _ => Err(refusal(value, "it is not an ARN, a URL or a name")),
+    }
+}
+
+/// A link to what is written, whoever declares it.
+fn external(text: &Arc<str>) -> Link {
+    let form = if text.starts_with("arn:") {
+        Form::Arn
+    } else if text.starts_with("https://") || text.starts_with("http://") {
+        Form::Url
+    } else {
+        Form::Name
+    };
+    Link {
+        target: Target::External(text.clone()),
+        form,
+    }
+}
+
+fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Refusal> {
+    let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
+    let label = (id.kind.clone(), id.name.clone());
+    if eval.resource(id.module, id.data, &label).is_none() {
+        return Ok(Link {
+            target: Target::Dangling(id.address.clone()),
+            form,
+        });
+    }
+    let known_later = || format!("`{}.{attribute}` is known only after apply", id.address).into();
+    if depth >= MAX_DEPTH {
+        return Err(known_later());
+    }
+    if id.data {
+        return looked_up(eval, id, form, depth).ok_or_else(known_later);
+    }
+    if &*id.kind == "aws_lambda_alias" {
+        let function = eval.configured(id, &"function_name".into());
+        let link = follow(eval, &function, depth + 1)?;
+        return Ok(match link.target {
+            Target::Resource(_) => Link { form, ..link },
+            // A name stays a name, though the alias has an ARN.
+            _ => link,
+        });
+    }
+    Ok(Link {
+        target: Target::Resource(id.address.clone()),
+        form,
+    })
+}
+
+/// What a data source finds: a resource of the project where one has the name, else whatever has it.
+fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usize) -> Option<Link> {
+    let argument = match &*id.kind {
+        "aws_lambda_function" | "aws_lambda_alias" => "function_name",
+        "aws_sqs_queue" | "aws_iam_role" | "aws_sns_topic" => "name",
+        "aws_iam_policy" => "arn",
+        _ => return None,
+    };
+    let name = eval.configured(id, &argument.into());
+    let found = follow(eval, &name, depth + 1).ok()?;
+    let Target::External(name) = &found.target else {
+        return Some(Link { form, ..found });
+    };
+    if found.form != Form::Name {
+        return Some(found);
+    }
+    let region = eval.region_of(id).to_text();
+    let region = region.as_deref().unwrap_or("${region}");
+    let written = match (&*id.kind, form) {
+        ("aws_sqs_queue", Form::Arn) => format!("arn:aws:sqs:{region}:${{account}}:{name}"),
+        ("aws_sqs_queue", Form::Url) => format!("https://sqs.{region}.amazonaws.com/${{account}}/{name}"),
+        ("aws_lambda_function" | "aws_lambda_alias", Form::Arn) => {
+            format!("arn:aws:lambda:{region}:${{account}}:function:{name}")
+        }
+        ("aws_sns_topic", Form::Arn) => format!("arn:aws:sns:{region}:${{account}}:{name}"),
+        _ => return Some(found),
+    };
+    Some(Link {
+        target: Target::External(written.into()),
+        form,
+    })
+}
+
+/// A link in the parts of a text: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
+fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link> {
+    let (first, last) = (parts.first()?, parts.last()?);
+    if let Kind::Reference(id, attribute) = &first.kind
+        && matches!(&*id.kind, "aws_lambda_function" | "aws_lambda_alias")
+        && parts
+            .get(1)
+            .and_then(Value::to_text)
+            .is_some_and(|text| text.starts_with(':'))
+    {
+        return reference(eval, id, attribute, depth).ok();
+    }
+    let before = parts.len().checked_sub(2).and_then(|at| parts.get(at)?.to_text())?;
+    if let Kind::Reference(id, attribute) = &last.kind
+        && provider::is_name(&id.kind, attribute)
+    {
+        let form = match first.to_text()? {
+            start if start.starts_with("arn:") && before.ends_with(':') => Form::Arn,
+            start if start.starts_with("https://sqs.") && before.ends_with('/') => Form::Url,
+            _ => return None,
+        };
+        let link = reference(eval, id, attribute, depth).ok()?;
+        return Some(Link { form, ..link });
+    }
+    None
+}
+
+/// An ARN or a URL of which only the partition, the Region or the account is not known.
+fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
+    let start = parts.first()?.to_text()?;
+    let (form, separator, resource_at) = match start {
+        start if start.starts_with("arn:") => (Form::Arn, ':', 5),
+        start if start.starts_with("https://sqs.") => (Form::Url, '/', 4),
+        _ => return None,
+    };
+    let mut written = String::new();
+    let mut segment = 0;
+    let mut known_service = false;
+    for part in parts {
+        match part.to_text() {
+            Some(text) => {
+                for letter in text.chars() {
+                    if letter == separator {
+                        segment += 1;
+                    }
+                    known_service |= segment == 2 && letter != separator;
+                    written.push(letter);
+                }
+            }
+            // The service and the name are what counts.
+            None if segment >= resource_at || (form == Form::Arn && segment == 2) => return None,
+            None => written.push_str(&placeholder(eval, part)),
+        }
+    }
+    let whole = segment >= resource_at && known_service && !written.ends_with(separator);
+    whole.then(|| Link {
+        target: Target::External(written.into()),
+        form,
+    })
+}
+
+/// Stands for what is not known in a text, as its author wrote it where that has no braces of its own.
+fn placeholder(eval: &Evaluator, part: &Value) -> String {
+    let text = part.span.map(|span| eval.shown(span));
+    let text = text.filter(|text| !text.contains(['{', '}', '$', '"', ':', '/']));
+    format!("${{{}}}", text.as_deref().unwrap_or("…"))
+}

@@ -1,0 +1,100 @@
+//! Where the module that a plan was made of lies, if it lies beside the plan: so that a finding points at the line
+//! to edit. Values are the plan's all the same.
+
+use super::super::module::{Module, Modules, Source, read_all};
+use super::super::syntax::{Block, Body};
+use super::document::ConfigurationModule;
+use crate::source::{Sources, Span};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The modules beside a plan.
+pub(super) struct Places {
+    modules: Modules,
+    root: Option<PathBuf>,
+}
+
+impl Places {
+    /// The modules of the plan `file`: its directory's, or those of the one above, where the root module there
+    /// declares what was planned.
+    pub(super) fn find(file: &Path, planned: Option<&ConfigurationModule<'_>>, sources: &Sources) -> Places {
+        let none = Places {
+            modules: Modules::new(),
+            root: None,
+        };
+        let Some(planned) = planned.filter(|module| !module.resources.is_empty() || !module.module_calls.is_empty())
+        else {
+            return none;
+        };
+        let within = |directory: &&Path| sources.repository().is_none_or(|root| directory.starts_with(root));
+        for directory in file.ancestors().skip(1).take(2).filter(within) {
+            let Ok(directory) = directory.canonicalize() else {
+                continue;
+            };
+            if !holds_terraform(&directory) {
+                continue;
+            }
+            let modules = read_all(std::slice::from_ref(&directory), sources);
+            if modules.get(&directory).is_some_and(|module| declares(module, planned)) {
+                return Places {
+                    modules,
+                    root: Some(directory),
+                };
+            }
+        }
+        none
+    }
+
+    /// The root module.
+    pub(super) fn root(&self) -> Option<Arc<Module>> {
+        self.modules.get(self.root.as_ref()?).cloned()
+    }
+
+    /// The module that `module` calls `name`, and the header of the call.
+    pub(super) fn called(&self, module: &Module, name: &str) -> Option<(Arc<Module>, Span)> {
+        let call = module.calls.get(name)?;
+        match &call.source {
+            Source::Here(path) => Some((self.modules.get(path)?.clone(), call.block.header)),
+            Source::Away(_) => None,
+        }
+    }
+}
+
+fn holds_terraform(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|entries| {
+        let names = entries.flatten().map(|entry| entry.file_name());
+        names.filter_map(|name| name.into_string().ok()).any(|name| {
+            [".tf", ".tf.json", ".tofu", ".tofu.json"]
+                .iter()
+                .any(|end| name.ends_with(end))
+        })
+    })
+}
+
+/// Whether `module` has every block that was planned: another module, or another version of it, does not.
+fn declares(module: &Module, planned: &ConfigurationModule<'_>) -> bool {
+    let resources = planned.resources.iter().filter(|block| block.mode == "managed");
+    let mut names = resources.map(|block| (Arc::from(&*block.kind), Arc::from(&*block.name)));
+    names.all(|name| module.resources.contains_key(&name))
+        && planned
+            .module_calls
+            .keys()
+            .all(|name| module.calls.contains_key(&**name))
+}
+
+/// The one block `name` of a body, or what a dynamic one makes; with all of the block.
+pub(super) fn nested<'b>(body: &'b Body, name: &str) -> Option<(&'b Body, &'b Block)> {
+    let of_name = |block: &&Arc<Block>| {
+        &*block.kind == name
+            || (&*block.kind == "dynamic" && block.labels.first().is_some_and(|label| &**label == name))
+    };
+    let mut found = body.blocks.iter().filter(of_name);
+    let (block, None) = (found.next()?, found.next()) else {
+        return None;
+    };
+    if &*block.kind == "dynamic" {
+        let content = block.body.blocks.iter().find(|block| &*block.kind == "content")?;
+        return Some((&content.body, block));
+    }
+    Some((&block.body, block))
+}

@@ -1,0 +1,249 @@
+//! `sqslint.toml`: what each key means, what is refused and where the refusal points, which file applies.
+
+use sqslint::config::{Config, ConfigError, Configs, Source};
+use sqslint::testing::TemporaryDirectory;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The configuration of `path` below `directory`.
+fn config_of(directory: &TemporaryDirectory, path: &str, source: Source) -> Result<Arc<Config>, ConfigError> {
+    let root = directory.path().canonicalize().expect("the directory exists");
+    Configs::new(source, vec![root.clone()]).of(&root.join(path))
+}
+
+fn only(text: &str) -> Result<Arc<Config>, ConfigError> {
+    config_of(
+        &TemporaryDirectory::with_files([("sqslint.toml", text)]),
+        ".",
+        Source::default(),
+    )
+}
+
+/// Each wrong text, the bytes it is about and what is said of them.
+const REFUSED: &[(&str, &str, &str)] = &[
+    ("ignroe = []", "ignroe", "unknown key `ignroe`; did you mean `ignore`?"),
+    (
+        "ignore = [\"redrive-polcy-missing\"]",
+        "\"redrive-polcy-missing\"",
+        "unknown rule `redrive-polcy-missing`; did you mean `redrive-policy-missing`?",
+    ),
+    (
+        "[rules.visibility-timeout-to-short]",
+        "visibility-timeout-to-short",
+        "unknown rule `visibility-timeout-to-short`; did you mean `visibility-timeout-too-short`?",
+    ),
+    (
+        "[rules.visibility-timeout-too-short]\nfactr = 6",
+        "factr",
+        "unknown setting of `visibility-timeout-too-short`: `factr`; did you mean `factor`?",
+    ),
+    (
+        "[rules.visibility-timeout-too-short]\nfactor = 0",
+        "0",
+        "`factor` is a whole number from 1 on",
+    ),
+    (
+        "[rules.visibility-timeout-too-short]\nfactor = \"6\"",
+        "\"6\"",
+        "`factor` is a whole number from 1 on",
+    ),
+    (
+        "[rules.visibility-timeout-too-short]\nseverity = \"fatal\"",
+        "\"fatal\"",
+        "unknown severity `fatal`; there are `error`, `warning`, `info`",
+    ),
+    (
+        "fail-level = \"warn\"",
+        "\"warn\"",
+        "unknown value `warn`; did you mean `warning`?",
+    ),
+    (
+        "required-version = \">=99\"",
+        "\">=99\"",
+        "this file is for sqslint >=99, and this is 0.1.0",
+    ),
+    (
+        "required-version = \"new\"",
+        "\"new\"",
+        "it is no range of versions; write it as `>=0.1`",
+    ),
+    (
+        "exclude = [\"a[\"]",
+        "\"a[\"",
+        "it is no glob: unclosed character class; missing ']'",
+    ),
+    (
+        "[[override]]\nignore = [\"redrive\"]",
+        "\"redrive\"",
+        "an override names `paths` or `resources`; what holds everywhere is `ignore` at the top",
+    ),
+    (
+        "[[environment]]\nname = \"a\"\n[[environment]]\nname = \"a\"",
+        "\"a\"",
+        "there are two environments called `a`",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nprocessing = { max = \"280\" }",
+        "\"280\"",
+        "it is no duration; write a number with its unit, as `12s` or `1.5m`",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nprocessing = { p50 = \"9s\", max = \"8s\" }",
+        "{ p50 = \"9s\", max = \"8s\" }",
+        "`p50` is at most `p99`, and `p99` at most `max`",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nmeasured = \"May\"",
+        "\"May\"",
+        "it is no day; write it as `2026-03-14`",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nfunction = \"f\"\nheartbeat = { every = \"1s\", extend-to = \"2s\" }",
+        "\"1s\"",
+        "Lambda renews no visibility timeout: a heartbeat is a worker's, and `function` makes this a function",
+    ),
+    ("select = [", "", ""),
+];
+
+#[test]
+fn what_means_nothing_is_refused_with_its_place() {
+    for (text, about, message) in REFUSED {
+        let error = only(text).expect_err(text);
+        if message.is_empty() {
+            assert!(error.span.is_some() && !error.message.is_empty(), "{error}");
+            continue;
+        }
+        assert_eq!(error.message, *message, "{text}");
+        let span = error.span.clone().expect("it has a place");
+        assert_eq!(text.get(span).expect("inside the text"), *about, "{text}");
+    }
+}
+
+#[test]
+fn an_error_shows_its_line() {
+    let mut error = only("# team\nselect = [\"redrive\", \"visibilty\"]\n").expect_err("a slip");
+    error.path = Some("sqslint.toml".into());
+    let shown = "sqslint.toml:2:22: unknown rule `visibilty`; did you mean `visibility`?\n  |\n2 | select = [\"redrive\", \"visibilty\"]\n  |                      ^^^^^^^^^^^";
+    assert_eq!(error.to_string(), shown);
+}
+
+#[test]
+fn the_nearest_file_applies_and_nothing_is_merged() {
+    let directory = TemporaryDirectory::with_files([
+        ("sqslint.toml", "ignore = [\"redrive\"]"),
+        ("infra/.sqslint.toml", "ignore = [\"alarms\"]"),
+        ("infra/prod/main.tf", ""),
+        ("other/main.tf", ""),
+    ]);
+    let ignored = |path: &str| {
+        config_of(&directory, path, Source::default())
+            .expect("it is read")
+            .ignore
+            .clone()
+    };
+    assert_eq!(ignored("infra/prod/main.tf"), ["alarms"]);
+    assert_eq!(ignored("infra/prod"), ["alarms"]);
+    assert_eq!(ignored("other/main.tf"), ["redrive"]);
+    let isolated = Source {
+        isolated: true,
+        ..Source::default()
+    };
+    assert!(
+        config_of(&directory, "other", isolated)
+            .expect("nothing is read")
+            .ignore
+            .is_empty()
+    );
+}
+
+#[test]
+fn extending_adds_up_what_adds_up() {
+    let directory = TemporaryDirectory::with_files([
+        (
+            "base.toml",
+            "select = [\"all\"]\nignore = [\"redrive\"]\nfail-level = \"error\"\nrequire-reason = true\n\
+             [rules.visibility-timeout-too-short]\nfactor = 8\nseverity = \"error\"",
+        ),
+        (
+            "sqslint.toml",
+            "extend = \"base.toml\"\nignore = [\"alarms\"]\nfail-level = \"info\"\n\
+             [rules.visibility-timeout-too-short]\nfactor = 7",
+        ),
+    ]);
+    let config = config_of(&directory, ".", Source::default()).expect("it is read");
+    assert_eq!(config.select.as_deref(), Some(&["all".to_owned()][..]));
+    assert_eq!(config.ignore, ["redrive", "alarms"]);
+    assert!(config.require_reason);
+    assert_eq!(config.files.len(), 2);
+    insta::assert_debug_snapshot!((config.fail_level, &config.rules), @r#"
+    (
+        Some(
+            At(
+                Info,
+            ),
+        ),
+        {
+            "visibility-timeout-too-short": RuleSettings {
+                severity: Some(
+                    Error,
+                ),
+                suppressible: None,
+                values: {
+                    "factor": Number {
+                        value: 7,
+                        least: 1,
+                    },
+                },
+            },
+        },
+    )
+    "#);
+}
+
+#[test]
+fn what_cannot_be_extended_is_told_where_it_is_written() {
+    let directory = TemporaryDirectory::with_files([
+        ("sqslint.toml", "ignore = []\nextend = \"sqslint.toml\""),
+        ("a/sqslint.toml", "extend = \"missing.toml\""),
+    ]);
+    for (path, line, what) in [(".", 2, "`extend` comes back to this file"), ("a", 1, "no such file")] {
+        let error = config_of(&directory, path, Source::default()).expect_err("it cannot be read");
+        assert!(error.message.ends_with(what), "{error}");
+        assert_eq!(error.position().map(|(line, _)| line), Some(line));
+    }
+}
+
+#[test]
+fn lines_of_the_command_line_win() {
+    let directory =
+        TemporaryDirectory::with_files([("sqslint.toml", "fail-level = \"error\"\nignore = [\"redrive\"]")]);
+    let source = Source {
+        lines: vec!["fail-level = \"never\"".to_owned(), "ignore = [\"alarms\"]".to_owned()],
+        ..Source::default()
+    };
+    let config = config_of(&directory, ".", source).expect("it is read");
+    assert_eq!(config.fail_level, Some(sqslint::config::FailLevel::Never));
+    assert_eq!(config.ignore, ["redrive", "alarms"]);
+}
+
+#[test]
+fn globs_are_relative_to_the_file() {
+    let directory = TemporaryDirectory::with_files([(
+        "infra/sqslint.toml",
+        "exclude = [\"examples/\", \"*.json\"]\n\
+         [[override]]\npaths = [\"sandbox/**\"]\nignore = [\"redrive\"]\n\
+         [[override]]\nresources = [\"module.q[\\\"a\\\"].*\"]\nignore = [\"redrive-policy-missing\"]",
+    )]);
+    let config = config_of(&directory, "infra", Source::default()).expect("it is read");
+    let root = directory.path().canonicalize().expect("the directory exists");
+    let at = |path: &str| root.join(path);
+    assert!(config.excludes(&at("infra/examples/a/main.tf")));
+    assert!(!config.excludes(&at("examples/a/main.tf")));
+    assert!(config.excludes(&at("infra/plan.json")));
+    let rule = sqslint::rules::by_id("redrive-policy-missing").expect("a rule");
+    let silenced = |path: &str, address: &str| config.silences(rule, Path::new(&at(path)), address).is_some();
+    assert!(silenced("infra/sandbox/a.tf", "aws_sqs_queue.q"));
+    assert!(!silenced("infra/prod/a.tf", "aws_sqs_queue.q"));
+    assert!(silenced("infra/prod/a.tf", "module.q[\"a\"].aws_sqs_queue.q"));
+    assert!(!silenced("infra/prod/a.tf", "module.q[\"b\"].aws_sqs_queue.q"));
+}
