@@ -152,6 +152,12 @@ fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
             shown.display()
         ));
     }
+    if let Some(("serverless", "ts" | "js" | "mjs" | "cjs")) = name.rsplit_once('.') {
+        return Err(format!(
+            "`{}` is code, which sqslint does not run; package the service and name the template in `.serverless`",
+            shown.display()
+        ));
+    }
     if content::is_plan(&head(file).map_err(|error| unreadable(shown, &error))?) {
         return Ok(Input::Plan(file.to_owned()));
     }
@@ -425,18 +431,20 @@ mod tests {
                 ("t.yaml", TEMPLATE),
                 ("other.yaml", "a: 1\n"),
                 ("v/x.tfvars", ""),
+                ("serverless.ts", "module.exports = {};"),
             ],
         );
         assert_eq!(
             tree.inputs(&["m/main.tf", "m/x.tfvars", "t.yaml"]),
             ["module m", "template t.yaml"]
         );
-        let paths = ["other.yaml", "nothing", "v/x.tfvars"].map(|path| tree.0.join(path));
+        let paths = ["other.yaml", "nothing", "v/x.tfvars", "serverless.ts"].map(|path| tree.0.join(path));
         let errors = discover(&paths).errors;
-        assert_eq!(errors.len(), 3);
+        assert_eq!(errors.len(), 4);
         assert!(errors[0].contains("is no unit: looked for"), "{errors:?}");
         assert!(errors[1].ends_with("nothing`: no such file or directory"), "{errors:?}");
         assert!(errors[2].contains("no Terraform file"), "{errors:?}");
+        assert!(errors[3].contains("is code"), "{errors:?}");
     }
 
     #[cfg(unix)]

@@ -5,6 +5,7 @@
 
 mod cloudformation;
 mod json;
+mod md5;
 mod terraform;
 mod toml;
 mod tree;

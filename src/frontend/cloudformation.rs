@@ -17,20 +17,20 @@ mod loops;
 mod parameters;
 mod project;
 mod resources;
+mod serverless;
 mod stacks;
 mod template;
 #[cfg(test)]
 mod tests;
 mod value;
 
-use super::tree::{Entry, Node, Parsed, SyntaxError, Value};
+use super::tree::{Node, Parsed, SyntaxError};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Sources};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
-use parameters::Values;
 use project::Project;
 pub(super) use project::{Document, load_all};
 use resources::Lowering;
@@ -69,9 +69,15 @@ fn load_stack(
     load(path, Some(environment), settings, project, sources, UnitKind::CdkStack)
 }
 
-/// Reads the `resources` of one `serverless.yml`.
-fn load_serverless(path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
-    load(path, None, settings, project, sources, UnitKind::ServerlessService)
+/// Reads one service of the Serverless Framework, which takes no parameters from outside.
+fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    let (mut loaded, documents) = open(path, sources, UnitKind::ServerlessService, None);
+    for document in &documents {
+        let values = settings.place();
+        let found = serverless::fill(&mut loaded.graph, document, values, path, sources);
+        loaded.diagnostics.extend(found);
+    }
+    loaded
 }
 
 fn load(
@@ -103,15 +109,39 @@ fn load_unit(
     kind: UnitKind,
 ) -> Loaded {
     let (path, sources) = (around.path, around.sources);
-    let notes = match kind {
-        UnitKind::ServerlessService => vec!["its functions and events are not read yet".to_owned()],
-        _ => Vec::new(),
-    };
+    let (mut loaded, documents) = open(path, sources, kind, None);
+    let name = loaded.graph.unit.name.clone();
+    for document in documents {
+        if document.get("Resources").is_none() && document.get("Globals").is_some() {
+            around.met.holds_only_globals.set(true);
+        }
+        let (document, problems) = includes::included(document, path, sources, &name);
+        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
+        loaded.diagnostics.extend(found);
+        let parameters = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
+        let names = parameters.iter().map(|entry| &*entry.key);
+        let (mut values, faults) = settings.values(path, names, sources, &name);
+        loaded.diagnostics.extend(faults);
+        if let Some(environment) = environment {
+            environment.settle(&mut values);
+        }
+        let (document, problems) = loops::written_out(document, &name, &values);
+        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
+        loaded.diagnostics.extend(found);
+        let template = Template::new(&name, Dialect::Template, &[&document], values).within(around, &name);
+        let found = lower(&template, &mut loaded.graph, sources);
+        loaded.diagnostics.extend(found);
+    }
+    loaded
+}
+
+/// The documents of a file, and an empty graph for what they hold.
+fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) -> (Loaded, Vec<Node>) {
     let unit = Unit {
         name: sources.name_of(path),
         kind,
-        notes,
-        call: None,
+        notes: Vec::new(),
+        call,
     };
     let name = unit.name.clone();
     let mut loaded = Loaded {
@@ -123,77 +153,31 @@ fn load_unit(
         Ok(file) => file,
         Err(ReadError::Io(error)) => {
             loaded.errors.push(error);
-            return loaded;
+            return (loaded, Vec::new());
         }
         Err(ReadError::Encoding(diagnostic)) => {
             loaded.diagnostics.push(*diagnostic);
-            return loaded;
+            return (loaded, Vec::new());
         }
     };
     let parsed = parse(sources.file(file).text(), file);
     loaded.diagnostics = complaints(&parsed, sources, &name);
-    for document in parsed.documents {
-        let (document, problems) = includes::included(document, path, sources, &name);
-        loaded
-            .diagnostics
-            .extend(faults_of(&problems.refused, &problems.limits, sources, &name));
-        let (dialect, parts) = match kind {
-            UnitKind::ServerlessService => (Dialect::Serverless, service_resources(&document)),
-            _ => (Dialect::Template, vec![document]),
-        };
-        if parts
-            .iter()
-            .all(|part| part.get("Resources").is_none() && part.get("Globals").is_some())
-        {
-            around.met.holds_only_globals.set(true);
-        }
-        let parameters = parts.iter().filter_map(|part| part.get("Parameters")?.entries());
-        let names = parameters.flatten().map(|entry| &*entry.key);
-        let (mut values, faults) = settings.values(path, names, sources, &name);
-        if let Some(environment) = environment {
-            environment.settle(&mut values);
-        }
-        loaded.diagnostics.extend(faults);
-        let parts: Vec<Node> = parts
-            .into_iter()
-            .map(|part| {
-                let (part, problems) = loops::written_out(part, &name, &values);
-                loaded
-                    .diagnostics
-                    .extend(faults_of(&problems.refused, &problems.limits, sources, &name));
-                part
-            })
-            .collect();
-        let parts: Vec<&Node> = parts.iter().collect();
-        let around = (dialect == Dialect::Template).then_some(around);
-        let limits = fill(&mut loaded.graph, dialect, &parts, values, around);
-        let limits = limits
-            .iter()
-            .map(|(span, bound)| limit_reached(sources, &name, *span, bound));
-        loaded.diagnostics.extend(limits);
-    }
-    loaded
+    (loaded, parsed.documents)
 }
 
-/// Adds what `roots` declare to `graph`, and returns the bounds that were reached.
-fn fill(
-    graph: &mut UnitGraph,
-    dialect: Dialect,
-    roots: &[&Node],
-    values: Values,
-    around: Option<&Surroundings<'_>>,
-) -> Vec<(Span, String)> {
+/// Adds what `template` declares to `graph`; the bounds that were reached.
+fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> Vec<Diagnostic> {
     let empty = UnitGraph::new(graph.unit.clone());
-    let mut template = Template::new(&graph.unit.name, dialect, roots, values);
-    if let Some(around) = around {
-        template = template.within(around, &graph.unit.name);
-    }
     let lowering = Lowering {
-        template: &template,
+        template,
         graph: std::mem::replace(graph, empty),
     };
     *graph = lowering.run();
-    template.limits()
+    let limits = template.limits();
+    let limits = limits
+        .iter()
+        .map(|(span, bound)| limit_reached(sources, &graph.unit.name, *span, bound));
+    limits.collect()
 }
 
 /// JSON where it looks like JSON; flow YAML that begins like it is read by the other parser.
@@ -220,59 +204,4 @@ fn faults_of(errors: &[SyntaxError], limits: &[SyntaxError], sources: &Sources, 
     errors
         .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
         .collect()
-}
-
-/// The templates in `resources`: one, or a list of them, with `extensions` laid over their resources.
-fn service_resources(document: &Node) -> Vec<Node> {
-    let Some(resources) = document.get("resources") else {
-        return Vec::new();
-    };
-    let parts = resources.items().unwrap_or(std::slice::from_ref(resources));
-    let extensions: Vec<&Entry> = parts
-        .iter()
-        .filter_map(|part| part.get("extensions")?.entries())
-        .flatten()
-        .collect();
-    parts.iter().map(|part| extended(part, &extensions)).collect()
-}
-
-/// `part` with its resources changed by `extensions`: properties are added and replaced, as the framework does.
-fn extended(part: &Node, extensions: &[&Entry]) -> Node {
-    let mut part = part.clone();
-    if let Some(Value::Mapping(resources)) = child(&mut part, "Resources").map(|node| &mut node.value) {
-        for resource in resources {
-            for extension in extensions.iter().filter(|extension| extension.key == resource.key) {
-                overlay(&mut resource.value, &extension.value, 0);
-            }
-        }
-    }
-    part
-}
-
-fn child<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
-    match &mut node.value {
-        Value::Mapping(entries) => {
-            let key: Arc<str> = key.into();
-            entries
-                .iter_mut()
-                .find(|entry| entry.key == key)
-                .map(|entry| &mut entry.value)
-        }
-        _ => None,
-    }
-}
-
-/// Lays `over` on `node`, at most as deep as a resource's attributes and their properties.
-fn overlay(node: &mut Node, over: &Node, depth: usize) {
-    let (Value::Mapping(entries), Value::Mapping(new)) = (&mut node.value, &over.value) else {
-        *node = over.clone();
-        return;
-    };
-    for entry in new {
-        match entries.iter_mut().find(|known| known.key == entry.key) {
-            Some(known) if depth < 1 => overlay(&mut known.value, &entry.value, depth + 1),
-            Some(known) => *known = entry.clone(),
-            None => entries.push(entry.clone()),
-        }
-    }
 }

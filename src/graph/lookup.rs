@@ -50,10 +50,7 @@ struct Named {
 }
 
 impl Index {
-    fn build<'a>(
-        units: &[Unit],
-        nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>,
-    ) -> Index {
+    fn build<'a>(units: &[Unit], nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>) -> Index {
         let mut index = Index::default();
         for (at, unit) in units.iter().enumerate() {
             let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
@@ -185,7 +182,10 @@ impl Graph {
 
     fn index(&mut self) {
         self.queue_index = Index::build(&self.units, self.queues.iter().map(|node| (&node.resource, &node.name)));
-        self.function_index = Index::build(&self.units, self.functions.iter().map(|node| (&node.resource, &node.name)));
+        self.function_index = Index::build(
+            &self.units,
+            self.functions.iter().map(|node| (&node.resource, &node.name)),
+        );
         for (at, mapping) in self.mappings.iter().enumerate() {
             let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
             queues.for_each(|queue| note(&mut self.readers, queue, at));

@@ -2,6 +2,7 @@
 //! It knows no resource type; what an intrinsic does is told in `intrinsics.rs`.
 
 use super::loops::PREFIX;
+use super::serverless;
 use super::template::{Dialect, Template, scalar};
 use super::value::{Evaluated, Outcome, Outcomes, Part, combine};
 use crate::frontend::tree::{Node, Value};
@@ -44,16 +45,26 @@ impl<'t> Template<'t> {
         }
         match &node.value {
             Value::Null => one(Evaluated::Absent),
-            Value::String(text) => one(self.plain(text)),
+            Value::String(text) => self.told(node, one(self.plain(text))),
             Value::Sequence(_) => one(Evaluated::Tree(node)),
             Value::Mapping(_) => match intrinsic(node) {
                 Some((name, argument)) => self.intrinsic(name, argument, at, world),
                 None => one(Evaluated::Tree(node)),
             },
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) => {
-                one(Evaluated::literal(scalar(node).unwrap_or_default()))
+                self.told(node, one(Evaluated::literal(scalar(node).unwrap_or_default())))
             }
         }
+    }
+
+    /// `outcomes` of a scalar, with where it came from in the place of a variable.
+    fn told(&self, node: &Node, mut outcomes: Outcomes<'t>) -> Outcomes<'t> {
+        if let Some(origins) = self.origins.and_then(|all| all.get(&node.span)) {
+            for outcome in &mut outcomes {
+                outcome.origins.extend(origins.iter().cloned());
+            }
+        }
+        outcomes
     }
 
     /// A text that is no argument of an intrinsic.
@@ -61,6 +72,7 @@ impl<'t> Template<'t> {
         match self.foreign(text) {
             Some(reason) => Evaluated::open(text, reason),
             None if text.contains(DYNAMIC) => Evaluated::Text(dynamic(text)),
+            None if self.dialect == Dialect::Serverless => Evaluated::Text(serverless::parts(text)),
             None => Evaluated::literal(text),
         }
     }
@@ -78,9 +90,6 @@ impl<'t> Template<'t> {
         let is_own = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(DYNAMIC));
         if braces.any(|(at, _)| !is_own(at)) || text.contains("{%") {
             return Some("a template language fills it in".into());
-        }
-        if self.dialect == Dialect::Serverless && has_framework_variable(text) {
-            return Some("the Serverless Framework fills it in".into());
         }
         None
     }
@@ -221,13 +230,4 @@ fn dynamic(text: &str) -> Vec<Part> {
 fn is_transformed(node: &Node) -> bool {
     let name = node.get("Fn::Transform").and_then(|transform| transform.get("Name"));
     name.is_some_and(|name| name.as_str() != Some("AWS::Include"))
-}
-
-/// Whether `text` holds `${source:address}` or `${function(…)}`, but not only `${AWS::Region}` and `${Name}`.
-fn has_framework_variable(text: &str) -> bool {
-    text.match_indices("${").any(|(at, _)| {
-        let rest = text.get(at + 2..).unwrap_or_default().trim_start();
-        let source = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c));
-        (source.starts_with(':') && !source.starts_with("::")) || source.starts_with('(')
-    })
 }

@@ -118,6 +118,15 @@ impl Settings {
         (values, diagnostics)
     }
 
+    /// Where a stack deploys to, and nothing else.
+    pub(super) fn place(&self) -> Values {
+        Values {
+            region: self.region.clone(),
+            account: self.account.clone(),
+            ..Values::default()
+        }
+    }
+
     /// What kept the arguments from being used, once every template has been read.
     pub(in crate::frontend) fn into_errors(mut self) -> Vec<String> {
         let untaken = self.arguments.iter().filter(|a| !a.is_taken.load(Ordering::Relaxed));

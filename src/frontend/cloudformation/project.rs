@@ -5,6 +5,7 @@
 
 use super::handover::Export;
 use super::parameters::Settings;
+use super::stacks::Met;
 use super::{Environment, Read, load_serverless, load_stack, load_template, parse};
 use crate::frontend::tree::Node;
 use crate::frontend::{Loaded, read};
@@ -33,7 +34,7 @@ pub(in crate::frontend) enum Document {
 impl Document {
     fn read(&self, path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
         match self {
-            Document::Service => load_serverless(path, settings, project, sources),
+            Document::Service => Met::default().into_read(load_serverless(path, settings, sources)),
             Document::Template => load_template(path, settings, project, sources),
             Document::Stack(environment) => load_stack(path, environment, settings, project, sources),
         }

@@ -6,12 +6,11 @@
 //! <https://docs.aws.amazon.com/cli/latest/reference/cloudformation/package.html>
 
 use super::project::Project;
-use super::resources::Lowering;
 use super::template::{Declared, Dialect, Template};
 use super::value::{Evaluated, Outcome, Outcomes};
-use super::{Loaded, Read, ReadError, complaints, faults_of, includes, limit_reached, local, loops, parse, read};
+use super::{Loaded, Read, faults_of, includes, local, loops, lower, open};
 use crate::frontend::tree::Node;
-use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
+use crate::graph::{Condition, UnitKind};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -142,32 +141,13 @@ impl<'t> Template<'t> {
         around.met.calls.set(calls);
         let world = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
-        let mut loaded = Loaded {
-            graph: UnitGraph::new(Unit {
-                name: sources.name_of(&path),
-                kind: UnitKind::Template,
-                notes: Vec::new(),
-                call: Some(self.key_of_call(&declared.id)),
-            }),
-            diagnostics: Vec::new(),
-            errors: Vec::new(),
-        };
-        let name = loaded.graph.unit.name.clone();
         let is_new = around.met.files.borrow_mut().insert(path.clone());
-        let file = match read(&path, sources, &name) {
-            Ok(file) => file,
-            Err(ReadError::Io(_)) => return None,
-            Err(ReadError::Encoding(diagnostic)) => {
-                loaded.diagnostics.push(*diagnostic);
-                around.met.called.borrow_mut().push(loaded);
-                return None;
-            }
-        };
-        let parsed = parse(sources.file(file).text(), file);
-        if is_new {
-            loaded.diagnostics = complaints(&parsed, sources, &name);
+        let (mut loaded, documents) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
+        let name = loaded.graph.unit.name.clone();
+        if !is_new {
+            loaded.diagnostics.clear();
         }
-        let outputs = parsed.documents.into_iter().next().map(|document| {
+        let outputs = documents.into_iter().next().map(|document| {
             let values = self.surroundings_values();
             let (document, of_includes) = includes::included(document, &path, sources, &name);
             let (document, of_loops) = loops::written_out(document, &name, &values);
@@ -189,15 +169,8 @@ impl<'t> Template<'t> {
             let key = loaded.graph.unit.key().to_owned();
             let template = Template::new(&key, Dialect::Template, &[document], values);
             let template = template.within(&inside, &key);
-            let unit = loaded.graph.unit.clone();
-            let lowering = Lowering {
-                template: &template,
-                graph: std::mem::replace(&mut loaded.graph, UnitGraph::new(unit)),
-            };
-            loaded.graph = lowering.run();
-            let limits = template.limits().into_iter();
-            let limits = limits.map(|(span, bound)| limit_reached(sources, &name, span, &bound));
-            loaded.diagnostics.extend(limits);
+            let found = lower(&template, &mut loaded.graph, sources);
+            loaded.diagnostics.extend(found);
             template.handed_back()
         });
         around.met.called.borrow_mut().push(loaded);

@@ -3,6 +3,7 @@
 use super::comparisons::Comparisons;
 use super::parameters::{Supplied, Values};
 use super::project::Fragments;
+use super::serverless::Origins;
 use super::stacks::{Stack, Surroundings};
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Condition, Target, Variable};
@@ -56,6 +57,8 @@ pub(super) struct Template<'t> {
     pub(super) globals: Option<&'t Node>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
+    /// Where values that stand in the place of variables came from.
+    pub(super) origins: Option<&'t Origins>,
     /// Whether the SAM transform runs over it.
     pub(super) is_sam: bool,
     /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
@@ -144,6 +147,7 @@ impl<'t> Template<'t> {
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
                 .unwrap_or(&[]),
+            origins: None,
             is_sam,
             is_closed: versioned && macros.is_empty() && !loops && dialect == Dialect::Template,
             // What is merged with another file may have the transform there.

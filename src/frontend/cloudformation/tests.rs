@@ -2,14 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Dialect, Values, fill, service_resources};
+use super::lower;
+use super::parameters::Values;
+use super::template::{Dialect, Template};
 use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
 use std::fmt::Debug;
 use std::path::Path;
 
-fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
+fn graph(text: &str) -> UnitGraph {
     let sources = Sources::default();
     let file = sources.add(Path::new("t"), text);
     let parsed = if text.starts_with('{') {
@@ -25,22 +27,9 @@ fn graph_in(text: &str, dialect: Dialect) -> UnitGraph {
         call: None,
     });
     let document = parsed.documents.first().unwrap();
-    let roots = match dialect {
-        Dialect::Template => vec![document.clone()],
-        Dialect::Serverless => service_resources(document),
-    };
-    fill(
-        &mut graph,
-        dialect,
-        &roots.iter().collect::<Vec<_>>(),
-        Values::default(),
-        None,
-    );
+    let template = Template::new("t", Dialect::Template, &[document], Values::default());
+    lower(&template, &mut graph, &sources);
     graph
-}
-
-fn graph(text: &str) -> UnitGraph {
-    graph_in(text, Dialect::Template)
 }
 
 /// The cases of an attribute: `18 when N; 360 when not N`.
@@ -392,22 +381,6 @@ fn json_and_yaml_agree() {
         )
     };
     assert_eq!(show(graph(json)), show(graph(yaml)));
-}
-
-#[test]
-fn services_keep_their_variables_open() {
-    let text = "service: s
-resources:
-  - Resources:
-      Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: '${self:custom.v}', DelaySeconds: 3}}
-    extensions:
-      Q: {Properties: {DelaySeconds: 4}}
-";
-    let graph = graph_in(text, Dialect::Serverless);
-    let queue = &graph.queues[0];
-    let filled_in = "unresolved: the Serverless Framework fills it in";
-    assert_eq!(shown(&queue.visibility_timeout), filled_in);
-    assert_eq!(shown(&queue.delay), "4");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Functions that put texts together and take them apart.
 
 use super::{refused, within};
-use crate::frontend::cloudformation::template::Template;
+use crate::frontend::cloudformation::serverless;
+use crate::frontend::cloudformation::template::{Dialect, Template};
 use crate::frontend::cloudformation::value::{
     Combination, Evaluated, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
 };
@@ -46,6 +47,10 @@ impl<'t> Template<'t> {
                 pieces.push(known(&format!("${{{escaped}}}")));
                 continue;
             }
+            if let Some(open) = self.framework_variable(name) {
+                pieces.push(vec![Outcome::always(open, at)]);
+                continue;
+            }
             let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || "_.:".contains(c);
             if name.is_empty() || !name.chars().all(is_part_of_name) {
                 return refused(at, &format!("`Fn::Sub` does not take the name `{name}`"));
@@ -70,6 +75,12 @@ impl<'t> Template<'t> {
         }
         pieces.push(known(rest));
         self.concatenate(pieces, at, world)
+    }
+
+    /// A variable of the Serverless Framework that was left in a text.
+    fn framework_variable(&self, name: &str) -> Option<Evaluated<'t>> {
+        let is_one = self.dialect == Dialect::Serverless && name.contains([':', '(']) && !name.contains("::");
+        is_one.then(|| Evaluated::Text(serverless::parts(&format!("${{{name}}}"))))
     }
 
     /// The texts that `pieces` make one behind the other.

@@ -1,0 +1,312 @@
+//! The Serverless Framework: a service becomes the template that the framework would compile it to, and that is
+//! lowered like any other. Functions and events are compiled here (`functions`, `events`), `resources` are laid over
+//! them as the framework does, and the names of attributes are then those of `serverless.yml` again.
+//!
+//! It knows Lift's queues (`lift`), and of other plugins nothing: what they add is not there.
+
+mod events;
+mod functions;
+mod lift;
+mod names;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+pub(super) use resolve::{Origins, parts};
+
+use super::lower;
+use super::parameters::Values;
+use super::template::{Dialect, Template};
+use crate::diagnostic::Diagnostic;
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::graph::{Attribute, EventSourceMapping, Function, Origin, Seconds, UnitGraph};
+use crate::source::{Sources, Span};
+use resolve::{Resolver, open_reason};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Merges nest this deep, at most: as deep as a document may.
+const MAX_DEPTH: usize = 128;
+/// What the framework sets where neither the function nor the provider says how long it may run.
+/// <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/package/compile/functions.js>
+const FUNCTION_TIMEOUT_DEFAULT: Seconds = Seconds(6);
+
+/// What the framework makes of a service, before `resources` are laid over it.
+#[derive(Debug, Default)]
+struct Compiled {
+    /// Resources, each id once.
+    resources: Vec<Entry>,
+    /// Where each lies in `resources`.
+    places: FxHashMap<Arc<str>, usize>,
+    /// The functions among them.
+    functions: FxHashMap<Arc<str>, CompiledFunction>,
+    /// What could not be read, as notes on the unit.
+    notes: Vec<String>,
+}
+
+impl Compiled {
+    /// Adds a resource; a later one of the same id takes its place.
+    fn put(&mut self, resource: Entry) {
+        let next = self.resources.len();
+        let at = *self.places.entry(resource.key.clone()).or_insert(next);
+        match self.resources.get_mut(at) {
+            Some(known) => *known = resource,
+            None => self.resources.push(resource),
+        }
+    }
+}
+
+/// A function as it was compiled.
+#[derive(Debug)]
+struct CompiledFunction {
+    /// The key, to point at what is absent.
+    header: Span,
+    timeout: Timeout,
+}
+
+/// Where a function's timeout comes from.
+#[derive(Debug)]
+enum Timeout {
+    Own,
+    /// `provider.timeout`, with its place.
+    Provider(Span),
+    Default,
+}
+
+/// Fills `graph` from the service in `document`.
+pub(super) fn fill(
+    graph: &mut UnitGraph,
+    document: &Node,
+    values: Values,
+    path: &Path,
+    sources: &Sources,
+) -> Vec<Diagnostic> {
+    let unit = graph.unit.name.clone();
+    let mut resolver = Resolver::new(document, path, &unit, sources);
+    let mut compiled = functions::compile(&mut resolver, document);
+    let mut parts = Vec::new();
+    if let Some(written) = document.get("resources") {
+        match resolver.section(&["resources"]) {
+            Some(node) => match node.value {
+                Value::Sequence(items) => parts.extend(items),
+                value => parts.push(Node { value, ..node }),
+            },
+            None => parts.push(written.clone()),
+        }
+    }
+    for part in parts.iter().filter(|part| part.entries().is_none()) {
+        let reason = part.as_str().and_then(open_reason);
+        compiled
+            .notes
+            .extend(reason.map(|reason| format!("part of its `resources` is not read: {reason}")));
+    }
+    let generated = compiled.places;
+    let written = written_ids(&parts);
+    let root = merged(compiled.resources, parts, document.span);
+    graph.unit.notes.append(&mut compiled.notes);
+    let mut template = Template::new(&unit, Dialect::Serverless, &[&root], values);
+    template.origins = Some(&resolver.origins);
+    let limits = lower(&template, graph, sources);
+    // What `resources` say of a generated resource is spelled as CloudFormation spells it.
+    let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);
+    respell(graph, &compiled.functions, is_ours);
+    resolver.diagnostics.into_iter().chain(limits).collect()
+}
+
+/// The logical ids that `resources` write or extend themselves.
+fn written_ids(parts: &[Node]) -> FxHashSet<Arc<str>> {
+    let sections = parts
+        .iter()
+        .flat_map(|part| ["Resources", "extensions"].map(|key| part.get(key)));
+    let entries = sections.flatten().filter_map(Node::entries).flatten();
+    entries.map(|entry| entry.key.clone()).collect()
+}
+
+/// One template: what was generated, what `resources` write over it, and `extensions` of both.
+fn merged(generated: Vec<Entry>, parts: Vec<Node>, at: Span) -> Node {
+    let mut root = mapping(at, vec![set("Resources", mapping(at, generated))]);
+    let mut extensions = Vec::new();
+    for part in parts {
+        let Value::Mapping(mut entries) = part.value else {
+            continue;
+        };
+        if let Some(found) = entries.iter().position(|entry| &*entry.key == "extensions")
+            && let Value::Mapping(own) = entries.remove(found).value.value
+        {
+            extensions.extend(own);
+        }
+        merge(&mut root, mapping(part.span, entries), 0);
+    }
+    let resources = child(&mut root, "Resources");
+    if let Some(Value::Mapping(resources)) = resources.map(|node| &mut node.value) {
+        for extension in extensions {
+            let extended = resources.iter_mut().find(|resource| resource.key == extension.key);
+            if let Some(resource) = extended {
+                extend(&mut resource.value, extension.value);
+            }
+        }
+    }
+    root
+}
+
+/// Lays `over` on `node`: objects are merged, everything else is replaced.
+fn merge(node: &mut Node, over: Node, depth: usize) {
+    match (&mut node.value, over.value) {
+        (Value::Mapping(entries), Value::Mapping(new)) if depth < MAX_DEPTH => {
+            let mut places: FxHashMap<Arc<str>, usize> = entries
+                .iter()
+                .enumerate()
+                .map(|(at, entry)| (entry.key.clone(), at))
+                .collect();
+            for entry in new {
+                match places.get(&entry.key).and_then(|&at| entries.get_mut(at)) {
+                    Some(known) => {
+                        known.key_span = entry.key_span;
+                        merge(&mut known.value, entry.value, depth + 1);
+                    }
+                    None => {
+                        places.insert(entry.key.clone(), entries.len());
+                        entries.push(entry);
+                    }
+                }
+            }
+        }
+        (_, value) => {
+            *node = Node { span: over.span, value };
+        }
+    }
+}
+
+/// Changes a resource as `extensions` do: attributes are replaced, single properties are set.
+fn extend(resource: &mut Node, extension: Node) {
+    let (Value::Mapping(attributes), Value::Mapping(new)) = (&mut resource.value, extension.value) else {
+        return;
+    };
+    for attribute in new {
+        match attributes.iter_mut().find(|known| known.key == attribute.key) {
+            Some(known) if &*attribute.key == "Properties" => merge(&mut known.value, attribute.value, MAX_DEPTH - 1),
+            Some(known) => *known = attribute,
+            None => attributes.push(attribute),
+        }
+    }
+}
+
+fn child<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
+    match &mut node.value {
+        Value::Mapping(entries) => entries
+            .iter_mut()
+            .find(|entry| &*entry.key == key)
+            .map(|entry| &mut entry.value),
+        _ => None,
+    }
+}
+
+/// A property that the service does not write under its own key.
+fn set(key: &str, value: Node) -> Entry {
+    Entry {
+        key: key.into(),
+        key_span: value.span,
+        value,
+    }
+}
+
+/// A property that the service writes, under the name that CloudFormation has for it.
+fn renamed(key: &str, entry: &Entry) -> Entry {
+    Entry {
+        key: key.into(),
+        ..entry.clone()
+    }
+}
+
+fn mapping(at: Span, entries: Vec<Entry>) -> Node {
+    Node {
+        span: at,
+        value: Value::Mapping(entries),
+    }
+}
+
+fn list(at: Span, items: Vec<Node>) -> Node {
+    Node {
+        span: at,
+        value: Value::Sequence(items),
+    }
+}
+
+fn text(at: Span, text: impl Into<Arc<str>>) -> Node {
+    Node {
+        span: at,
+        value: Value::String(text.into()),
+    }
+}
+
+/// A resource with the given properties, at `header`.
+fn resource(id: impl Into<Arc<str>>, kind: &str, header: Span, properties: Vec<Entry>) -> Entry {
+    let properties = mapping(header, properties);
+    Entry {
+        key: id.into(),
+        key_span: header,
+        value: mapping(
+            header,
+            vec![set("Type", text(header, kind)), set("Properties", properties)],
+        ),
+    }
+}
+
+/// Names the attributes of what the framework made as the service spells them, and fills in its defaults.
+fn respell(
+    graph: &mut UnitGraph,
+    functions: &FxHashMap<Arc<str>, CompiledFunction>,
+    is_ours: impl Fn(&Arc<str>) -> bool,
+) {
+    for function in &mut graph.functions {
+        let id = &function.resource.address;
+        if let Some(compiled) = functions.get(id).filter(|_| is_ours(id)) {
+            respell_function(function, compiled);
+        }
+    }
+    for mapping in &mut graph.mappings {
+        if is_ours(&mapping.resource.address) {
+            respell_mapping(mapping);
+        }
+    }
+}
+
+fn respell_function(function: &mut Function, compiled: &CompiledFunction) {
+    match compiled.timeout {
+        Timeout::Own => function.timeout.name = "timeout".into(),
+        Timeout::Provider(span) => {
+            function.timeout.name = "timeout".into();
+            for case in &mut function.timeout.cases {
+                case.span = compiled.header;
+                let origin = Origin {
+                    span,
+                    what: "`provider.timeout`".into(),
+                };
+                case.origins.insert(0, origin);
+            }
+        }
+        Timeout::Default => {
+            function.timeout = Attribute::absent("timeout", FUNCTION_TIMEOUT_DEFAULT, compiled.header);
+        }
+    }
+    function.name.name = "name".into();
+    function.reserved_concurrency.name = "reservedConcurrency".into();
+    for target in &mut function.failure_targets {
+        target.name = match &*target.name {
+            "DeadLetterConfig" => "onError".into(),
+            "OnFailure" => "destinations.onFailure".into(),
+            _ => continue,
+        };
+    }
+}
+
+fn respell_mapping(mapping: &mut EventSourceMapping) {
+    mapping.queue.name = "arn".into();
+    mapping.batch_size.name = "batchSize".into();
+    mapping.window.name = "maximumBatchingWindow".into();
+    mapping.report_batch_item_failures.name = "functionResponseType".into();
+    mapping.maximum_concurrency.name = "maximumConcurrency".into();
+    mapping.enabled.name = "enabled".into();
+}

@@ -1,0 +1,207 @@
+//! `events` of a function: a mapping for a queue, and for every other event what lets it invoke the function, so far
+//! as it matters here: permissions, subscriptions and rules with the queues that take their failures.
+//! <https://github.com/serverless/serverless/tree/v3/lib/plugins/aws/package/compile/events>
+
+use super::functions::{arn_of, is_truthy};
+use super::{Compiled, list, mapping, names, renamed, resource, set, text};
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::source::Span;
+use serde_json::Value as Json;
+use std::sync::Arc;
+
+/// Events that are event source mappings of something other than a queue.
+const STREAMS: [&str; 5] = ["stream", "kafka", "msk", "activemq", "rabbitmq"];
+
+/// Adds what the events of the function `entry`, called `id`, are compiled to.
+pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut Compiled) {
+    let function = Consumer {
+        key: &entry.key,
+        id,
+        name,
+    };
+    if let Some(url) = entry.value.entry("url").filter(|url| is_truthy(&url.value)) {
+        compiled.put(function.permission("Url", url.key_span));
+    }
+    let Some(events) = entry.value.get("events") else {
+        return;
+    };
+    for (at, event) in events
+        .items()
+        .unwrap_or(std::slice::from_ref(events))
+        .iter()
+        .enumerate()
+    {
+        match event.entries() {
+            Some(entries) => {
+                for event in entries {
+                    function.event(event, at + 1, compiled);
+                }
+            }
+            // Not known, so it may invoke the function.
+            None => compiled.put(function.permission(&format!("Event{}", at + 1), event.span)),
+        }
+    }
+}
+
+/// A function and what it is called.
+struct Consumer<'a> {
+    key: &'a str,
+    id: &'a Arc<str>,
+    /// The function's name, as far as it is known.
+    name: &'a str,
+}
+
+impl Consumer<'_> {
+    /// Compiles `event`, the `at`th of the function, from 1.
+    fn event(&self, event: &Entry, at: usize, compiled: &mut Compiled) {
+        let key = names::normalized(self.key);
+        match &*event.key {
+            "sqs" => compiled.put(self.mapping(event)),
+            kind if STREAMS.contains(&kind) => {}
+            "sns" => self.notification(event, compiled),
+            "eventBridge" => {
+                let id = names::alphanumeric(&format!("{}-rule-{at}", self.name));
+                compiled.put(self.rule(format!("{id}EventBridgeRule"), event));
+            }
+            "schedule" => compiled.put(self.rule(format!("{key}EventsRuleSchedule{at}"), event)),
+            kind => compiled.put(self.permission(&format!("{}{at}", names::normalized(kind)), event.key_span)),
+        }
+    }
+
+    fn arn(&self, at: Span) -> Node {
+        arn_of(self.id, at)
+    }
+
+    /// The mapping of an `sqs` event, which is an ARN or an object with one.
+    fn mapping(&self, event: &Entry) -> Entry {
+        let header = event.key_span;
+        let arn = event.value.entry("arn");
+        let own = |name: &str| event.value.entry(name).filter(|_| arn.is_some());
+        let truthy = |name: &str| own(name).filter(|entry| is_truthy(&entry.value));
+        let arn = arn.unwrap_or(event);
+        let mut properties = vec![renamed("EventSourceArn", arn), set("FunctionName", self.arn(header))];
+        properties.extend(truthy("batchSize").map(|entry| renamed("BatchSize", entry)));
+        let window = own("maximumBatchingWindow");
+        properties.extend(window.map(|entry| renamed("MaximumBatchingWindowInSeconds", entry)));
+        properties.extend(own("enabled").map(|entry| renamed("Enabled", entry)));
+        if let Some(kind) = own("functionResponseType") {
+            let all = Entry {
+                value: list(kind.value.span, vec![kind.value.clone()]),
+                ..renamed("FunctionResponseTypes", kind)
+            };
+            properties.push(all);
+        }
+        if let Some(patterns) = own("filterPatterns") {
+            let all = Entry {
+                value: list(patterns.value.span, filters(&patterns.value)),
+                ..renamed("Filters", patterns)
+            };
+            properties.push(within("FilterCriteria", all));
+        }
+        if let Some(most) = truthy("maximumConcurrency") {
+            properties.push(within("ScalingConfig", renamed("MaximumConcurrency", most)));
+        }
+        let id = names::mapping(self.key, &arn.value);
+        resource(id, "AWS::Lambda::EventSourceMapping", header, properties)
+    }
+
+    /// What an `sns` event is compiled to: a subscription to a topic that is there, or a topic with one.
+    fn notification(&self, event: &Entry, compiled: &mut Compiled) {
+        let (header, written) = (event.key_span, &event.value);
+        let arn = match written.as_str() {
+            Some(text) => text.starts_with("arn:").then_some(event),
+            None => written.entry("arn"),
+        };
+        let name = written
+            .get("topicName")
+            .or(arn.map(|arn| &arn.value))
+            .unwrap_or(written);
+        let name = name.as_str().unwrap_or_default();
+        let topic = names::alphanumeric(name.rsplit(':').next().unwrap_or_default());
+        let permission = self.permission(&format!("{topic}SNS"), header);
+        compiled.put(permission);
+        let mut subscription = vec![
+            set("Protocol", text(header, "lambda")),
+            set("Endpoint", self.arn(header)),
+        ];
+        if let Some(policy) = written.get("redrivePolicy").and_then(dead_letter_queue) {
+            subscription.push(within("RedrivePolicy", set("deadLetterTargetArn", policy)));
+        }
+        if let Some(arn) = arn {
+            subscription.push(renamed("TopicArn", arn));
+            let id = format!("{}SnsSubscription{topic}", names::normalized(self.key));
+            compiled.put(resource(id, "AWS::SNS::Subscription", header, subscription));
+            return;
+        }
+        let all = list(header, vec![mapping(header, subscription)]);
+        let properties = vec![set("TopicName", text(header, name)), set("Subscription", all)];
+        let made = resource(format!("SNSTopic{topic}"), "AWS::SNS::Topic", header, properties);
+        // One topic, whoever subscribes to it.
+        if !compiled.places.contains_key(&made.key) {
+            compiled.put(made);
+        }
+    }
+
+    /// The rule of an `eventBridge` or `schedule` event, the `at`th of the function, from 1.
+    fn rule(&self, id: String, event: &Entry) -> Entry {
+        let header = event.key_span;
+        let mut target = vec![set("Id", text(header, "function")), set("Arn", self.arn(header))];
+        let queue = event.value.entry("deadLetterQueueArn");
+        target.extend(queue.map(|queue| within("DeadLetterConfig", renamed("Arn", queue))));
+        let targets = list(header, vec![mapping(header, target)]);
+        resource(id, "AWS::Events::Rule", header, vec![set("Targets", targets)])
+    }
+
+    /// A permission to invoke the function.
+    fn permission(&self, what: &str, header: Span) -> Entry {
+        let id = format!("{}LambdaPermission{what}", names::normalized(self.key));
+        let properties = vec![
+            set("FunctionName", self.arn(header)),
+            set("Action", text(header, "lambda:InvokeFunction")),
+        ];
+        resource(id, "AWS::Lambda::Permission", header, properties)
+    }
+}
+
+/// `entry` in an object of its own, at the same place.
+fn within(key: &str, entry: Entry) -> Entry {
+    let at = entry.span();
+    set(key, mapping(at, vec![entry]))
+}
+
+/// The queue in the `redrivePolicy` of an `sns` event, in one of three spellings.
+fn dead_letter_queue(policy: &Node) -> Option<Node> {
+    if let Some(arn) = policy.get("deadLetterTargetArn") {
+        return Some(arn.clone());
+    }
+    if let Some(id) = policy.get("deadLetterTargetRef") {
+        return Some(arn_of(id.as_str()?, id.span));
+    }
+    let import = policy.get("deadLetterTargetImport")?.get("arn")?;
+    Some(mapping(import.span, vec![set("Fn::ImportValue", import.clone())]))
+}
+
+/// Patterns as the framework hands them on: texts that hold JSON.
+fn filters(patterns: &Node) -> Vec<Node> {
+    let patterns = patterns.items().unwrap_or_default().iter();
+    let filters = patterns.map(|pattern| {
+        let json = text(pattern.span, to_json(pattern).to_string());
+        mapping(pattern.span, vec![set("Pattern", json)])
+    });
+    filters.collect()
+}
+
+fn to_json(node: &Node) -> Json {
+    match &node.value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::from(*value),
+        Value::Integer(value) => Json::from(*value),
+        Value::Float(value) => Json::from(*value),
+        Value::String(text) => Json::from(&**text),
+        Value::Sequence(items) => items.iter().map(to_json).collect(),
+        Value::Mapping(entries) => entries
+            .iter()
+            .map(|entry| (entry.key.to_string(), to_json(&entry.value)))
+            .collect(),
+    }
+}

@@ -1,0 +1,220 @@
+//! `functions`: what the framework makes of each, events included.
+//! <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/package/compile/functions.js>
+
+use super::resolve::Resolver;
+use super::{
+    Compiled, CompiledFunction, Timeout, events, lift, list, mapping, names, open_reason, renamed, resource, set, text,
+};
+use crate::frontend::tree::{Entry, Node, Value};
+use crate::source::Span;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// What every function takes from the service.
+pub(super) struct Service {
+    /// `service`, as far as it is known.
+    name: String,
+    stage: String,
+    /// The stack's name.
+    pub(super) stack: String,
+    /// `provider.timeout`, with its place.
+    timeout: Option<(Node, Span)>,
+    /// The role of every function that has none of its own, where the framework makes none.
+    role: Option<Entry>,
+    /// The keys of all functions: a destination may be one.
+    keys: FxHashSet<Arc<str>>,
+}
+
+/// Compiles the functions of the service in `document`.
+pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled {
+    let mut compiled = Compiled::default();
+    let provider = resolver
+        .text(&["provider", "name"])
+        .or_else(|| resolver.text(&["provider"]));
+    if let Some((name, _)) = provider.filter(|(name, _)| name != "aws") {
+        compiled.notes.push(format!("its provider is `{name}`, not AWS"));
+        return compiled;
+    }
+    let queues = lift::constructs(resolver, document);
+    let mut functions = functions(resolver, document, &mut compiled.notes);
+    let name = resolver
+        .text(&["service"])
+        .or_else(|| resolver.text(&["service", "name"]))
+        .map(|(name, _)| name);
+    let unnamed = document.get("service").and_then(Node::as_str).unwrap_or("service");
+    let timeout = document.get("provider").and_then(|provider| provider.entry("timeout"));
+    let name = name.unwrap_or_else(|| unnamed.to_owned());
+    let stage = resolver.stage().0;
+    let stack = resolver.text(&["provider", "stackName"]).map(|(name, _)| name);
+    let service = Service {
+        stack: stack.unwrap_or_else(|| format!("{name}-{stage}")),
+        name,
+        stage,
+        timeout: timeout.and_then(|entry| {
+            let value = resolver
+                .section(&["provider", "timeout"])
+                .unwrap_or_else(|| entry.value.clone());
+            Some((value, entry.span())).filter(|(value, _)| is_truthy(value))
+        }),
+        role: role(resolver, document),
+        keys: functions.iter().map(|entry| entry.key.clone()).collect(),
+    };
+    lift::compile(&queues, &service, &mut functions, resolver, &mut compiled);
+    for entry in &functions {
+        service.function(entry, &mut compiled);
+    }
+    compiled
+}
+
+/// Every function: `functions` is an object, or a list of objects that are merged.
+fn functions(resolver: &mut Resolver<'_>, document: &Node, notes: &mut Vec<String>) -> Vec<Entry> {
+    let Some(written) = document.get("functions") else {
+        return Vec::new();
+    };
+    let found = resolver.section(&["functions"]).unwrap_or_else(|| written.clone());
+    let parts = match found.value {
+        Value::Sequence(items) => items,
+        value => vec![Node { value, ..found }],
+    };
+    let mut all = Vec::new();
+    for part in parts {
+        match part.value {
+            Value::Mapping(entries) => all.extend(entries),
+            Value::String(text) => {
+                let reason = open_reason(&text);
+                notes.extend(reason.map(|reason| format!("some of its functions are not read: {reason}")));
+            }
+            _ => {}
+        }
+    }
+    for entry in &all {
+        if let Some(reason) = entry.value.as_str().and_then(open_reason) {
+            notes.push(format!("its function `{}` is not read: {reason}", entry.key));
+        }
+    }
+    all.retain(|entry| matches!(entry.value.value, Value::Mapping(_)));
+    all
+}
+
+impl Service {
+    fn function(&self, entry: &Entry, compiled: &mut Compiled) {
+        let (key, header, function) = (&entry.key, entry.key_span, &entry.value);
+        let id: Arc<str> = names::function(key).into();
+        let own = |name: &str| function.entry(name).filter(|entry| is_truthy(&entry.value));
+        let name = own("name").map(|name| renamed("FunctionName", name));
+        let made_name = || {
+            set(
+                "FunctionName",
+                text(header, format!("{}-{}-{key}", self.name, self.stage)),
+            )
+        };
+        let name = name.unwrap_or_else(made_name);
+        let called = name.value.as_str().unwrap_or_default().to_owned();
+        let mut properties = vec![name];
+        if let Some(role) = own("role").or(self.role.as_ref()) {
+            properties.push(Entry {
+                value: role_of(&role.value),
+                ..renamed("Role", role)
+            });
+        }
+        let timeout = match (own("timeout"), &self.timeout) {
+            (Some(timeout), _) => {
+                properties.push(renamed("Timeout", timeout));
+                Timeout::Own
+            }
+            (None, Some((value, place))) => {
+                properties.push(set("Timeout", value.clone()));
+                Timeout::Provider(*place)
+            }
+            (None, None) => Timeout::Default,
+        };
+        let reserved = function.entry("reservedConcurrency");
+        properties.extend(reserved.map(|entry| renamed("ReservedConcurrentExecutions", entry)));
+        if let Some(target) = own("onError") {
+            let config = mapping(target.value.span, vec![renamed("TargetArn", target)]);
+            properties.push(set("DeadLetterConfig", config));
+        }
+        let mut made = resource(id.clone(), "AWS::Lambda::Function", header, properties);
+        if let (Some(condition), Value::Mapping(attributes)) = (own("condition"), &mut made.value.value) {
+            attributes.push(renamed("Condition", condition));
+        }
+        compiled.put(made);
+        let function = CompiledFunction { header, timeout };
+        compiled.functions.insert(id.clone(), function);
+        if let Some(config) = self.invoke_config(entry, &id) {
+            compiled.put(config);
+        }
+        events::compile(entry, &id, &called, compiled);
+    }
+
+    /// `destinations` and `maximumRetryAttempts`.
+    fn invoke_config(&self, entry: &Entry, id: &Arc<str>) -> Option<Entry> {
+        let (header, function) = (entry.key_span, &entry.value);
+        let destinations = function.get("destinations");
+        let failure = destinations.and_then(|all| all.entry("onFailure"));
+        let retries = function.entry("maximumRetryAttempts");
+        if destinations.is_none() && retries.is_none() {
+            return None;
+        }
+        let function_name = mapping(header, vec![set("Ref", text(header, id.clone()))]);
+        let mut properties = vec![set("FunctionName", function_name)];
+        if let Some(failure) = failure {
+            let target = set("Destination", self.destination(&failure.value));
+            let target = mapping(failure.span(), vec![target]);
+            let config = mapping(failure.span(), vec![set("OnFailure", target)]);
+            properties.push(set("DestinationConfig", config));
+        }
+        properties.extend(retries.map(|entry| renamed("MaximumRetryAttempts", entry)));
+        let kind = "AWS::Lambda::EventInvokeConfig";
+        Some(resource(names::invoke_config(&entry.key), kind, header, properties))
+    }
+
+    /// An ARN, an object with one, or the key of another function.
+    fn destination(&self, written: &Node) -> Node {
+        if let Some(arn) = written.get("arn") {
+            return arn.clone();
+        }
+        match written.as_str().filter(|key| self.keys.contains(*key)) {
+            Some(key) => arn_of(&names::function(key), written.span),
+            None => written.clone(),
+        }
+    }
+}
+
+/// `provider.iam.role` or `provider.role`, where it names a role instead of describing one.
+fn role(resolver: &mut Resolver<'_>, document: &Node) -> Option<Entry> {
+    let provider = document.get("provider")?;
+    let (entry, path) = match provider.get("iam").and_then(|iam| iam.entry("role")) {
+        Some(entry) => (entry, ["provider", "iam", "role"].as_slice()),
+        None => (provider.entry("role")?, ["provider", "role"].as_slice()),
+    };
+    let value = resolver.section(path).unwrap_or_else(|| entry.value.clone());
+    let is_name = match value.entries() {
+        Some(entries) => entries.iter().any(|entry| entry.key.starts_with("Fn::")),
+        None => value.as_str().is_some(),
+    };
+    is_name.then(|| Entry { value, ..entry.clone() })
+}
+
+/// A role is an ARN, an expression, or a logical id.
+fn role_of(written: &Node) -> Node {
+    match written.as_str() {
+        Some(id) if !id.starts_with("arn:") && !id.contains("${") => arn_of(id, written.span),
+        _ => written.clone(),
+    }
+}
+
+/// `Fn::GetAtt` of a resource's ARN.
+pub(super) fn arn_of(id: &str, at: Span) -> Node {
+    let path = list(at, vec![text(at, id), text(at, "Arn")]);
+    mapping(at, vec![set("Fn::GetAtt", path)])
+}
+
+/// Whether the framework takes the value, and not its default.
+pub(super) fn is_truthy(value: &Node) -> bool {
+    match &value.value {
+        Value::Null | Value::Bool(false) | Value::Integer(0) => false,
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    }
+}
