@@ -16,7 +16,7 @@ use crate::discover::Input;
 use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
-use cloudformation::Environment;
+use cloudformation::Document;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
     let mut terragrunt: Vec<PathBuf> = Vec::new();
     let mut files: BTreeMap<PathBuf, Document> = BTreeMap::new();
+    let mut plans: Vec<&PathBuf> = Vec::new();
     let mut broken = Vec::new();
     for input in inputs {
         match input {
@@ -49,9 +50,7 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
             Input::ServerlessService(path) => {
                 files.insert(path.clone(), Document::Service);
             }
-            Input::Plan(path) => {
-                files.insert(path.clone(), Document::Plan);
-            }
+            Input::Plan(path) => plans.push(path),
             Input::CdkApp(directory) => {
                 let app = cloudformation::read_app(directory, sources);
                 broken.extend(app.broken);
@@ -64,13 +63,10 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
     let (mut all, templates) = rayon::join(
         || terraform::load(&modules, &terragrunt, given, sources),
         || {
-            let read = files.par_iter().map(|(path, document)| match document {
-                Document::Service => cloudformation::load_serverless(path, &settings, sources),
-                Document::Plan => terraform::load_plan(path, sources),
-                Document::Template => cloudformation::load_template(path, &settings, sources),
-                Document::Stack(environment) => cloudformation::load_stack(path, environment, &settings, sources),
-            });
-            read.collect::<Vec<_>>()
+            let templates = cloudformation::load_all(&files, &settings, sources);
+            let plans = plans.par_iter().map(|path| terraform::load_plan(path, sources));
+            let plans: Vec<Loaded> = plans.collect();
+            templates.into_iter().chain(plans).collect::<Vec<_>>()
         },
     );
     all.extend(templates);
@@ -80,18 +76,6 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
         first.errors.extend(settings.into_errors());
     }
     all
-}
-
-/// What a file is read as. A template that is also a stack of an app is that stack.
-enum Document {
-    /// A Terraform plan or state.
-    Plan,
-    /// A template by itself.
-    Template,
-    /// A template as a CDK app deploys it.
-    Stack(Environment),
-    /// A `serverless.yml`.
-    Service,
 }
 
 /// Why a file gave no text.

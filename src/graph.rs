@@ -67,6 +67,15 @@ pub struct Unit {
     pub kind: UnitKind,
     /// What in it is not read yet, for the summary ("functions and their events are not read").
     pub notes: Vec<String>,
+    /// The call that it is evaluated for, where another unit calls it: `parent.yaml#Orders`.
+    pub call: Option<Arc<str>>,
+}
+
+impl Unit {
+    /// What links of other units name it by: its name, or its call.
+    pub fn key(&self) -> &str {
+        self.call.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// What every node has.
@@ -107,6 +116,13 @@ impl Resource {
 pub enum Target {
     /// A resource of the same unit, by address; it may be of a kind that the graph does not hold.
     Resource(Arc<str>),
+    /// A resource of another unit, which [`Unit::key`] names.
+    Elsewhere {
+        /// The unit.
+        unit: Arc<str>,
+        /// The address there.
+        address: Arc<str>,
+    },
     /// An ARN, URL or name as written.
     External(Arc<str>),
     /// Something the unit ought to declare and does not, as written.

@@ -225,8 +225,15 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 if earlier.calls.is_empty() {
                     earlier.calls.push(earlier.subject.address.clone());
                 }
-                if !earlier.calls.contains(&found.subject.address) {
-                    earlier.calls.push(found.subject.address.clone());
+                let calls = if found.calls.is_empty() {
+                    vec![found.subject.address]
+                } else {
+                    found.calls
+                };
+                for call in calls {
+                    if !earlier.calls.contains(&call) {
+                        earlier.calls.push(call);
+                    }
                 }
             }
         }

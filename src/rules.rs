@@ -264,7 +264,7 @@ pub struct Findings<'g> {
     settings: &'g Settings,
     diagnostics: Vec<Diagnostic>,
     /// Where in `diagnostics` that of a subject and attribute is, and its worlds: thousands of instances stay linear.
-    said: FxHashMap<Subject, (usize, Condition)>,
+    said: FxHashMap<(UnitId, Subject), (usize, Condition)>,
     not_evaluated: Vec<NotEvaluated>,
     noted: FxHashSet<(Subject, String, Span)>,
 }
@@ -392,10 +392,14 @@ impl<'g> Findings<'g> {
             self.not_evaluated(resource, reason, diagnostic.primary().span);
             return;
         }
-        let diagnostic = diagnostic.when(when(world, resource));
-        let Some((at, before)) = self.said.get_mut(&diagnostic.subject) else {
+        let mut diagnostic = diagnostic.when(when(world, resource));
+        if let Some((_, call)) = self.graph.unit(resource.unit).key().split_once('#') {
+            diagnostic.calls = vec![format!("{call}.{}", resource.address)];
+        }
+        let key = (resource.unit, diagnostic.subject.clone());
+        let Some((at, before)) = self.said.get_mut(&key) else {
             let at = self.diagnostics.len();
-            self.said.insert(diagnostic.subject.clone(), (at, world.clone()));
+            self.said.insert(key, (at, world.clone()));
             self.diagnostics.push(diagnostic);
             return;
         };

@@ -32,9 +32,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("selection.rs", &["config::Config", "rules"]),
-    ("config", &["config", "diagnostic::Severity", "given", "rules", "selection"]),
+    (
+        "config",
+        &["config", "diagnostic::Severity", "given", "rules", "selection"],
+    ),
     ("given.rs", &[]),
-    ("judge.rs", &["config", "diagnostic", "graph", "rules", "selection", "source"]),
+    (
+        "judge.rs",
+        &["config", "diagnostic", "graph", "rules", "selection", "source"],
+    ),
 ];
 
 fn rust_files(directory: &Path) -> Vec<PathBuf> {

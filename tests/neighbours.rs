@@ -28,7 +28,10 @@ fn optional(attribute: &Attribute<Option<Link>>) -> String {
 }
 
 fn written(link: &Link) -> String {
-    let (Target::Resource(text) | Target::External(text) | Target::Dangling(text)) = &link.target;
+    let (Target::Resource(text)
+    | Target::Elsewhere { address: text, .. }
+    | Target::External(text)
+    | Target::Dangling(text)) = &link.target;
     format!("{text} ({:?})", link.form)
 }
 

@@ -269,6 +269,264 @@ fn a_function_that_only_a_queue_invokes_needs_no_dead_letter_queue() {
     });
 }
 
+/// Section 1e of the comparison: what the others' rule E3505 resolves and does not.
+#[test]
+fn numbers_are_found_wherever_they_come_from() {
+    let function = |timeout: &str| {
+        format!("F: {{Type: AWS::Lambda::Function, Properties: {{Timeout: {timeout}}}}}").leak() as &'static str
+    };
+    let queue = |visibility: &str| {
+        format!("Q: {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: {visibility}}}}}").leak() as &'static str
+    };
+    let map = "Mappings: {M: {a: {t: 60, v: 30}, b: {t: 5, v: 30}}}\nParameters: {K: {Type: String, Default: b}}\n";
+    // Tools that judge the default alone are silent.
+    verify(&Case {
+        number: "map",
+        head: map,
+        function: function("!FindInMap [M, !Ref K, t]"),
+        queue: queue("!FindInMap [M, !Ref K, v]"),
+        found: &["visibility-timeout-below-function-timeout Q when K = a"],
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "quoted",
+        function: function("'60'"),
+        queue: queue("'30'"),
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "defaults",
+        queue: "Q: {Type: AWS::SQS::Queue}",
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "default timeout",
+        function: "F: {Type: AWS::Lambda::Function, Properties: {}}",
+        queue: queue("2"),
+        ..PLAIN
+    });
+    for visibility in ["60", "100"] {
+        // AWS takes it; only advice is against it.
+        verify(&Case {
+            number: "taken",
+            queue: queue(visibility),
+            found: &["visibility-timeout-too-short Q"],
+            silent: &["visibility-timeout-below-function-timeout"],
+            ..PLAIN
+        });
+    }
+    verify(&Case {
+        number: "if",
+        head: PROD,
+        queue: queue("!If [P, 30, 360]"),
+        found: &["visibility-timeout-below-function-timeout Q when P"],
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "clash",
+        head: "Parameters: {A: {Type: String}, B: {Type: String}}\nConditions: {X: !Equals [!Ref A, 'on'], Y: !Equals [!Ref B, 'on']}\n",
+        function: function("!If [X, 60, 5]"),
+        queue: queue("!If [Y, 360, 30]"),
+        found: &["visibility-timeout-below-function-timeout Q when X and not Y"],
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "source",
+        head: PROD,
+        mapping: "M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !If [P, !GetAtt Q.Arn, !GetAtt Other.Arn], FunctionName: !Ref F}}",
+        more: "Other: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 360}}",
+        found: &["visibility-timeout-below-function-timeout Q when P"],
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "allowed",
+        head: "Parameters: {T: {Type: Number, Default: 5, AllowedValues: [5, 60]}}\n",
+        function: function("!Ref T"),
+        found: &["visibility-timeout-below-function-timeout Q when T = 60"],
+        ..PLAIN
+    });
+    // 23: a parameter was judged as 3.
+    verify(&Case {
+        number: "23",
+        head: "Parameters: {T: {Type: Number, Default: 60}}\n",
+        function: function("!Ref T"),
+        ..PLAIN
+    });
+}
+
+#[test]
+fn ends_are_found_however_they_are_written() {
+    let named = "F: {Type: AWS::Lambda::Function, Properties: {FunctionName: worker, Timeout: 60}}";
+    let queue = "Q: {Type: AWS::SQS::Queue, Properties: {QueueName: work, VisibilityTimeout: 30}}";
+    let alias = "A: {Type: AWS::Lambda::Alias, Properties: {FunctionName: !Ref F, FunctionVersion: !GetAtt V.Version, Name: live}}\n  V: {Type: AWS::Lambda::Version, Properties: {FunctionName: !Ref F}}";
+    let ends = [
+        ("getatt", "!GetAtt Q.Arn", "!GetAtt F.Arn"),
+        ("sub", "!Sub '${Q.Arn}'", "!Ref F"),
+        ("name", "!GetAtt Q.Arn", "worker"),
+        (
+            "arn",
+            "!Sub 'arn:aws:sqs:${AWS::Region}:${AWS::AccountId}:work'",
+            "!Ref F",
+        ),
+        (
+            "joined",
+            "!Join [':', [arn:aws:sqs, !Ref AWS::Region, !Ref AWS::AccountId, work]]",
+            "!Ref F",
+        ),
+        // 24: CDK's own rule does not see the alias that CDK writes.
+        (
+            "24",
+            "!GetAtt Q.Arn",
+            "!Join ['', [!Select [6, !Split [':', !Ref V]], ':live']]",
+        ),
+    ];
+    for (number, source, function) in ends {
+        let mapping = format!(
+            "M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{EventSourceArn: {source}, FunctionName: {function}}}}}"
+        );
+        verify(&Case {
+            number,
+            function: named,
+            queue,
+            mapping: mapping.leak(),
+            more: alias,
+            ..PLAIN
+        });
+    }
+}
+
+#[test]
+fn loops_make_queues() {
+    // 15: `!GetAtt QueueAlpha.Arn` is an error to cfn-lint's v2.
+    verify(&Case {
+        number: "15",
+        head: "Transform: AWS::LanguageExtensions\n",
+        queue: "Fn::ForEach::Queues: [Name, [Alpha, Beta], {'Queue${Name}': {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}}]",
+        mapping: "M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt QueueAlpha.Arn, FunctionName: !Ref F}}",
+        found: &["visibility-timeout-below-function-timeout QueueAlpha"],
+        ..PLAIN
+    });
+}
+
+#[test]
+fn sam_is_read_as_the_transform_reads_it() {
+    let event = |more: &str| format!("Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn{more}}}}}}}");
+    let function = |properties: &str, more: &str| {
+        format!(
+            "F: {{Type: AWS::Serverless::Function, Properties: {{{properties}{}}}}}",
+            event(more)
+        )
+        .leak() as &'static str
+    };
+    let transform = "Transform: AWS::Serverless-2016-10-31\n";
+    let list = "Transform: [AWS::LanguageExtensions, AWS::Serverless-2016-10-31]\n";
+    let globals = "Transform: AWS::Serverless-2016-10-31\nGlobals: {Function: {Timeout: 60}}\n";
+    let parameter = "Transform: AWS::Serverless-2016-10-31\nParameters: {T: {Type: Number, Default: 60}}\n";
+    let cases = [
+        ("literal", transform, function("CodeUri: src/, Timeout: 60, ", "")),
+        ("list", list, function("Timeout: 60, ", "")),
+        ("globals", globals, function("", "")),
+        (
+            "alias",
+            transform,
+            function("AutoPublishAlias: live, Timeout: 60, ", ""),
+        ),
+        ("parameter", parameter, function("Timeout: !Ref T, ", "")),
+    ];
+    for (number, head, function) in cases {
+        verify(&Case {
+            number,
+            head,
+            function,
+            mapping: "",
+            ..PLAIN
+        });
+    }
+    verify(&Case {
+        number: "explicit",
+        head: transform,
+        function: "F: {Type: AWS::Serverless::Function, Properties: {Timeout: 60}}",
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "fifo",
+        head: transform,
+        function: function("Timeout: 3, ", ", BatchSize: 100"),
+        queue: "Q: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}",
+        mapping: "",
+        found: &["fifo-batch-size-too-large FE"],
+        ..PLAIN
+    });
+}
+
+#[test]
+fn what_aws_rejects_is_found() {
+    let mapping = |more: &str| {
+        format!("M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F, {more}}}}}").leak() as &'static str
+    };
+    verify(&Case {
+        number: "7",
+        mapping: mapping("BatchSize: 100"),
+        found: &["batch-size-without-window M"],
+        ..PLAIN
+    });
+    verify(&Case {
+        number: "8",
+        queue: "Q: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}",
+        mapping: mapping("MaximumBatchingWindowInSeconds: 5"),
+        found: &["fifo-batching-window M"],
+        ..PLAIN
+    });
+}
+
+#[test]
+fn mappings_of_queues_need_no_destination_and_dead_letter_queues_no_other() {
+    // 19 and 20: a destination for failures is demanded, which Lambda does not take for queues. 21: so is a redrive
+    // policy on every dead-letter queue.
+    let template = "
+AWSTemplateFormatVersion: 2010-09-09
+Resources:
+  F: {Type: AWS::Lambda::Function, Properties: {Timeout: 10}}
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 60, RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}
+  D: {Type: AWS::SQS::Queue, Properties: {MessageRetentionPeriod: 1209600}}
+  M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F, FunctionResponseTypes: [ReportBatchItemFailures]}}
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateNumberOfMessagesVisible
+      Dimensions: [{Name: QueueName, Value: !GetAtt D.QueueName}]
+      Statistic: Maximum
+      Period: 60
+      EvaluationPeriods: 1
+      Threshold: 0
+      ComparisonOperator: GreaterThanThreshold
+";
+    let directory = TemporaryDirectory::with_files([("template.yaml", template)]);
+    let outcome = check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
+    // 22: queues that take failures of other things.
+    let uses = [
+        "S: {Type: AWS::SNS::Subscription, Properties: {Protocol: sqs, TopicArn: arn:aws:sns:us-east-1:1:t, Endpoint: !GetAtt Q.Arn, RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn}}}",
+        "S: {Type: AWS::Events::Rule, Properties: {ScheduleExpression: rate(1 day), Targets: [{Id: a, Arn: !GetAtt Q.Arn, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}}",
+        "S: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: arn:aws:kinesis:us-east-1:1:stream/s, FunctionName: !Ref F, StartingPosition: LATEST, DestinationConfig: {OnFailure: {Destination: !GetAtt D.Arn}}}}",
+    ];
+    for more in uses {
+        verify(&Case {
+            number: "22",
+            queue: "D: {Type: AWS::SQS::Queue}\n  Q: {Type: AWS::SQS::Queue}",
+            mapping: "M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt D.Arn, FunctionName: !Ref F}}",
+            more,
+            found: &[],
+            silent: &["redrive-policy-missing"],
+            ..PLAIN
+        });
+    }
+}
+
 fn verify(case: &Case) {
     let resources = [case.function, case.queue, case.mapping, case.more];
     let lines: Vec<String> = resources

@@ -143,7 +143,10 @@ fn plain<T: Debug>(attribute: &Attribute<T>) -> String {
 }
 
 fn written(link: &Link) -> String {
-    let (Target::Resource(text) | Target::External(text) | Target::Dangling(text)) = &link.target;
+    let (Target::Resource(text)
+    | Target::External(text)
+    | Target::Dangling(text)
+    | Target::Elsewhere { address: text, .. }) = &link.target;
     text.to_string()
 }
 

@@ -69,7 +69,7 @@ fn verify(numbers: &[u16]) {
     // Worlds that look alike are judged once.
     let mut plain: BTreeMap<String, (String, Vec<&World>)> = BTreeMap::new();
     for world in &worlds {
-        let next = format!("w{}.json", plain.len());
+        let next = format!("w{}/t.json", plain.len());
         plain
             .entry(template.plain(world))
             .or_insert_with(|| (next, Vec::new()))
@@ -288,7 +288,7 @@ impl<'w> Words<'w> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn findings_are_those_of_the_worlds(numbers in proptest::collection::vec(any::<u16>(), 20..160)) {

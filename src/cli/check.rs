@@ -6,7 +6,7 @@ use sqslint::report::{Report, Units, concise, human, json, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Options, Outcome};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
@@ -90,7 +90,9 @@ fn write(report: &Report<'_>, arguments: &CheckArgs, streams: &mut Streams<'_>) 
 fn units(outcome: &Outcome) -> Units {
     let mut units = Units::default();
     let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for unit in outcome.graph.units() {
+    let mut seen = BTreeSet::new();
+    // A template is one, however often it is called.
+    for unit in outcome.graph.units().iter().filter(|unit| seen.insert(&unit.name)) {
         match unit.kind {
             UnitKind::TerraformModule => units.modules += 1,
             UnitKind::Template => units.templates += 1,

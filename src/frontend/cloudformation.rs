@@ -1,21 +1,26 @@
 //! The CloudFormation and SAM frontend: reads templates as their authors wrote them, before any transform runs.
 //!
-//! `sam` does what the SAM transform does. Sections and names are told in `template`, what expressions come to in `eval` and `intrinsics`, formulas in
-//! `conditions`, what texts point to in `links`, and resource types in `resources`. It knows no rule.
+//! `sam` does what the SAM transform does. Sections and names are told in `template`, what expressions come to in
+//! `eval` and `intrinsics`, formulas in `conditions` and `comparisons`, what texts point to in `links`, and resource
+//! types in `resources`; what leads from one template to another in `project`, `stacks` and `handover`. It knows no
+//! rule.
 
 mod cdk;
 mod comparisons;
 mod conditions;
 mod eval;
+mod handover;
 mod includes;
 mod intrinsics;
 mod links;
 mod local;
 mod loops;
 mod parameters;
+mod project;
 mod resources;
 mod sam;
 mod serverless;
+mod stacks;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -24,27 +29,51 @@ mod value;
 use super::tree::{Node, Parsed, SyntaxError};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
 use crate::diagnostic::Diagnostic;
-use crate::graph::{Unit, UnitGraph, UnitKind};
+use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use parameters::Settings;
+use project::Project;
+pub(super) use project::{Document, load_all};
 use resources::Lowering;
-use std::path::Path;
+use stacks::{Met, Surroundings};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use template::{Dialect, Template};
 
+/// One file as read, and what of it concerns other files.
+struct Read {
+    /// Its unit, and one for each nested stack that it calls.
+    loaded: Vec<Loaded>,
+    /// The files of those stacks.
+    called: BTreeSet<PathBuf>,
+    exports: Vec<handover::Export>,
+    /// Names that it imports.
+    imports: BTreeSet<String>,
+    /// Whether it uses names that it does not declare, or holds nothing but `Globals`.
+    is_fragment: bool,
+}
+
 /// Reads one template.
-pub(super) fn load_template(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, None, settings, sources, UnitKind::Template)
+fn load_template(path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
+    load(path, None, settings, project, sources, UnitKind::Template)
 }
 
 /// Reads one stack of a CDK app, which knows where it deploys to.
-pub(super) fn load_stack(path: &Path, environment: &Environment, settings: &Settings, sources: &Sources) -> Loaded {
-    load(path, Some(environment), settings, sources, UnitKind::CdkStack)
+fn load_stack(
+    path: &Path,
+    environment: &Environment,
+    settings: &Settings,
+    project: &Project,
+    sources: &Sources,
+) -> Read {
+    load(path, Some(environment), settings, project, sources, UnitKind::CdkStack)
 }
 
 /// Reads one service of the Serverless Framework, which takes no parameters from outside.
-pub(super) fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    let (mut loaded, documents) = open(path, sources, UnitKind::ServerlessService);
+fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+    let (mut loaded, documents) = open(path, sources, UnitKind::ServerlessService, None);
     for document in &documents {
         let values = settings.place();
         let found = serverless::fill(&mut loaded.graph, document, values, path, sources);
@@ -57,12 +86,37 @@ fn load(
     path: &Path,
     environment: Option<&Environment>,
     settings: &Settings,
+    project: &Project,
     sources: &Sources,
     kind: UnitKind,
+) -> Read {
+    let met = Met::default();
+    let around = Surroundings {
+        sources,
+        project,
+        path,
+        callers: Vec::new(),
+        arguments: None,
+        world: Condition::always(),
+        met: &met,
+    };
+    let loaded = load_unit(environment, settings, &around, kind);
+    met.into_read(loaded)
+}
+
+fn load_unit(
+    environment: Option<&Environment>,
+    settings: &Settings,
+    around: &Surroundings<'_>,
+    kind: UnitKind,
 ) -> Loaded {
-    let (mut loaded, documents) = open(path, sources, kind);
+    let (path, sources) = (around.path, around.sources);
+    let (mut loaded, documents) = open(path, sources, kind, None);
     let name = loaded.graph.unit.name.clone();
     for document in documents {
+        if document.get("Resources").is_none() && document.get("Globals").is_some() {
+            around.met.holds_only_globals.set(true);
+        }
         let (document, problems) = includes::included(document, path, sources, &name);
         let found = faults_of(&problems.refused, &problems.limits, sources, &name);
         loaded.diagnostics.extend(found);
@@ -76,8 +130,13 @@ fn load(
         let (document, problems) = loops::written_out(document, &name, &values);
         let found = faults_of(&problems.refused, &problems.limits, sources, &name);
         loaded.diagnostics.extend(found);
+        let document = if around.arguments.is_none() {
+            around.project.with_globals(document, path)
+        } else {
+            document
+        };
         let document = sam::transform(&document, &values).unwrap_or(document);
-        let template = Template::new(&name, Dialect::Template, &[&document], values);
+        let template = Template::new(&name, Dialect::Template, &[&document], values).within(around, &name);
         let found = lower(&template, &mut loaded.graph, sources);
         loaded.diagnostics.extend(found);
     }
@@ -85,11 +144,12 @@ fn load(
 }
 
 /// The documents of a file, and an empty graph for what they hold.
-fn open(path: &Path, sources: &Sources, kind: UnitKind) -> (Loaded, Vec<Node>) {
+fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) -> (Loaded, Vec<Node>) {
     let unit = Unit {
         name: sources.name_of(path),
         kind,
         notes: Vec::new(),
+        call,
     };
     let name = unit.name.clone();
     let mut loaded = Loaded {

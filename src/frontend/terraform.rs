@@ -154,6 +154,7 @@ fn load_root(
         name: sources.name_of(call.map_or(&root.directory, |call| &call.directory)),
         kind: UnitKind::TerraformModule,
         notes: root.notes.clone(),
+        call: None,
     };
     unit.notes.extend(call.iter().flat_map(|call| call.notes.clone()));
     let name = unit.name.clone();

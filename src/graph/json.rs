@@ -90,7 +90,10 @@ pub(super) fn end<'g>(graph: &'g Graph, unit: UnitId, link: &'g Link, resource: 
             address: &found.address,
         },
         None => match &link.target {
-            Target::Resource(written) | Target::External(written) | Target::Dangling(written) => End::Written(written),
+            Target::Resource(written)
+            | Target::Elsewhere { address: written, .. }
+            | Target::External(written)
+            | Target::Dangling(written) => End::Written(written),
         },
     }
 }
@@ -472,6 +475,7 @@ pub(super) mod tests {
             name: ".".to_owned(),
             kind: UnitKind::TerraformModule,
             notes: Vec::new(),
+            call: None,
         });
         unit.queues = vec![source, dlq];
         (Graph::assemble(vec![unit]), sources)

@@ -44,6 +44,8 @@ pub struct Graph {
 #[derive(Debug, Default)]
 struct Index {
     by_address: FxHashMap<(UnitId, Arc<str>), usize>,
+    /// By [`Unit::key`].
+    units: FxHashMap<Arc<str>, UnitId>,
     by_name: FxHashMap<String, Vec<Named>>,
 }
 
@@ -56,8 +58,12 @@ struct Named {
 }
 
 impl Index {
-    fn build<'a>(nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>) -> Index {
+    fn build<'a>(units: &[Unit], nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>) -> Index {
         let mut index = Index::default();
+        for (at, unit) in units.iter().enumerate() {
+            let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
+            index.units.entry(unit.key().into()).or_insert(id);
+        }
         for (at, (resource, name)) in nodes.enumerate() {
             index.by_address.insert((resource.unit, resource.address.clone()), at);
             for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
@@ -76,6 +82,10 @@ impl Index {
     fn find(&self, unit: UnitId, link: &Link) -> Option<usize> {
         match &link.target {
             Target::Resource(address) => self.by_address.get(&(unit, address.clone())).copied(),
+            Target::Elsewhere { unit, address } => {
+                let unit = *self.units.get(unit)?;
+                self.by_address.get(&(unit, address.clone())).copied()
+            }
             Target::Dangling(_) => None,
             Target::External(written) => {
                 let named = self.named(written, link.form);
@@ -180,8 +190,11 @@ impl Graph {
     }
 
     fn index(&mut self) {
-        self.queue_index = Index::build(self.queues.iter().map(|node| (&node.resource, &node.name)));
-        self.function_index = Index::build(self.functions.iter().map(|node| (&node.resource, &node.name)));
+        self.queue_index = Index::build(&self.units, self.queues.iter().map(|node| (&node.resource, &node.name)));
+        self.function_index = Index::build(
+            &self.units,
+            self.functions.iter().map(|node| (&node.resource, &node.name)),
+        );
         for (at, mapping) in self.mappings.iter().enumerate() {
             let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
             queues.for_each(|queue| note(&mut self.readers, queue, at));
@@ -209,7 +222,9 @@ impl Graph {
             }
         }
         let handed = self.handed_out.iter();
-        self.handed = handed.filter_map(|(unit, link)| self.queue_index.find(*unit, link)).collect();
+        self.handed = handed
+            .filter_map(|(unit, link)| self.queue_index.find(*unit, link))
+            .collect();
     }
 
     /// Every unit, in the order of their names.
@@ -336,7 +351,10 @@ impl Graph {
     /// References from failure arguments of other resources that name `queue`.
     pub fn dead_letter_uses_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g DeadLetterUse> {
         let uses = self.place(queue).and_then(|at| self.uses.get(&at));
-        let uses = uses.into_iter().flatten().filter_map(|&at| self.dead_letter_uses.get(at));
+        let uses = uses
+            .into_iter()
+            .flatten()
+            .filter_map(|&at| self.dead_letter_uses.get(at));
         uses.map(|(_, used)| used).collect()
     }
 
@@ -348,7 +366,11 @@ impl Graph {
     /// What besides queues may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
         let key = (function.resource.unit, function.resource.address.clone());
-        let named = self.function_index.by_address.get(&key).and_then(|at| self.invoked.get(at));
+        let named = self
+            .function_index
+            .by_address
+            .get(&key)
+            .and_then(|at| self.invoked.get(at));
         // An unresolved function of the same unit may be this one.
         let any = self.invoking_any.get(&function.resource.unit);
         let mut places: Vec<usize> = named.into_iter().chain(any).flatten().copied().collect();

@@ -26,7 +26,11 @@ pub fn render(graph: &Graph, sources: &Sources) -> String {
             UnitKind::Plan => "Terraform plan",
             UnitKind::State => "Terraform state",
         };
-        writer.line(0, &format!("{kind} {}", unit.name));
+        let call = unit
+            .key()
+            .split_once('#')
+            .map_or_else(String::new, |(by, call)| format!(", called by {by} as {call}"));
+        writer.line(0, &format!("{kind} {}{call}", unit.name));
         writer.unit(UnitId(u32::try_from(at).unwrap_or(u32::MAX)));
     }
     writer.text

@@ -119,7 +119,7 @@ fn of_fault(fault: &Fault) -> Option<Problem> {
 /// What is wrong with the target itself. Whether it is declared is for `dead-letter-queue-undeclared` to say.
 fn of_target(graph: &Graph, queue: &Queue, link: &Link, span: Span) -> Option<Problem> {
     let form = match (link.form, &link.target) {
-        (_, Target::Dangling(_)) | (Form::Arn, Target::Resource(_)) => return None,
+        (_, Target::Dangling(_) | Target::Elsewhere { .. }) | (Form::Arn, Target::Resource(_)) => return None,
         (Form::Arn, Target::External(_)) => match link.service() {
             Some("sqs") | None => return None,
             Some(service) => format!("an ARN of `{service}`"),

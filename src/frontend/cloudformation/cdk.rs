@@ -106,6 +106,7 @@ impl Reader<'_> {
             name: name.clone(),
             kind: UnitKind::CdkStack,
             notes: Vec::new(),
+            call: None,
         };
         let mut loaded = Loaded {
             graph: UnitGraph::new(unit),

@@ -4,6 +4,7 @@
 //! another such parameter, or to something else.
 
 use super::conditions::outline;
+use super::parameters::Parameter;
 use super::template::Template;
 use super::value::{Evaluated, Part};
 use crate::frontend::tree::Node;
@@ -216,7 +217,8 @@ impl<'t> Template<'t> {
         let [entry] = node.entries()? else { return None };
         let name = entry.value.as_str().filter(|_| &*entry.key == "Ref")?;
         let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue" && self.pseudo_parameter(name).is_none();
-        let is_parameter = self.parameter(name).is_some_and(|parameter| !parameter.is_list());
+        let is_free = |parameter: Parameter<'_>| !parameter.is_list() && !parameter.is_settled();
+        let is_parameter = self.parameter(name).is_some_and(is_free) && !self.is_handed(name);
         (is_pseudo || is_parameter).then_some(name)
     }
 

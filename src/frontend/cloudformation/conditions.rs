@@ -46,6 +46,7 @@ impl<'t> Template<'t> {
             return known.clone().unwrap_or_else(flag);
         }
         let Some(node) = self.conditions.get(name) else {
+            self.note_undeclared();
             return flag();
         };
         if depth >= MAX_DEPTH {

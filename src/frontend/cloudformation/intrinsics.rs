@@ -82,6 +82,7 @@ impl<'t> Template<'t> {
         let reference = Reference {
             id: name.into(),
             attribute: None,
+            elsewhere: None,
         };
         vec![Outcome::always(Evaluated::Text(vec![Part::Reference(reference)]), at)]
     }
@@ -92,7 +93,7 @@ impl<'t> Template<'t> {
         if let Some(text) = argument.as_str() {
             return match text.split_once('.') {
                 Some((id, attribute)) if self.placeholder(text).is_none() => {
-                    vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
+                    self.attribute_value(id, attribute, at, world)
                 }
                 _ => wrong(),
             };
@@ -104,27 +105,30 @@ impl<'t> Template<'t> {
         let Some(combinations) = combine(steps.collect(), world) else {
             return too_many(at);
         };
-        let all = combinations.into_iter().map(|combination| {
+        let all = combinations.into_iter().flat_map(|combination| {
             let names: Result<Vec<String>, _> = combination.values.iter().map(Evaluated::text).collect();
-            Outcome {
-                when: combination.when,
-                value: match names.as_deref() {
-                    Ok([id, rest @ ..]) if !id.is_empty() => Self::attribute_reference(id, &rest.join(".")),
-                    Ok(_) => Evaluated::Unresolved("`Fn::GetAtt` takes a resource and an attribute".into()),
-                    Err(reason) => Evaluated::Unresolved(reason.clone()),
-                },
-                span: at,
-                // A name is not where a value comes from.
-                origins: Vec::new(),
-            }
+            // A name is not where a value comes from.
+            let found = match names.as_deref() {
+                Ok([id, rest @ ..]) if !id.is_empty() => self.attribute_value(id, &rest.join("."), at, world),
+                Ok(_) => wrong(),
+                Err(reason) => refused(at, reason),
+            };
+            within(found, &combination.when)
         });
         all.collect()
+    }
+
+    /// `Fn::GetAtt` of the resource `id`: what a nested stack gives back, or a reference.
+    fn attribute_value(&self, id: &str, attribute: &str, at: Span, world: &Condition) -> Outcomes<'t> {
+        let output = self.output_of(id, attribute, at, world);
+        output.unwrap_or_else(|| vec![Outcome::always(Self::attribute_reference(id, attribute), at)])
     }
 
     fn attribute_reference<'a>(id: &str, attribute: &str) -> Evaluated<'a> {
         Evaluated::Text(vec![Part::Reference(Reference {
             id: id.into(),
             attribute: Some(attribute.into()),
+            elsewhere: None,
         })])
     }
 }

@@ -96,13 +96,31 @@ impl<'t> Template<'t> {
 
     /// What `Ref` or `Fn::GetAtt` of a resource points to.
     fn target(&self, reference: &Reference, hops: usize) -> Result<Link, Arc<str>> {
-        let to = |form| {
-            let target = Target::Resource(reference.id.clone());
-            Ok(Link { target, form })
-        };
+        if let Some(foreign) = &reference.elsewhere {
+            let target = foreign.link.target.clone();
+            self.kinds_elsewhere.borrow_mut().insert(target, foreign.kind.clone());
+            return Ok(foreign.link.clone());
+        }
         let attribute = reference.attribute.as_deref();
-        let Some(resource) = self.resource(&reference.id) else {
-            return self.generated(reference);
+        let (unit, resource) = match (self.resource(&reference.id), self.sibling(&reference.id)) {
+            (Some(own), _) => (None, own),
+            (None, Some((unit, theirs))) => (Some(unit), theirs),
+            (None, None) => return self.generated(reference),
+        };
+        let to = |form| {
+            let address = reference.id.clone();
+            let target = match unit {
+                None => Target::Resource(address),
+                Some(unit) => Target::Elsewhere {
+                    unit: unit.clone(),
+                    address,
+                },
+            };
+            if unit.is_some() {
+                let mut kinds = self.kinds_elsewhere.borrow_mut();
+                kinds.insert(target.clone(), resource.kind.clone());
+            }
+            Ok(Link { target, form })
         };
         match (&*resource.kind, attribute) {
             ("AWS::SQS::Queue", None | Some("QueueUrl")) => to(Form::Url),
@@ -163,6 +181,7 @@ impl<'t> Template<'t> {
                 return Ok(Link { target, form });
             }
         }
+        self.note_undeclared();
         if self.is_closed {
             let target = Target::Dangling(reference.shown().into());
             return Ok(Link {

@@ -57,6 +57,7 @@ impl<'t> Lowering<'_, 't> {
             }
         }
         self.exports();
+        template.cross();
         self.graph
     }
 
@@ -93,7 +94,7 @@ impl<'t> Lowering<'_, 't> {
             construct: declared.construct.clone(),
             kind: declared.kind.clone(),
             header: declared.header,
-            when,
+            when: self.template.deployed(&when),
             uncertain,
             calls: Vec::new(),
             region: None,

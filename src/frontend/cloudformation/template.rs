@@ -2,13 +2,17 @@
 
 use super::comparisons::Comparisons;
 use super::parameters::{Parameter, Values};
+use super::project::Fragments;
 use super::sam;
 use super::serverless::Origins;
+use super::stacks::{Stack, Surroundings};
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::graph::{Condition, Variable};
+use crate::graph::{Condition, Target, Variable};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Expressions that are evaluated for one template, at most.
@@ -37,10 +41,15 @@ pub(super) enum Dialect {
 type Names = FxHashMap<(bool, String), Option<Arc<str>>>;
 
 /// One template.
-#[derive(Debug)]
 pub(super) struct Template<'t> {
-    /// The unit's name: the scope of its variables.
+    /// The scope of its variables: the unit's key, or what fragments of one template share.
     pub(super) unit: String,
+    /// What other units name it by.
+    pub(super) key: String,
+    /// What lies around it, where it was read from a file.
+    pub(super) surroundings: Option<&'t Surroundings<'t>>,
+    /// Resources that other fragments declare, with their units; `None` where several do.
+    siblings: FxHashMap<&'t str, Option<(Arc<str>, Declared<'t>)>>,
     /// The language of its texts.
     pub(super) dialect: Dialect,
     /// The resources, in the order written.
@@ -75,6 +84,10 @@ pub(super) struct Template<'t> {
     pub(super) comparisons: RefCell<Comparisons>,
     /// Whether parameters that may have any value are left open: a condition asks for all of them.
     pub(super) leaves_open: Cell<bool>,
+    /// Nested stacks as evaluated.
+    pub(super) stacks: RefCell<FxHashMap<Arc<str>, Stack>>,
+    /// Types of resources of other templates.
+    pub(super) kinds_elsewhere: RefCell<FxHashMap<Target, Arc<str>>>,
     /// Bounds that were reached.
     limits: RefCell<Vec<(Span, String)>>,
     /// The variables of conditions, numbered as they are met.
@@ -93,6 +106,8 @@ pub(super) struct Declared<'t> {
     pub(super) header: Span,
     /// `AWS::SQS::Queue`.
     pub(super) kind: Arc<str>,
+    /// `Metadata: aws:asset:path` of what CDK uploads for it.
+    pub(super) asset: Option<&'t str>,
     /// `Properties`.
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
@@ -125,6 +140,11 @@ impl<'t> Template<'t> {
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
         Template {
             unit: unit.to_owned(),
+            key: unit.to_owned(),
+            surroundings: None,
+            siblings: FxHashMap::default(),
+            stacks: RefCell::default(),
+            kinds_elsewhere: RefCell::default(),
             dialect,
             by_id: index(&section("Resources"), &resources),
             globals: roots.iter().find_map(|root| Some(root.entry("Globals")?.span())),
@@ -153,6 +173,90 @@ impl<'t> Template<'t> {
             limits: RefCell::default(),
             order: RefCell::default(),
             steps: Cell::new(0),
+        }
+    }
+
+    /// The same template as the unit `key`, among others.
+    pub(super) fn within(mut self, around: &'t Surroundings<'t>, key: &str) -> Self {
+        key.clone_into(&mut self.key);
+        self.surroundings = Some(around);
+        let is_alone = around.arguments.is_none();
+        if let Some(group) = around.project.fragments_of(around.path).filter(|_| is_alone) {
+            self.add_siblings(group, around.path);
+        }
+        self
+    }
+
+    /// Adds what the other fragments declare, where exactly one does.
+    fn add_siblings(&mut self, group: &'t Fragments, path: &Path) {
+        self.unit.clone_from(&group.scope);
+        self.is_closed = false;
+        let others: Vec<_> = group.members.iter().filter(|(of, ..)| of != path).collect();
+        let section = |name: &'static str| {
+            let entries = others
+                .iter()
+                .filter_map(move |(_, key, root)| Some((key, root.get(name)?.entries()?)));
+            let entries = entries.flat_map(|(key, entries)| entries.iter().map(move |entry| (key, entry)));
+            let mut by_name: BTreeMap<&'t str, Option<(&'t Arc<str>, &'t Entry)>> = BTreeMap::new();
+            for (key, entry) in entries {
+                let known = by_name.entry(&entry.key);
+                known.and_modify(|known| *known = None).or_insert(Some((key, entry)));
+            }
+            by_name
+        };
+        let only = |name| {
+            section(name)
+                .into_iter()
+                .filter_map(|(name, found)| Some((name, found?.1)))
+        };
+        for (name, entry) in only("Parameters") {
+            self.parameters.entry(name).or_insert(entry);
+        }
+        for (name, entry) in only("Mappings") {
+            self.mappings.entry(name).or_insert(entry);
+        }
+        for (name, entry) in only("Conditions") {
+            if !self.conditions.contains_key(name) {
+                self.conditions.insert(name, &entry.value);
+                self.conditions_in_order.push(entry);
+            }
+        }
+        for (id, found) in section("Resources") {
+            let declared = found.and_then(|(key, entry)| Some((key.clone(), Declared::read(entry)?)));
+            self.siblings.insert(id, declared);
+        }
+    }
+
+    /// The resource called `id` that another fragment declares, with its unit.
+    pub(super) fn sibling(&self, id: &str) -> Option<&(Arc<str>, Declared<'t>)> {
+        self.siblings.get(id)?.as_ref()
+    }
+
+    /// Notes that a name is used which is not declared here.
+    pub(super) fn note_undeclared(&self) {
+        if let Some(around) = self.surroundings.filter(|around| around.arguments.is_none()) {
+            around.met.is_fragment.set(true);
+        }
+    }
+
+    /// The file, for messages.
+    pub(super) fn shown_file(&self) -> String {
+        self.surroundings
+            .map_or_else(|| self.key.clone(), |around| around.sources.shown_of(around.path))
+    }
+
+    /// The key of the unit that a call by the resource `id` makes.
+    pub(super) fn key_of_call(&self, id: &str) -> Arc<str> {
+        let between = if self.key.contains('#') { '.' } else { '#' };
+        format!("{}{between}{id}", self.key).into()
+    }
+
+    /// Where a nested stack is deployed: where its caller is.
+    pub(super) fn surroundings_values(&self) -> Values {
+        Values {
+            region: self.values.region.clone(),
+            account: self.values.account.clone(),
+            ..Values::default()
         }
     }
 
@@ -244,13 +348,19 @@ impl<'t> Template<'t> {
         });
         let default = parameter.filter(|p| !p.is_from_store() && p.argument().is_none());
         let default = default.and_then(Parameter::default);
+        // A nested stack lies in its caller's account and Region.
+        let is_shared = name.starts_with("AWS::") && !name.starts_with("AWS::Stack");
+        let scope = match self.unit.split_once('#') {
+            Some((caller, _)) if is_shared => caller,
+            _ => &self.unit,
+        };
         // In the order of their first use, so that those of one formula are neighbours.
         let mut order = self.order.borrow_mut();
         let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let order = *order.entry(name.into()).or_insert(next);
         Variable {
             order,
-            key: format!("{}|{}", self.unit, name.replace('|', "/")).into(),
+            key: format!("{scope}|{}", name.replace('|', "/")).into(),
             domain,
             default: default.map(|(value, _)| value.into()),
         }
@@ -282,6 +392,10 @@ impl<'t> Declared<'t> {
             construct: construct(&entry.value),
             header: entry.key_span,
             kind: kind.into(),
+            asset: entry
+                .value
+                .get("Metadata")
+                .and_then(|metadata| metadata.get("aws:asset:path")?.as_str()),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
             is_transformed: super::eval::is_transformed(&entry.value),

@@ -25,6 +25,7 @@ fn graph(text: &str) -> UnitGraph {
         name: "t".to_owned(),
         kind: UnitKind::Template,
         notes: Vec::new(),
+        call: None,
     });
     let document = parsed.documents.first().unwrap();
     let document = sam::transform(document, &Values::default()).unwrap_or_else(|| document.clone());
@@ -58,6 +59,7 @@ fn target(attribute: &Attribute<Link>) -> String {
         State::Set(link) => {
             let target = match &link.target {
                 Target::Resource(id) => id.to_string(),
+                Target::Elsewhere { unit, address } => format!("{unit}: {address}"),
                 Target::External(text) => format!("external {text}"),
                 Target::Dangling(text) => format!("dangling {text}"),
             };

@@ -2,7 +2,7 @@
 //! It knows no intrinsic and no resource type.
 
 use crate::frontend::tree::Node;
-use crate::graph::{Condition, Origin};
+use crate::graph::{Condition, Link, Origin};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -16,6 +16,17 @@ pub(super) struct Reference {
     pub(super) id: Arc<str>,
     /// The attribute; `None` for `Ref`.
     pub(super) attribute: Option<Arc<str>>,
+    /// What another template hands over, where the reference was written there.
+    pub(super) elsewhere: Option<Foreign>,
+}
+
+/// A resource of another template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Foreign {
+    /// The link to it, which names its unit.
+    pub(super) link: Link,
+    /// Its type.
+    pub(super) kind: Arc<str>,
 }
 
 impl Reference {

@@ -34,6 +34,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
             name: name.clone(),
             kind: UnitKind::Plan,
             notes: Vec::new(),
+            call: None,
         }),
         diagnostics: Vec::new(),
         errors: Vec::new(),

@@ -246,6 +246,7 @@ fn attribute<T>(attribute: &Attribute<T>, show: impl Fn(&T) -> String) -> String
 fn link(link: &Link) -> String {
     match &link.target {
         Target::Resource(address) => address.to_string(),
+        Target::Elsewhere { unit, address } => format!("{unit}: {address}"),
         Target::External(text) => format!("external {text}"),
         Target::Dangling(text) => format!("dangling {text}"),
     }

@@ -59,6 +59,12 @@ impl<'t> Template<'t> {
         if parameter.is_secret() {
             return open(format!("parameter `{name}` is secret"));
         }
+        if let Some(handed) = self.handed_value(name, parameter, at) {
+            return handed
+                .into_iter()
+                .filter(|outcome| world.is_possible_with(&outcome.when))
+                .collect();
+        }
         match parameter.argument() {
             None => {}
             Some(Err(reason)) => return open(reason.to_string()),
@@ -177,7 +183,11 @@ impl<'t> Template<'t> {
     }
 
     /// A parameter's text as a value of its type.
-    fn parameter_text(&self, parameter: Parameter<'_>, text: &str) -> Evaluated<'t> {
+    pub(in crate::frontend::cloudformation) fn parameter_text(
+        &self,
+        parameter: Parameter<'_>,
+        text: &str,
+    ) -> Evaluated<'t> {
         if parameter.is_list() {
             let items = text.split(',').map(|item| vec![Part::Text(item.trim().to_owned())]);
             Evaluated::Items(items.collect())

@@ -1,6 +1,6 @@
 //! Functions that put texts together and take them apart.
 
-use super::refused;
+use super::{refused, within};
 use crate::frontend::cloudformation::serverless;
 use crate::frontend::cloudformation::template::{Dialect, Template};
 use crate::frontend::cloudformation::value::{
@@ -220,6 +220,7 @@ impl<'t> Template<'t> {
         pieces.push(vec![Part::Reference(Reference {
             id: reference.id.clone(),
             attribute: Some(name.into()),
+            elsewhere: None,
         })]);
         Some(pieces)
     }
@@ -238,16 +239,22 @@ impl<'t> Template<'t> {
     /// What another stack exports. A name that is known stands for the value, so that equal imports are equal.
     pub(super) fn import(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
         let names = self.argument(argument, at, world).into_iter();
-        let imports = names.map(|outcome| {
+        let imports = names.flat_map(|outcome| {
+            let here = world.and(&outcome.when);
+            if let Evaluated::Text(parts) = &outcome.value
+                && let Some(found) = self.imported(parts, at, &here)
+            {
+                return within(found, &outcome.when);
+            }
             let shown = match &outcome.value {
                 Evaluated::Text(parts) => rendered(parts),
                 _ => "?".to_owned(),
             };
             let text = format!("${{import {shown}}}");
-            Outcome {
+            vec![Outcome {
                 value: Evaluated::open(text, format!("import `{shown}`")),
                 ..outcome
-            }
+            }]
         });
         imports.collect()
     }

@@ -241,6 +241,10 @@ impl<'t> Lowering<'_, 't> {
                 .template
                 .resource(id)
                 .is_some_and(|r| &*r.kind != "AWS::SQS::Queue"),
+            Target::Elsewhere { .. } => {
+                let kind = self.template.kind_elsewhere(&link.target);
+                kind.is_some_and(|kind| &*kind != "AWS::SQS::Queue")
+            }
             Target::External(arn) => link.form == Form::Arn && is_of_other_service(arn),
             Target::Dangling(_) => false,
         }

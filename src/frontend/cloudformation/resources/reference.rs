@@ -3,6 +3,7 @@
 
 use super::Lowering;
 use crate::frontend::cloudformation::eval::intrinsic;
+use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::template::Declared;
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
 use crate::frontend::tree::{Node, Value};
@@ -51,8 +52,9 @@ impl<'t> Lowering<'_, 't> {
                 self.use_as_dead_letter_queue(&declared.id, argument, &found, world.and(&found.when));
             }
             self.invocation(declared, &found);
-            let is_stack = matches!(kind, "AWS::CloudFormation::Stack" | "AWS::Serverless::Application")
-                || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
+            let is_away = || matches!(self.template.stack(&declared.id), Stack::Away);
+            let is_stack =
+                (is_stack(kind) && is_away()) || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
             if is_stack && self.is_queue(&found.link) {
                 self.graph.handed_out.push(found.link);
             }
@@ -220,6 +222,10 @@ impl<'t> Lowering<'_, 't> {
                 .template
                 .resource(id)
                 .is_some_and(|r| &*r.kind == "AWS::SQS::Queue"),
+            Target::Elsewhere { .. } => {
+                let kind = self.template.kind_elsewhere(&link.target);
+                kind.is_some_and(|kind| &*kind == "AWS::SQS::Queue")
+            }
             Target::External(_) | Target::Dangling(_) => false,
         }
     }
@@ -228,6 +234,10 @@ impl<'t> Lowering<'_, 't> {
         let is_one = |kind: &str| matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
         match &link.target {
             Target::Resource(id) => self.template.resource(id).is_some_and(|r| is_one(&r.kind)),
+            Target::Elsewhere { .. } => self
+                .template
+                .kind_elsewhere(&link.target)
+                .is_some_and(|kind| is_one(&kind)),
             Target::External(text) => text.starts_with("arn:aws:lambda:"),
             Target::Dangling(_) => false,
         }

@@ -43,7 +43,9 @@ fn seconds(attribute: &Attribute<crate::graph::Seconds>) -> String {
 fn target(attribute: &Attribute<Link>) -> String {
     match attribute.known().map(|link| &link.target) {
         Some(Target::Resource(id)) => id.to_string(),
-        Some(Target::External(text) | Target::Dangling(text)) => format!("external {text}"),
+        Some(Target::Elsewhere { address: text, .. } | Target::External(text) | Target::Dangling(text)) => {
+            format!("external {text}")
+        }
         None => attribute.unresolved_reason().unwrap().1.to_string(),
     }
 }

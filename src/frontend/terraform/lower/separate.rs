@@ -135,7 +135,7 @@ impl Places {
                 let last = written.rsplit(['/', ':']).next().unwrap_or("");
                 self.by_name.get(last).cloned().unwrap_or_default()
             }
-            (Target::Dangling(_), _) => Vec::new(),
+            (Target::Elsewhere { .. } | Target::Dangling(_), _) => Vec::new(),
         }
     }
 }

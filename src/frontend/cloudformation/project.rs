@@ -1,0 +1,203 @@
+//! Every template of a run together: which are judged alone and which only where they are called, what is exported,
+//! and which are fragments of one template that a build step puts together.
+//!
+//! Templates are read once by themselves; those that turn out to depend on others are read again with them.
+
+use super::handover::Export;
+use super::parameters::Settings;
+use super::stacks::Met;
+use super::{Environment, Read, load_serverless, load_stack, load_template, parse};
+use crate::frontend::tree::{Node, Value};
+use crate::frontend::{Loaded, read};
+use crate::source::{Sources, Span};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Exports of imports are followed this often.
+const MAX_ROUNDS: usize = 4;
+/// Fragments of one template.
+const MAX_FRAGMENTS: usize = 300;
+
+/// What a file is read as. A template that is also a stack of an app is that stack.
+pub(in crate::frontend) enum Document {
+    /// A template by itself.
+    Template,
+    /// A template as a CDK app deploys it.
+    Stack(Environment),
+    /// A `serverless.yml`.
+    Service,
+}
+
+impl Document {
+    fn read(&self, path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
+        match self {
+            Document::Service => Met::default().into_read(load_serverless(path, settings, sources)),
+            Document::Template => load_template(path, settings, project, sources),
+            Document::Stack(environment) => load_stack(path, environment, settings, project, sources),
+        }
+    }
+}
+
+/// What one template may know of the others.
+#[derive(Default)]
+pub(in crate::frontend) struct Project {
+    exports: BTreeMap<String, Vec<Export>>,
+    fragments: FxHashMap<PathBuf, Arc<Fragments>>,
+}
+
+/// Templates that a build step makes one.
+pub(super) struct Fragments {
+    /// What their variables are told apart from others' by.
+    pub(super) scope: String,
+    /// File, key of the unit and content of each.
+    pub(super) members: Vec<(PathBuf, Arc<str>, Node)>,
+}
+
+impl Project {
+    pub(super) fn exports(&self, name: &str) -> &[Export] {
+        self.exports.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The fragment at `path` with the `Globals` that another one holds, where it is the only one.
+    pub(super) fn with_globals(&self, mut document: Node, path: &Path) -> Node {
+        let Some(group) = self.fragments_of(path).filter(|_| document.get("Globals").is_none()) else {
+            return document;
+        };
+        let others = group.members.iter().filter(|(of, ..)| of != path);
+        let mut globals = others.filter_map(|(_, _, root)| root.entry("Globals"));
+        if let (Some(only), None, Value::Mapping(entries)) = (globals.next(), globals.next(), &mut document.value) {
+            entries.push(only.clone());
+        }
+        document
+    }
+
+    pub(super) fn fragments_of(&self, path: &Path) -> Option<&Fragments> {
+        self.fragments.get(path).map(|group| &**group)
+    }
+}
+
+/// Reads every file.
+pub(in crate::frontend) fn load_all(
+    files: &BTreeMap<PathBuf, Document>,
+    settings: &Settings,
+    sources: &Sources,
+) -> Vec<Loaded> {
+    let mut project = Project::default();
+    let alone = files.par_iter().map(|(path, document)| {
+        let read = document.read(path, settings, &project, sources);
+        (path.as_path(), document, read)
+    });
+    let mut reads: Vec<(&Path, &Document, Read)> = keep_uncalled(alone.collect());
+    project.fragments = fragments(&reads, sources);
+    let mut renewed: BTreeSet<usize> = BTreeSet::new();
+    for round in 0..MAX_ROUNDS {
+        let mut exporters: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        project.exports.clear();
+        for (at, (_, _, read)) in reads.iter().enumerate() {
+            for export in &read.exports {
+                exporters.entry(&export.name).or_default().insert(at);
+                project
+                    .exports
+                    .entry(export.name.clone())
+                    .or_default()
+                    .push(export.clone());
+            }
+        }
+        let is_new = |at: &usize| round == 0 || renewed.contains(at);
+        let again = reads.iter().enumerate().filter(|(_, (path, _, read))| {
+            let imports = || read.imports.iter().filter_map(|name| exporters.get(name.as_str()));
+            (round == 0 && project.fragments.contains_key(*path)) || imports().flatten().any(|at| is_new(at))
+        });
+        renewed = again.map(|(at, _)| at).collect();
+        if renewed.is_empty() {
+            break;
+        }
+        let next: Vec<(usize, Read)> = renewed
+            .par_iter()
+            .filter_map(|&at| {
+                let (path, document, _) = reads.get(at)?;
+                Some((at, document.read(path, settings, &project, sources)))
+            })
+            .collect();
+        for (at, read) in next {
+            if let Some(slot) = reads.get_mut(at) {
+                slot.2 = read;
+            }
+        }
+    }
+    let mut all: Vec<Loaded> = reads.into_iter().flat_map(|(_, _, read)| read.loaded).collect();
+    say_once(&mut all);
+    all
+}
+
+/// Without the templates that others call: those are judged in their calls. Of templates that only call each other
+/// the first is kept.
+fn keep_uncalled<'f>(reads: Vec<(&'f Path, &'f Document, Read)>) -> Vec<(&'f Path, &'f Document, Read)> {
+    let called: BTreeSet<PathBuf> = reads
+        .iter()
+        .flat_map(|(_, _, read)| read.called.iter().cloned())
+        .collect();
+    let mut covered: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut kept: BTreeSet<PathBuf> = BTreeSet::new();
+    for is_first_round in [true, false] {
+        for (path, _, read) in &reads {
+            let is_called = if is_first_round {
+                called.contains(*path)
+            } else {
+                covered.contains(*path)
+            };
+            if !is_called && kept.insert(path.to_path_buf()) {
+                covered.extend(read.called.iter().cloned());
+            }
+        }
+    }
+    let all = reads.into_iter();
+    all.filter(|(path, ..)| kept.contains(*path)).collect()
+}
+
+/// The fragments among `reads`: templates that use names they do not declare, and those that hold only `Globals`,
+/// with every other template in the same directory or below.
+fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap<PathBuf, Arc<Fragments>> {
+    let mut groups = FxHashMap::default();
+    let is_fragment = |read: &Read| read.is_fragment;
+    let directories: BTreeSet<&Path> = reads
+        .iter()
+        .filter(|(_, document, read)| matches!(document, Document::Template) && is_fragment(read))
+        .filter_map(|(path, ..)| path.parent())
+        .collect();
+    let is_inner = |directory: &Path| directory.ancestors().skip(1).any(|above| directories.contains(above));
+    for directory in directories.iter().copied().filter(|directory| !is_inner(directory)) {
+        let members = reads
+            .iter()
+            .filter(|(path, document, _)| matches!(document, Document::Template) && path.starts_with(directory));
+        let paths: Vec<&Path> = members.map(|(path, ..)| *path).collect();
+        if !(2..=MAX_FRAGMENTS).contains(&paths.len()) {
+            continue;
+        }
+        let members = paths.par_iter().filter_map(|path| {
+            let name = sources.name_of(path);
+            let file = read(path, sources, &name).ok()?;
+            let document = parse(sources.file(file).text(), file).documents.into_iter().next()?;
+            Some((path.to_path_buf(), Arc::from(name), document))
+        });
+        let group = Arc::new(Fragments {
+            scope: format!("{}/*", sources.name_of(directory)),
+            members: members.collect(),
+        });
+        groups.extend(paths.into_iter().map(|path| (path.to_owned(), group.clone())));
+    }
+    groups
+}
+
+/// What is wrong with a file is told once, however often it is read.
+fn say_once(all: &mut [Loaded]) {
+    let mut said: BTreeSet<(&'static str, Span, String)> = BTreeSet::new();
+    for loaded in all {
+        loaded
+            .diagnostics
+            .retain(|found| said.insert((found.rule, found.primary().span, found.headline.clone())));
+    }
+}

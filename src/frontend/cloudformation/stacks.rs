@@ -1,0 +1,228 @@
+//! Nested stacks: templates that a template deploys from a file beside it, each evaluated once a call, with the
+//! arguments of the call, and its outputs handed back.
+//!
+//! What crosses from one template to another is told in `handover.rs`. Only local files are read, inside the
+//! repository, and nothing that was downloaded (`node_modules`).
+//! <https://docs.aws.amazon.com/cli/latest/reference/cloudformation/package.html>
+
+use super::project::Project;
+use super::template::{Declared, Dialect, Template};
+use super::value::{Evaluated, Outcome, Outcomes};
+use super::{Loaded, Read, faults_of, includes, local, loops, lower, open};
+use crate::frontend::tree::Node;
+use crate::graph::{Condition, UnitKind};
+use crate::source::{Sources, Span};
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Stacks in stacks are followed this deep.
+const MAX_DEPTH: usize = 8;
+/// Calls that are followed from one template.
+const MAX_CALLS: usize = 1_000;
+
+/// What lies around a template: its file, the project, and who calls it with what.
+pub(super) struct Surroundings<'s> {
+    pub(super) sources: &'s Sources,
+    pub(super) project: &'s Project,
+    /// The file, canonical.
+    pub(super) path: &'s Path,
+    /// The templates that it is called through, outermost first.
+    pub(super) callers: Vec<PathBuf>,
+    /// What the call hands over; `None` where nothing calls it.
+    pub(super) arguments: Option<FxHashMap<Arc<str>, Outcomes<'static>>>,
+    /// The worlds in which it is deployed.
+    pub(super) world: Condition,
+    pub(super) met: &'s Met,
+}
+
+/// What was met on the way, for one template and all that it calls.
+#[derive(Default)]
+pub(super) struct Met {
+    /// The called templates as evaluated.
+    pub(super) called: RefCell<Vec<Loaded>>,
+    /// Their files.
+    pub(super) files: RefCell<BTreeSet<PathBuf>>,
+    /// What is exported.
+    pub(super) exports: RefCell<Vec<super::handover::Export>>,
+    /// Names that are imported.
+    pub(super) imports: RefCell<BTreeSet<String>>,
+    /// Whether a name is used that the template does not declare.
+    pub(super) is_fragment: Cell<bool>,
+    /// Whether the template holds `Globals` and no resource.
+    pub(super) holds_only_globals: Cell<bool>,
+    calls: Cell<usize>,
+}
+
+impl Met {
+    /// With the unit itself.
+    pub(super) fn into_read(self, loaded: Loaded) -> Read {
+        let holds_only_globals = self.holds_only_globals.get();
+        let called = self.called.into_inner();
+        Read {
+            loaded: std::iter::once(loaded).chain(called).collect(),
+            called: self.files.into_inner(),
+            exports: self.exports.into_inner(),
+            imports: self.imports.into_inner(),
+            is_fragment: self.is_fragment.get() || holds_only_globals,
+        }
+    }
+}
+
+/// A nested stack.
+#[derive(Debug, Clone)]
+pub(super) enum Stack {
+    /// It is not read: not local, or being evaluated already.
+    Away,
+    /// Its outputs.
+    Here(Rc<FxHashMap<Arc<str>, Outcomes<'static>>>),
+}
+
+/// Whether resources of this type deploy a template.
+pub(super) fn is_stack(kind: &str) -> bool {
+    matches!(kind, "AWS::CloudFormation::Stack" | "AWS::Serverless::Application")
+}
+
+impl<'t> Template<'t> {
+    /// The nested stack that the resource `id` is.
+    pub(super) fn stack(&self, id: &str) -> Stack {
+        if let Some(known) = self.stacks.borrow().get(id) {
+            return known.clone();
+        }
+        let Some(declared) = self.resource(id).filter(|declared| is_stack(&declared.kind)) else {
+            return Stack::Away;
+        };
+        // Met again while it is evaluated, it is not known.
+        self.stacks.borrow_mut().insert(id.into(), Stack::Away);
+        let stack = self
+            .follow(declared)
+            .map_or(Stack::Away, |outputs| Stack::Here(Rc::new(outputs)));
+        self.stacks.borrow_mut().insert(id.into(), stack.clone());
+        stack
+    }
+
+    /// `Outputs.X` of a nested stack; `None` where that stack is not here.
+    pub(super) fn output_of(&self, id: &str, attribute: &str, at: Span, world: &Condition) -> Option<Outcomes<'t>> {
+        let name = attribute.strip_prefix("Outputs.")?;
+        let Stack::Here(outputs) = self.stack(id) else {
+            return None;
+        };
+        let Some(outcomes) = outputs.get(name) else {
+            let reason = format!("stack `{id}` has no output `{name}`");
+            return Some(vec![Outcome::always(Evaluated::Unresolved(reason.into()), at)]);
+        };
+        let possible = outcomes.iter().filter(|outcome| world.is_possible_with(&outcome.when));
+        let here = possible.map(|outcome| Outcome {
+            span: at,
+            ..outcome.clone()
+        });
+        Some(here.collect())
+    }
+
+    /// Evaluates the template that `declared` deploys.
+    fn follow(&self, declared: &Declared<'t>) -> Option<FxHashMap<Arc<str>, Outcomes<'static>>> {
+        let around = self.surroundings?;
+        let path = self.nested_path(declared, around)?;
+        let is_circle = path == around.path || around.callers.contains(&path);
+        let calls = around.met.calls.get() + 1;
+        let bound = match () {
+            () if is_circle => Some("nested stacks call each other in a circle".to_owned()),
+            () if around.callers.len() >= MAX_DEPTH => Some(format!("stacks are nested more than {MAX_DEPTH} deep")),
+            () if calls > MAX_CALLS => Some(format!("more than {MAX_CALLS} nested stacks are called")),
+            () => None,
+        };
+        if let Some(bound) = bound {
+            self.note_limit(declared.header, bound);
+            return None;
+        }
+        around.met.calls.set(calls);
+        let world = self.deployed(&self.existence(declared).0);
+        let sources = around.sources;
+        let is_new = around.met.files.borrow_mut().insert(path.clone());
+        let (mut loaded, documents) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
+        let name = loaded.graph.unit.name.clone();
+        if !is_new {
+            loaded.diagnostics.clear();
+        }
+        let outputs = documents.into_iter().next().map(|document| {
+            let values = self.surroundings_values();
+            let (document, of_includes) = includes::included(document, &path, sources, &name);
+            let (document, of_loops) = loops::written_out(document, &name, &values);
+            for problems in [of_includes, of_loops].iter().filter(|_| is_new) {
+                let faults = faults_of(&problems.refused, &problems.limits, sources, &name);
+                loaded.diagnostics.extend(faults);
+            }
+            let document = &document;
+            let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
+            let inside = Surroundings {
+                sources,
+                project: around.project,
+                path: &path,
+                callers: callers.collect(),
+                arguments: Some(self.arguments(declared, document, &world)),
+                world,
+                met: around.met,
+            };
+            let key = loaded.graph.unit.key().to_owned();
+            let template = Template::new(&key, Dialect::Template, &[document], values);
+            let template = template.within(&inside, &key);
+            let found = lower(&template, &mut loaded.graph, sources);
+            loaded.diagnostics.extend(found);
+            template.handed_back()
+        });
+        around.met.called.borrow_mut().push(loaded);
+        outputs
+    }
+
+    /// The file of the template that `declared` deploys, where it is a local one.
+    fn nested_path(&self, declared: &Declared<'t>, around: &Surroundings<'_>) -> Option<PathBuf> {
+        let key = match &*declared.kind {
+            "AWS::CloudFormation::Stack" => "TemplateURL",
+            _ => "Location",
+        };
+        let written = match &declared.asset {
+            // CDK uploads it, and says from where.
+            Some(asset) => asset.to_string(),
+            None => {
+                let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
+                match outcomes.as_slice() {
+                    [only] => only.value.text().ok()?,
+                    _ => return None,
+                }
+            }
+        };
+        let downloaded = Path::new(&written)
+            .components()
+            .any(|part| part.as_os_str() == "node_modules");
+        if downloaded || written.is_empty() {
+            return None;
+        }
+        local::file(&written, around.path, around.sources).ok()
+    }
+
+    /// What the call hands to each parameter that `document` declares; absent where it does not name it.
+    fn arguments(
+        &self,
+        declared: &Declared<'t>,
+        document: &Node,
+        world: &Condition,
+    ) -> FxHashMap<Arc<str>, Outcomes<'static>> {
+        let object = self.path(&self.properties_of(declared), &["Parameters"], world);
+        let names = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
+        let arguments = names.iter().map(|entry| {
+            let outcomes = self.field(&object, &entry.key, world);
+            let what = format!("parameter `{}` of stack `{}`", entry.key, declared.id);
+            (entry.key.clone(), self.hand_over(outcomes, world, Some(&what)))
+        });
+        arguments.collect()
+    }
+
+    /// The worlds of `when` in which the template is deployed at all.
+    pub(super) fn deployed(&self, when: &Condition) -> Condition {
+        self.surroundings
+            .map_or_else(|| when.clone(), |around| around.world.and(when))
+    }
+}
