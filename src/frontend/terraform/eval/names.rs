@@ -1,7 +1,7 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
 use super::super::inputs::Input;
-use super::super::syntax::{Block, Expression, Kind as Syntax};
+use super::super::syntax::{Attribute, Block, Expression, Kind as Syntax};
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Named, Scope};
@@ -27,14 +27,19 @@ impl Evaluator<'_> {
                 return Value::unknown(format!("`local.{name}` is not declared"));
             };
             let scope = this.scope(module);
-            let mut value = this.eval(&attribute.value, &scope);
-            if !this.is_described(module) {
-                value.origins = value.origins.before(attribute.span, format!("`local.{name}`"));
-            } else if matches!(attribute.value.kind, Syntax::Number(_)) {
-                value.origins = value.origins.before(attribute.span, "what the module sets");
-            }
-            value
+            let value = this.eval(&attribute.value, &scope);
+            this.of_local(module, name, &attribute, value)
         })
+    }
+
+    /// The value of a local with its origin. Apart from the recursion, whose frames it would grow.
+    fn of_local(&self, module: usize, name: &str, attribute: &Attribute, mut value: Value) -> Value {
+        if !self.is_described(module) {
+            value.origins = value.origins.before(attribute.span, format!("`local.{name}`"));
+        } else if matches!(attribute.value.kind, Syntax::Number(_)) {
+            value.origins = value.origins.before(attribute.span, "what the module sets");
+        }
+        value
     }
 
     pub(super) fn variable(&mut self, module: usize, name: &Arc<str>) -> Value {
