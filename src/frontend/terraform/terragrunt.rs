@@ -187,7 +187,7 @@ impl Reader<'_> {
             let path = path.canonicalize().unwrap_or(path);
             let inner = context.including(&path);
             if context.include.is_none() {
-                context.include = inner.include.clone();
+                context.include.clone_from(&inner.include);
             }
             let mut config = self.config(&path, &inner, depth + 1);
             paths.push(path);
