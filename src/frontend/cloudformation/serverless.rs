@@ -20,7 +20,9 @@ use super::parameters::Values;
 use super::template::{Dialect, Template};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::graph::{Attribute, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph};
+use crate::graph::{
+    Attribute, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
+};
 use crate::source::{Sources, Span};
 use resolve::{Resolver, open_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
