@@ -209,7 +209,9 @@ impl Graph {
             }
         }
         let handed = self.handed_out.iter();
-        self.handed = handed.filter_map(|(unit, link)| self.queue_index.find(*unit, link)).collect();
+        self.handed = handed
+            .filter_map(|(unit, link)| self.queue_index.find(*unit, link))
+            .collect();
     }
 
     /// Every unit, in the order of their names.
@@ -336,7 +338,10 @@ impl Graph {
     /// References from failure arguments of other resources that name `queue`.
     pub fn dead_letter_uses_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g DeadLetterUse> {
         let uses = self.place(queue).and_then(|at| self.uses.get(&at));
-        let uses = uses.into_iter().flatten().filter_map(|&at| self.dead_letter_uses.get(at));
+        let uses = uses
+            .into_iter()
+            .flatten()
+            .filter_map(|&at| self.dead_letter_uses.get(at));
         uses.map(|(_, used)| used).collect()
     }
 
@@ -348,7 +353,11 @@ impl Graph {
     /// What besides queues may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
         let key = (function.resource.unit, function.resource.address.clone());
-        let named = self.function_index.by_address.get(&key).and_then(|at| self.invoked.get(at));
+        let named = self
+            .function_index
+            .by_address
+            .get(&key)
+            .and_then(|at| self.invoked.get(at));
         // An unresolved function of the same unit may be this one.
         let any = self.invoking_any.get(&function.resource.unit);
         let mut places: Vec<usize> = named.into_iter().chain(any).flatten().copied().collect();
