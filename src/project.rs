@@ -9,6 +9,7 @@ use crate::graph::Graph;
 use crate::judge::{Policies, judge};
 use crate::source::Sources;
 use crate::{Options, Outcome};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -198,27 +199,17 @@ fn sort(findings: &mut [Diagnostic], sources: &Sources) {
 /// finding that lists them. `findings` are sorted, so the same place is adjacent.
 fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut joined: Vec<Diagnostic> = Vec::with_capacity(findings.len());
+    // Thousands of instances may share a place, each with words of its own.
+    let mut twins: FxHashMap<String, usize> = FxHashMap::default();
     for found in findings {
-        let place = |d: &Diagnostic| (d.rule, d.primary().span);
-        let mut same_place = joined
-            .iter_mut()
-            .rev()
-            .take_while(|earlier| place(earlier) == place(&found));
-        let twin = same_place.find(|earlier| {
-            (
-                earlier.severity,
-                earlier.subject.attribute,
-                &earlier.calculation,
-                &earlier.when,
-                &earlier.help,
-            ) == (
-                found.severity,
-                found.subject.attribute,
-                &found.calculation,
-                &found.when,
-                &found.help,
-            ) && earlier.primary() == found.primary()
-        });
+        let said = (&found.calculation, &found.when, &found.help, found.primary());
+        let key = format!(
+            "{} {:?} {} {said:?}",
+            found.rule, found.severity, found.subject.attribute
+        );
+        let next = joined.len();
+        let twin = *twins.entry(key).or_insert(next);
+        let twin = joined.get_mut(twin);
         match twin {
             None => joined.push(found),
             Some(earlier) => {
@@ -231,7 +222,8 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
                     found.calls
                 };
                 for call in calls {
-                    if !earlier.calls.contains(&call) {
+                    // Sorted by address, so the same one comes again at once.
+                    if earlier.calls.last() != Some(&call) {
                         earlier.calls.push(call);
                     }
                 }

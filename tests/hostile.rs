@@ -603,3 +603,99 @@ fn what_grows_without_end_is_bounded_and_told() {
         }
     });
 }
+
+/// How long reading and judging the Terraform files takes.
+fn time(files: &[(&str, &str)]) -> (std::time::Duration, usize) {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
+    let start = std::time::Instant::now();
+    let outcome = sqslint::check(&sqslint::Options {
+        paths: vec![directory.path().to_owned()],
+        ..sqslint::Options::default()
+    });
+    (start.elapsed(), outcome.graph.queues().len())
+}
+
+/// Four times as many instances may take so many times as long: twice what is linear, for a busy machine.
+const LINEAR: u32 = 8;
+
+#[test]
+fn instances_of_modules_and_resources_cost_the_same_each() {
+    let module = r#"
+variable "name" {}
+resource "aws_sqs_queue" "dlq" { name = "${var.name}-dlq" }
+resource "aws_sqs_queue" "q" {
+  name           = var.name
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dlq.arn, maxReceiveCount = 5 })
+}
+resource "aws_lambda_function" "f" {
+  function_name = var.name
+  dead_letter_config { target_arn = aws_sqs_queue.dlq.arn }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}
+output "arn" { value = aws_sqs_queue.q.arn }
+"#;
+    let calls = |count: usize| {
+        let main = format!(
+            "module \"q\" {{\n  source = \"./m\"\n  for_each = toset([for n in range({count}) : \"n${{n}}\"])\n  name = each.key\n}}\n\
+             resource \"aws_sqs_queue\" \"after\" {{\n  for_each = module.q\n  name = \"after-${{each.key}}\"\n}}\n"
+        );
+        time(&[("main.tf", &main), ("m/main.tf", module)])
+    };
+    let keys = |count: usize| {
+        let main = format!(
+            "locals {{\n  names = toset([for n in setproduct(range({}), range(100)) : join(\"-\", n)])\n}}\n\
+             resource \"aws_sqs_queue\" \"dlq\" {{\n  for_each = local.names\n  name = \"${{each.key}}-dlq\"\n}}\n\
+             resource \"aws_sqs_queue\" \"q\" {{\n  for_each = local.names\n  name = each.key\n}}\n\
+             resource \"aws_sqs_queue_redrive_policy\" \"p\" {{\n  for_each = local.names\n  queue_url = aws_sqs_queue.q[each.key].url\n  \
+             redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.dlq[each.key].arn, maxReceiveCount = 5 }})\n}}\n",
+            count / 100
+        );
+        time(&[("main.tf", &main)])
+    };
+    on_large_stack(|| {
+        for (few, many, queues) in [(calls(250), calls(1000), 3000), (keys(2500), keys(10_000), 20_000)] {
+            assert_eq!(many.1, queues);
+            assert!(many.0 < few.0 * LINEAR, "{few:?} {many:?}");
+        }
+    });
+}
+
+#[test]
+fn a_chain_of_modules_is_followed_and_recursion_is_told() {
+    let mut files = vec![(
+        "main.tf".to_owned(),
+        "module \"m\" {\n  source = \"./m0\"\n  wait = 7\n}\n".to_owned(),
+    )];
+    for at in 0..30 {
+        let next = format!(
+            "module \"m\" {{\n  source = \"../m{}\"\n  wait = var.wait + 1\n}}\n",
+            at + 1
+        );
+        let own = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.wait\n}\n".to_owned();
+        let body = if at < 29 { next } else { own };
+        files.push((format!("m{at}/main.tf"), format!("variable \"wait\" {{}}\n{body}")));
+    }
+    files.push((
+        "again/main.tf".to_owned(),
+        "module \"again\" {\n  source = \"./\"\n}\n".to_owned(),
+    ));
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let directory = TemporaryDirectory::with_files(files);
+    let outcome = sqslint::check(&sqslint::Options {
+        paths: vec![directory.path().to_owned()],
+        ..sqslint::Options::default()
+    });
+    let known = outcome
+        .graph
+        .queues()
+        .iter()
+        .filter_map(|queue| queue.visibility_timeout.known());
+    assert_eq!(known.map(|seconds| seconds.0).collect::<Vec<_>>(), [36]);
+    assert!(outcome.findings.iter().any(|found| found.rule == "limit-reached"));
+}

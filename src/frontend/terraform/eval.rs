@@ -5,6 +5,7 @@
 //! Work is bounded in steps and depth.
 
 mod blocks;
+mod constraint;
 mod expansion;
 mod instances;
 mod names;
@@ -32,7 +33,7 @@ use std::sync::Arc;
 /// Steps of evaluation a unit may take.
 const MAX_STEPS: usize = 2_000_000;
 /// Evaluations that may wait for each other.
-const MAX_DEPTH: usize = 300;
+const MAX_DEPTH: usize = 200;
 /// What is said where the steps are used up.
 pub(super) const TOO_MANY_STEPS: &str = "evaluating it takes more than 2 million steps";
 
@@ -115,7 +116,7 @@ impl Evaluator<'_> {
             return Value::unknown(TOO_MANY_STEPS);
         }
         if self.depth >= MAX_DEPTH {
-            return self.give_up(expression.span, "more than 300 expressions wait for each other");
+            return self.give_up(expression.span, "more than 200 expressions wait for each other");
         }
         self.depth += 1;
         let value = self.eval_kind(expression, scope);

@@ -11,7 +11,7 @@ use crate::source::{FileId, Sources, Span};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What stands for the command line where the place of a value is shown.
@@ -103,8 +103,8 @@ impl Inputs {
     }
 
     /// Takes the values of a variable file.
-    fn file(&mut self, path: &PathBuf, sources: &Sources) -> Vec<String> {
-        let canonical = path.canonicalize().unwrap_or_else(|_| path.clone());
+    fn file(&mut self, path: &Path, sources: &Sources) -> Vec<String> {
+        let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let shown = sources.shown_of(&canonical);
         let file = match read(&canonical, sources, "") {
             Ok(file) => file,

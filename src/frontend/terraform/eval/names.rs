@@ -1,10 +1,9 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
 use super::super::inputs::Input;
-use super::super::syntax::{Attribute, Block, Expression, Kind as Syntax};
-use super::super::types::{self, Type};
+use super::super::syntax::{Attribute, Block, Kind as Syntax};
 use super::super::value::{Kind, Unknown, Value};
-use super::{Evaluator, Named, Scope};
+use super::{Evaluator, Named};
 use std::sync::Arc;
 
 impl Evaluator<'_> {
@@ -141,121 +140,5 @@ impl Evaluator<'_> {
         };
         value.origins = value.origins.before(input.span, input.what.clone());
         value
-    }
-
-    /// `value` as the type that `kind` writes.
-    pub(in super::super) fn convert(&mut self, value: Value, kind: &Expression, scope: &Scope) -> Value {
-        if !self.spend(1) {
-            return Value::unknown("evaluating it takes more than 2 million steps");
-        }
-        if let Kind::Cases(_) = value.kind {
-            return self.lift(vec![value], &mut |this, mut values| {
-                let value = values.pop().unwrap_or_else(Value::null);
-                this.convert(value, kind, scope)
-            });
-        }
-        let with = |kind: Kind| Value {
-            kind,
-            declared: None,
-            ..value.clone()
-        };
-        if matches!(value.kind, Kind::Null | Kind::Unknown(_)) {
-            return value;
-        }
-        let (name, inner) = match &kind.kind {
-            Syntax::Variable(name) => (&**name, None),
-            Syntax::Call { name, arguments, .. } => (&**name, arguments.first()),
-            // Old configurations quote it.
-            Syntax::Text(name) => (&**name, None),
-            _ => return value,
-        };
-        let refused = || Value {
-            kind: Value::error(format!("it is no {name}")).kind,
-            ..value.clone()
-        };
-        match (name, inner) {
-            ("string", _) => match value.to_text() {
-                Some(text) => with(Kind::Text(text)),
-                None => match value.kind {
-                    Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Reference(..) => value,
-                    _ => refused(),
-                },
-            },
-            ("number", _) => match value.to_exact() {
-                Some(number) => with(Kind::Number(number)),
-                None => refused(),
-            },
-            ("bool", _) => match value.to_bool() {
-                Some(answer) => with(Kind::Bool(answer)),
-                None => refused(),
-            },
-            ("list" | "set", inner) => {
-                let Some(items) = value.items() else {
-                    return match value.kind {
-                        Kind::Map(_) | Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) => refused(),
-                        _ => value,
-                    };
-                };
-                let mut items = items.to_vec();
-                if let Some(inner) = inner {
-                    items = items.into_iter().map(|item| self.convert(item, inner, scope)).collect();
-                }
-                let collection = if name == "set" { Type::Set } else { Type::List };
-                value.with(types::convert(&Value::list(items), &collection(Arc::new(Type::Any))))
-            }
-            ("map", inner) => {
-                let Some(entries) = value.entries() else {
-                    return value;
-                };
-                let mut entries = entries.to_vec();
-                if let Some(inner) = inner {
-                    for (_, entry) in &mut entries {
-                        *entry = self.convert(entry.clone(), inner, scope);
-                    }
-                }
-                value.with(types::convert(&Value::map(entries), &Type::Map(Arc::new(Type::Any))))
-            }
-            ("object", Some(inner)) => self.convert_object(value, inner, scope),
-            ("optional", Some(inner)) => self.convert(value, inner, scope),
-            _ => value,
-        }
-    }
-
-    fn convert_object(&mut self, value: Value, declared: &Expression, scope: &Scope) -> Value {
-        let (Syntax::Object(fields), Some(_)) = (&declared.kind, value.entries()) else {
-            return value;
-        };
-        let mut entries = Vec::with_capacity(fields.len());
-        for field in fields {
-            let Syntax::Text(name) = &field.key.kind else {
-                return value;
-            };
-            let written = value.get(name).cloned();
-            let default = match &field.value.kind {
-                Syntax::Call { name, arguments, .. } if &**name == "optional" => Some(arguments.get(1)),
-                _ => None,
-            };
-            let filled = match (written, default) {
-                (Some(written), None) => written,
-                (None, None) => Value::error(format!("the attribute `{name}` is missing")),
-                (Some(written), Some(None)) => written,
-                (None, Some(None)) => Value::null(),
-                (written, Some(Some(default))) => {
-                    let written = written.unwrap_or_else(Value::null);
-                    self.lift(vec![written], &mut |this, mut values| match values.pop() {
-                        Some(value) if !value.is_null() => value,
-                        _ => this.eval(default, scope),
-                    })
-                }
-            };
-            let span = filled.span;
-            let mut converted = self.convert(filled, &field.value, scope);
-            converted.span = span;
-            entries.push((name.clone(), converted));
-        }
-        Value {
-            kind: Value::map(entries).kind,
-            ..value
-        }
     }
 }

@@ -117,17 +117,21 @@ fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usiz
 
 /// A link in the parts of a text: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
 fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link> {
-    let (first, last) = (parts.first()?, parts.last()?);
+    let said: Vec<&Value> = parts
+        .iter()
+        .filter(|part| part.to_text().is_none_or(|text| !text.is_empty()))
+        .collect();
+    let (first, last) = (*said.first()?, *said.last()?);
     if let Kind::Reference(id, attribute) = &first.kind
         && matches!(&*id.kind, "aws_lambda_function" | "aws_lambda_alias")
-        && parts
+        && said
             .get(1)
-            .and_then(Value::to_text)
+            .and_then(|part| eval.plain((*part).clone()).to_text())
             .is_some_and(|text| text.starts_with(':'))
     {
         return reference(eval, id, attribute, depth).ok();
     }
-    let before = parts.len().checked_sub(2).and_then(|at| parts.get(at)?.to_text())?;
+    let before = said.len().checked_sub(2).and_then(|at| said.get(at)?.to_text())?;
     if let Kind::Reference(id, attribute) = &last.kind
         && provider::is_name(&id.kind, attribute)
     {

@@ -17,7 +17,7 @@ struct Code<'n> {
     /// The name without its ending.
     stem: &'n str,
     json: bool,
-    /// Only OpenTofu reads it, in place of the file of the same stem for Terraform.
+    /// Only `OpenTofu` reads it, in place of the file of the same stem for Terraform.
     tofu: bool,
 }
 
@@ -41,9 +41,8 @@ impl<'n> Code<'n> {
 
 /// The files with blocks among `names`, which are sorted, in Terraform's order.
 fn code<'n>(names: &'n [String]) -> Vec<Code<'n>> {
-    let visible = names.iter().filter(|name| {
-        !name.starts_with('.') && !name.ends_with('~') && !(name.starts_with('#') && name.ends_with('#'))
-    });
+    let is_editors = |name: &str| name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'));
+    let visible = names.iter().filter(|name| !name.starts_with('.') && !is_editors(name));
     let all: Vec<Code<'n>> = visible.filter_map(|name| Code::of(name)).collect();
     let replaced: BTreeSet<(&str, bool)> = all
         .iter()
@@ -123,7 +122,7 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
     match read(&module.directory.join(name), sources, unit) {
         Ok(file) => {
             let text = sources.file(file);
-            let json = name.ends_with(".json");
+            let json = Path::new(name).extension().is_some_and(|ending| ending == "json");
             let (body, problems) = match content {
                 Content::Values => inputs::values(file, text.text(), json),
                 Content::Blocks if json => syntax::parse_json(file, text.text()),

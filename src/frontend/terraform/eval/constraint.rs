@@ -1,0 +1,118 @@
+//! Type constraints of variables: first the defaults of optional attributes are filled in, at every depth, then the
+//! value becomes the declared type, as Terraform does it.
+
+use super::super::syntax::{Expression, Item, Kind as Syntax};
+use super::super::types::{self, Type};
+use super::super::value::{Kind, Value};
+use super::{Evaluator, Scope};
+use std::sync::Arc;
+
+impl Evaluator<'_> {
+    /// `value` as the type that `constraint` writes.
+    pub(super) fn convert(&mut self, value: Value, constraint: &Expression, scope: &Scope) -> Value {
+        let filled = self.fill(value, constraint, scope);
+        types::convert(&filled, &declared(constraint))
+    }
+
+    /// `value` with the defaults of optional attributes where they are absent or null.
+    fn fill(&mut self, value: Value, constraint: &Expression, scope: &Scope) -> Value {
+        let Syntax::Call { name, arguments, .. } = &constraint.kind else {
+            return value;
+        };
+        if !self.spend(1) {
+            return Value::unknown("evaluating it takes more than 2 million steps");
+        }
+        if let Kind::Cases(_) = value.kind {
+            return self.lift(vec![value], &mut |this, mut values| {
+                let value = values.pop().unwrap_or_else(Value::null);
+                this.fill(value, constraint, scope)
+            });
+        }
+        let Some(inner) = arguments.first() else {
+            return value;
+        };
+        let filled = match (&**name, &value.kind, &inner.kind) {
+            ("optional", ..) => return self.fill(value, inner, scope),
+            ("list" | "set", Kind::List(items) | Kind::Set(items), _) => {
+                let items = items.iter().map(|item| self.fill(item.clone(), inner, scope));
+                Kind::List(items.collect())
+            }
+            ("map", Kind::Map(entries), _) => {
+                let filled = |(key, value): &(Arc<str>, Value)| (key.clone(), self.fill(value.clone(), inner, scope));
+                Kind::Map(entries.iter().map(filled).collect())
+            }
+            ("tuple", Kind::List(items), Syntax::Tuple(types)) if items.len() == types.len() => {
+                let pairs = items.iter().zip(types);
+                Kind::List(
+                    pairs
+                        .map(|(item, wanted)| self.fill(item.clone(), wanted, scope))
+                        .collect(),
+                )
+            }
+            ("object", Kind::Map(_), Syntax::Object(fields)) => self.fill_object(&value, fields, scope),
+            _ => return value,
+        };
+        value.with(filled.into())
+    }
+
+    fn fill_object(&mut self, value: &Value, fields: &[Item], scope: &Scope) -> Kind {
+        let mut entries = value.entries().map_or_else(Vec::new, |entries| entries.to_vec());
+        for field in fields {
+            let Syntax::Text(name) = &field.key.kind else {
+                continue;
+            };
+            let written = value.get(name).cloned();
+            let default = match &field.value.kind {
+                Syntax::Call { name, arguments, .. } if &**name == "optional" => Some(arguments.get(1)),
+                _ => None,
+            };
+            let filled = match (written, default) {
+                // Its absence is noticed by the conversion.
+                (None, None) => continue,
+                (Some(written), None | Some(None)) => written,
+                (None, Some(None)) => Value::null(),
+                (written, Some(Some(default))) => {
+                    let written = written.unwrap_or_else(Value::null);
+                    self.lift(vec![written], &mut |this, mut values| match values.pop() {
+                        Some(value) if !value.is_null() => value,
+                        _ => this.eval(default, scope),
+                    })
+                }
+            };
+            let span = filled.span;
+            let mut filled = self.fill(filled, &field.value, scope);
+            filled.span = span;
+            entries.push((name.clone(), filled));
+        }
+        Value::map(entries).kind
+    }
+}
+
+/// The type that a constraint writes; what is none is any.
+fn declared(constraint: &Expression) -> Type {
+    let (name, inner) = match &constraint.kind {
+        // Old configurations quote it.
+        Syntax::Variable(name) | Syntax::Text(name) => (name, None),
+        Syntax::Call { name, arguments, .. } => (name, arguments.first()),
+        _ => return Type::Any,
+    };
+    let element = || Arc::new(inner.map_or(Type::Any, declared));
+    match (&**name, inner.map(|inner| &inner.kind)) {
+        ("string", _) => Type::Text,
+        ("number", _) => Type::Number,
+        ("bool", _) => Type::Bool,
+        ("list", _) => Type::List(element()),
+        ("set", _) => Type::Set(element()),
+        ("map", _) => Type::Map(element()),
+        ("optional", _) => inner.map_or(Type::Any, declared),
+        ("tuple", Some(Syntax::Tuple(types))) => Type::Tuple(types.iter().map(declared).collect()),
+        ("object", Some(Syntax::Object(fields))) => {
+            let fields = fields.iter().filter_map(|field| match &field.key.kind {
+                Syntax::Text(name) => Some((name.clone(), declared(&field.value))),
+                _ => None,
+            });
+            Type::Object(Arc::new(fields.collect()))
+        }
+        _ => Type::Any,
+    }
+}
