@@ -77,6 +77,7 @@ fn statement(statement: &Statement) -> String {
     )
 }
 
+#[allow(clippy::too_many_lines, reason = "a line for each kind of node")]
 /// The nodes around queues in lines that a person can check.
 fn dump(graph: &Graph) -> String {
     let mut lines = Vec::new();

@@ -33,7 +33,9 @@ impl Duration {
             clippy::cast_sign_loss,
             reason = "the range is checked"
         )]
-        (total >= 0.0 && total < LONGEST).then_some(Duration(total.round() as u64))
+        (0.0..LONGEST)
+            .contains(&total)
+            .then_some(Duration(total.round() as u64))
     }
 
     /// In milliseconds.

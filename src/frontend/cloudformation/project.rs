@@ -109,7 +109,7 @@ pub(in crate::frontend) fn load_all(
         let is_new = |at: &usize| round == 0 || renewed.contains(at);
         let again = reads.iter().enumerate().filter(|(_, (path, _, read))| {
             let imports = || read.imports.iter().filter_map(|name| exporters.get(name.as_str()));
-            (round == 0 && project.fragments.contains_key(*path)) || imports().flatten().any(|at| is_new(at))
+            (round == 0 && project.fragments.contains_key(*path)) || imports().flatten().any(&is_new)
         });
         renewed = again.map(|(at, _)| at).collect();
         if renewed.is_empty() {

@@ -148,15 +148,14 @@ impl Diagram {
         };
         for node in &self.nodes {
             let in_domain = |value: &Arc<str>| node.variable.domain.as_ref().is_none_or(|all| all.contains(value));
-            let answer = match value_of(&node.variable).filter(in_domain) {
-                Some(value) => at(&known, node.follow(&value)),
-                None => {
-                    let is_open = node.variable.domain.is_none();
-                    let rest = is_open.then(|| at(&known, node.otherwise));
-                    let mut answers = node.arms.iter().map(|(_, place)| at(&known, *place)).chain(rest);
-                    let first = answers.next().flatten();
-                    first.filter(|_| answers.all(|answer| answer == first))
-                }
+            let answer = if let Some(value) = value_of(&node.variable).filter(in_domain) {
+                at(&known, node.follow(&value))
+            } else {
+                let is_open = node.variable.domain.is_none();
+                let rest = is_open.then(|| at(&known, node.otherwise));
+                let mut answers = node.arms.iter().map(|(_, place)| at(&known, *place)).chain(rest);
+                let first = answers.next().flatten();
+                first.filter(|_| answers.all(|answer| answer == first))
             };
             known.push(answer);
         }

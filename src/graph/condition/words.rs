@@ -99,12 +99,13 @@ fn conjunction(names: &[Name]) -> Worlds {
 }
 
 fn joined(names: &[Name]) -> String {
-    let texts = names
-        .iter()
-        .map(|name| match name.text.contains(" or ") && names.len() > 1 {
-            true => format!("({})", name.text),
-            false => name.text.to_string(),
-        });
+    let texts = names.iter().map(|name| {
+        if name.text.contains(" or ") && names.len() > 1 {
+            format!("({})", name.text)
+        } else {
+            name.text.to_string()
+        }
+    });
     texts.collect::<Vec<_>>().join(" and ")
 }
 

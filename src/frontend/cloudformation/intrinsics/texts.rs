@@ -79,7 +79,7 @@ impl<'t> Template<'t> {
         let found = match (own, name.split_once('.')) {
             (Some(entry), _) => self.argument(&entry.value, at, world),
             (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
-                vec![Outcome::always(Self::attribute_reference(id, attribute), at)]
+                self.attribute_value(id, attribute, at, world)
             }
             (None, _) => self.name(name, at, world),
         };
