@@ -227,3 +227,8 @@ fn stack(dialect: &str) -> String {
 fn terraform() {
     insta::assert_snapshot!(stack("terraform"));
 }
+
+#[test]
+fn cloudformation() {
+    insta::assert_snapshot!(stack("cloudformation"));
+}

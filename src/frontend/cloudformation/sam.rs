@@ -203,11 +203,8 @@ impl<'a> Transform<'a> {
             let Value::Sequence(items) = &mut entry.value.value else {
                 return;
             };
-            for function in &functions {
-                if !items.iter().any(|item| making::is_same(item, function)) {
-                    items.push(function.clone());
-                }
-            }
+            let mut known: FxHashSet<String> = items.iter().map(making::outline).collect();
+            items.extend(functions.iter().filter(|f| known.insert(making::outline(f))).cloned());
         }
     }
 

@@ -434,6 +434,13 @@ fn json_and_yaml_agree() {
 #[test]
 fn nothing_panics_on_strange_shapes() {
     for text in [
+        "Resources: {F: {Type: AWS::Serverless::Function, Properties: [1], Connectors: 5}}\nGlobals: 5\n",
+        "Resources: {F: {Type: AWS::Serverless::Function}}\nGlobals: {Function: [1], Api: {A: 1}}\n",
+        "Resources: {F: {Type: AWS::Serverless::Function, IgnoreGlobals: {A: 1}, Properties: {Events: [1], Policies: {}, Role: !If [], AutoPublishAlias: [1]}}}\nGlobals: {Function: {Timeout: 3}}\n",
+        "Resources: {F: {Type: AWS::Serverless::Function, Properties: {Policies: [5, null, [], {}, {A: 1}, !If [C, {}, 5], {Statement: !If [C]}], EventInvokeConfig: {DestinationConfig: {OnFailure: 5, OnSuccess: {Type: SQS, Destination: !If [C, !Ref AWS::NoValue, !Ref AWS::NoValue]}}}}}}\n",
+        "Resources: {F: {Type: AWS::Serverless::Function, Properties: {Events: {A: 5, B: {Type: SNS, Properties: {SqsSubscription: [1]}}, C: {Type: S3, Properties: {Bucket: !Ref F}}, D: {Type: Schedule, Properties: {DeadLetterConfig: {Type: SQS, QueueLogicalId: F}}}, E: {Type: SNS, Properties: {SqsSubscription: true, Topic: !GetAtt [F]}}}}}}\n",
+        "Resources: {C: {Type: AWS::Serverless::Connector, Properties: {Source: {Id: C}, Destination: [5, {Id: C}, {Type: AWS::SQS::Queue}], Permissions: 5}}, S: {Type: AWS::Serverless::StateMachine, Properties: {Events: {E: {Type: X}}, Role: !Ref S}}}\n",
+        "Resources: {P: {Type: AWS::SQS::QueuePolicy, Properties: {Queues: 5, PolicyDocument: {Statement: [5, [1], {Action: {A: 1}, Principal: [1], Condition: 5, Resource: {A: [1]}}]}}}, R: {Type: AWS::IAM::Role, Properties: {Policies: {A: 1}, ManagedPolicyArns: [[1], {}]}}, T: {Type: AWS::Events::Rule, Properties: {Targets: [5, {Arn: [1]}]}}}\n",
         "Resources: 5\n",
         "Resources: {Q: 5, R: {Type: [1]}, S: {Type: AWS::SQS::Queue, Properties: [1]}}\n",
         "Resources: {Q: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: [1], VisibilityTimeout: {Ref: [1]}}}}\n",

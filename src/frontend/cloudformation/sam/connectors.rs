@@ -6,6 +6,10 @@ use super::making::{At, Owner};
 use super::{Transform, kind, referred};
 use crate::frontend::tree::{Entry, Node};
 use crate::source::Span;
+use rustc_hash::FxHashMap;
+
+/// Resources by id.
+type Resources<'e> = FxHashMap<&'e str, &'e Entry>;
 
 /// One end of a connector.
 struct End<'e> {
@@ -21,25 +25,26 @@ struct End<'e> {
 impl Transform<'_> {
     /// Makes what the connectors of `written` stand for; `resources` are those transformed already.
     pub(super) fn connectors(&mut self, written: &[Entry], resources: &[Entry]) {
+        let resources: Resources<'_> = resources.iter().map(|entry| (&*entry.key, entry)).collect();
         for entry in written {
             if kind(entry) == "AWS::Serverless::Connector" {
                 let source = entry
                     .value
                     .get("Properties")
                     .and_then(|properties| properties.get("Source"));
-                self.connector(&entry.key, entry, source, resources);
+                self.connector(&entry.key, entry, source, &resources);
             }
             let embedded = entry.value.get("Connectors").and_then(Node::entries);
             for connector in embedded.unwrap_or_default() {
                 let at = At(connector.key_span);
                 let source = at.object(vec![at.entry("Id", at.text(&*entry.key))]);
                 let id = format!("{}{}", entry.key, connector.key);
-                self.connector(&id, connector, Some(&source), resources);
+                self.connector(&id, connector, Some(&source), &resources);
             }
         }
     }
 
-    fn connector(&mut self, id: &str, entry: &Entry, source: Option<&Node>, resources: &[Entry]) {
+    fn connector(&mut self, id: &str, entry: &Entry, source: Option<&Node>, resources: &Resources<'_>) {
         let owner = Owner::of(entry);
         let properties = entry.value.get("Properties");
         let property = |key: &str| properties.and_then(|properties| properties.get(key));
@@ -146,7 +151,7 @@ impl Transform<'_> {
 }
 
 /// What `Source` or `Destination` names: a resource of the template, or one described.
-fn end<'e>(node: &'e Node, resources: &'e [Entry], span: Span) -> Option<End<'e>> {
+fn end<'e>(node: &'e Node, resources: &Resources<'e>, span: Span) -> Option<End<'e>> {
     let at = At(span);
     let Some(id) = node.get("Id").and_then(Node::as_str) else {
         return Some(End {
@@ -157,7 +162,7 @@ fn end<'e>(node: &'e Node, resources: &'e [Entry], span: Span) -> Option<End<'e>
             id: None,
         });
     };
-    let found = resources.iter().find(|entry| &*entry.key == id)?;
+    let found = *resources.get(id)?;
     let kind = deployed(kind(found));
     let role = found
         .value

@@ -150,16 +150,18 @@ pub(super) fn with_properties(entry: &Entry, properties: Vec<Entry>) -> Entry {
     entry
 }
 
-/// Whether two trees say the same, wherever they stand and in whatever order their keys come.
-pub(super) fn is_same(one: &Node, other: &Node) -> bool {
-    match (&one.value, &other.value) {
-        (Value::Sequence(ones), Value::Sequence(others)) => {
-            ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| is_same(one, other))
+/// A text that is the same for trees that say the same, wherever they stand and in whatever order their keys come.
+pub(super) fn outline(node: &Node) -> String {
+    match &node.value {
+        Value::Sequence(items) => items.iter().map(|item| format!("[{}]", outline(item))).collect(),
+        Value::Mapping(entries) => {
+            let mut keys: Vec<String> = entries
+                .iter()
+                .map(|entry| format!("{{{}: {}}}", entry.key, outline(&entry.value)))
+                .collect();
+            keys.sort();
+            keys.concat()
         }
-        (Value::Mapping(ones), Value::Mapping(others)) => {
-            let has = |entry: &Entry| other.get(&entry.key).is_some_and(|value| is_same(&entry.value, value));
-            ones.len() == others.len() && ones.iter().all(has)
-        }
-        (one, other) => one == other,
+        other => format!("{other:?}"),
     }
 }
