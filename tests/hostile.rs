@@ -457,6 +457,7 @@ fn modules_nested_without_end_are_a_limit() {
 }
 
 /// Configurations that would grow without end, each with what it asks for.
+#[allow(clippy::too_many_lines, reason = "a list")]
 fn growing() -> Vec<(&'static str, String)> {
     let chain = |count: usize, step: &dyn Fn(usize) -> String| (1..count).map(step).collect::<String>();
     let locals = |first: &str, steps: String, last: &str| {

@@ -110,6 +110,7 @@ fn service(random: &mut Random, name: &str) -> Vec<Planned> {
 }
 
 /// A plan of about `size` bytes, as Terraform prints it: on one line.
+#[allow(clippy::too_many_lines, reason = "a document")]
 fn plan(size: usize) -> String {
     let mut random = Random(20_261_121);
     let mut planned = String::new();

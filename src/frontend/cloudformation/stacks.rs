@@ -183,15 +183,14 @@ impl<'t> Template<'t> {
             "AWS::CloudFormation::Stack" => "TemplateURL",
             _ => "Location",
         };
-        let written = match &declared.asset {
-            // CDK uploads it, and says from where.
-            Some(asset) => asset.to_string(),
-            None => {
-                let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
-                match outcomes.as_slice() {
-                    [only] => only.value.text().ok()?,
-                    _ => return None,
-                }
+        // CDK uploads it, and says from where.
+        let written = if let Some(asset) = &declared.asset {
+            asset.to_string()
+        } else {
+            let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
+            match outcomes.as_slice() {
+                [only] => only.value.text().ok()?,
+                _ => return None,
             }
         };
         let downloaded = Path::new(&written)
