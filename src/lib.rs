@@ -25,10 +25,20 @@ use graph::Graph;
 use project::Project;
 use selection::Selection;
 use source::Sources;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
 const STACK_SIZE: usize = 8 << 20;
+
+/// The directories above which no configuration is looked for.
+fn roots(options: &Options, repository: Option<&PathBuf>, working_directory: &Path) -> Vec<PathBuf> {
+    if let Some(repository) = repository {
+        return vec![repository.clone()];
+    }
+    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
+    let outside = named.filter(|path| !path.starts_with(working_directory));
+    std::iter::once(working_directory.to_owned()).chain(outside).collect()
+}
 
 /// What to check, and with which rules.
 #[derive(Debug, Clone, Default)]
@@ -82,8 +92,10 @@ fn run(options: &Options) -> Outcome {
     let working_directory = working_directory.unwrap_or_default();
     let start = options.paths.first().and_then(|path| path.canonicalize().ok());
     let repository = discover::repository_root(start.as_deref().unwrap_or(&working_directory));
-    let roots = vec![repository.clone().unwrap_or_else(|| working_directory.clone())];
-    let configs = Configs::new(options.config.clone(), roots);
+    let configs = Configs::new(
+        options.config.clone(),
+        roots(options, repository.as_ref(), &working_directory),
+    );
     let mut outcome = Outcome {
         graph: Graph::default(),
         sources: Sources::new(repository, working_directory),
