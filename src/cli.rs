@@ -6,10 +6,11 @@ mod check;
 mod config;
 mod graph;
 mod inputs;
+mod manual;
 mod rules;
 mod variables;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
 use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
@@ -42,6 +43,13 @@ enum Command {
     },
     /// Write a commented sqslint.toml
     Init,
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, as roff
+    Man,
     /// List the rules
     Rules {
         /// How to list them
@@ -226,6 +234,11 @@ impl Cli {
             Command::Explain { rule } => rules::explain(&rule, streams),
             Command::Config { command } => config::run(&command, streams),
             Command::Init => config::init(streams),
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);
+                Ok(Exit::Clean)
+            }
+            Command::Man => manual::render(streams.out).map(|()| Exit::Clean),
             Command::Rules { format } => rules::list(format, streams),
         }
     }
