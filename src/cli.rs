@@ -4,6 +4,7 @@
 
 mod check;
 mod config;
+mod explain;
 mod graph;
 mod inputs;
 mod manual;
@@ -12,6 +13,7 @@ mod variables;
 
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
+use explain::ExplainArgs;
 use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
@@ -29,11 +31,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Lint files and directories
     Check(CheckArgs),
-    /// Print the page of a rule
-    Explain {
-        /// Its id, as in `error[rule-id]`
-        rule: String,
-    },
+    /// Print the page of a rule, or what is known of a line and who judged it
+    Explain(ExplainArgs),
     /// Print queues, functions and event source mappings as they were understood
     Graph(GraphArgs),
     /// Print the settings, their file, or their schema
@@ -231,7 +230,7 @@ impl Cli {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
-            Command::Explain { rule } => rules::explain(&rule, streams),
+            Command::Explain(arguments) => explain::run(&arguments, streams),
             Command::Config { command } => config::run(&command, streams),
             Command::Init => config::init(streams),
             Command::Completions { shell } => {

@@ -6,6 +6,7 @@
 pub mod config;
 pub mod diagnostic;
 pub mod discover;
+pub mod explain;
 pub mod frontend;
 pub mod given;
 pub mod graph;
@@ -24,7 +25,7 @@ use given::Given;
 use graph::Graph;
 use project::Project;
 use selection::Selection;
-use source::Sources;
+use source::{Sources, Span};
 use std::path::{Path, PathBuf};
 
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
@@ -55,6 +56,8 @@ pub struct Options {
     pub fail_level: Option<FailLevel>,
     /// Findings below it are left out.
     pub min_severity: Severity,
+    /// Whether to keep which rule looked at which value.
+    pub trace: bool,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
 }
@@ -74,6 +77,8 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// What was passed over on the way: `cdk.out`, `.terraform`…
     pub skipped: Vec<String>,
+    /// Which rule looked at which value, where that was asked for.
+    pub looked: Vec<(&'static str, Span)>,
     /// Whether a finding reaches the level that fails the run.
     pub fails: bool,
 }
@@ -103,6 +108,7 @@ fn run(options: &Options) -> Outcome {
         not_evaluated: Vec::new(),
         errors: Vec::new(),
         skipped: Vec::new(),
+        looked: Vec::new(),
         fails: false,
     };
     let discovery = discover::discover(&options.paths);
