@@ -319,3 +319,36 @@ Globals: {Function: {Timeout: 60}}
         "{graph}"
     );
 }
+
+#[test]
+fn a_template_may_name_its_fragments_in_a_tag_of_its_own() {
+    let base = "
+AWSTemplateFormatVersion: 2010-09-09
+Transform: AWS::Serverless-2016-10-31
+Parameters: {Env: {Type: String, AllowedValues: [dev, prod]}}
+Conditions: {IsProd: !Equals [!Ref Env, prod], IsDev: !Equals [!Ref Env, dev]}
+Globals: {Function: {Timeout: 60}}
+Resources: !YAMLInclude ./parts/queues.yaml, ./parts/functions.yaml
+";
+    let queues = "
+AWSTemplateFormatVersion: 2010-09-09
+Resources: {Q: {Type: AWS::SQS::Queue, Condition: IsProd, Properties: {VisibilityTimeout: !If [IsDev, 1, 30]}}}
+";
+    let functions = "
+AWSTemplateFormatVersion: 2010-09-09
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}
+";
+    let files = [
+        ("template-source.yaml", base),
+        ("parts/queues.yaml", queues),
+        ("parts/functions.yaml", functions),
+    ];
+    let (found, graph, outcome) = read(&files, &["."]);
+    assert_eq!(graph["functions"][0]["timeout"], 60, "{}", describe(&outcome));
+    // `IsProd` and `IsDev` never hold together, as the base says.
+    assert_eq!(of(BELOW, &found), [format!("{BELOW} parts/queues.yaml Q when IsProd")]);
+}

@@ -158,7 +158,7 @@ fn keep_uncalled<'f>(reads: Vec<(&'f Path, &'f Document, Read)>) -> Vec<(&'f Pat
     all.filter(|(path, ..)| kept.contains(*path)).collect()
 }
 
-/// The fragments among `reads`: templates that use names they do not declare, and those that hold only `Globals`,
+/// The fragments among `reads`: templates that use names they do not declare, and those that fragments are put into,
 /// with every other template in the same directory or below.
 fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap<PathBuf, Arc<Fragments>> {
     let mut groups = FxHashMap::default();
