@@ -72,7 +72,10 @@ fn every_format_has_the_same_exit_code() {
 fn several_reports_of_one_run() {
     let directory = scratch("several_reports");
     let path = |format: &str| directory.join(format).display().to_string();
-    let reports: Vec<String> = FORMATS.iter().map(|format| format!("{format}={}", path(format))).collect();
+    let reports: Vec<String> = FORMATS
+        .iter()
+        .map(|format| format!("{format}={}", path(format)))
+        .collect();
     let mut arguments = vec!["check", "--format", "concise"];
     for report in &reports {
         arguments.extend(["--report", report]);
@@ -111,7 +114,11 @@ fn actions_get_annotations_unasked() {
     let again = out(&run(&variables, &["check"]));
     assert_ne!(again.lines().next(), Some(first), "each run has its own token");
     let written = std::fs::read_to_string(&summary).unwrap();
-    assert_eq!(written.matches("| severity | rule |").count(), 2, "it is appended to: {written}");
+    assert_eq!(
+        written.matches("| severity | rule |").count(),
+        2,
+        "it is appended to: {written}"
+    );
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn in_mermaid(text: &str) -> String {
         match character {
             ' ' | '.' | '-' | '_' | '/' | ':' | ',' => safe.push(character),
             _ if character.is_alphanumeric() => safe.push(character),
-            _ if character.is_control() => safe.push(' '),
+            _ if is_unseen(character) => safe.push(' '),
             _ => safe.push_str(&format!("#{};", u32::from(character))),
         }
     }
@@ -108,9 +108,20 @@ fn in_dot(text: &str) -> String {
                 safe.push('\\');
                 safe.push(character);
             }
-            _ if character.is_control() => safe.push(' '),
+            // Graphviz reads entities.
+            '&' => safe.push_str("&amp;"),
+            _ if is_unseen(character) => safe.push(' '),
             _ => safe.push(character),
         }
     }
     safe
+}
+
+/// What a terminal would obey, what reorders text, and what XML cannot hold.
+pub(super) fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}'
+        )
 }

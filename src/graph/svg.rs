@@ -1,5 +1,6 @@
 //! A [`Topology`] as SVG, in columns along the way of a message: a plain drawing that needs no other tool.
 
+use super::drawing::is_unseen;
 use super::topology::{Edge, Node, Shape, Topology};
 
 const WIDTH: usize = 300;
@@ -145,14 +146,15 @@ impl Layout {
         } else {
             (bend, bend)
         };
-        let label = if is_forward {
-            (to_x.saturating_sub(GAP_X) + 8, end.1.saturating_sub(6))
+        // Several arrows leave a box at one point, and most arrive alone.
+        let (label, anchor) = if is_forward {
+            ((head.saturating_sub(4), end.1.saturating_sub(6)), "end")
         } else {
-            (start.0 + 8, start.1.saturating_sub(6))
+            ((start.0 + 8, start.1.saturating_sub(6)), "start")
         };
         format!(
             "<path class=\"{class}\" d=\"M{} {} C{first} {} {second} {} {head} {}\"/>\
-             <path class=\"h\" d=\"M{} {} L{head} {} L{head} {}Z\"/>\n<text class=\"d\" x=\"{}\" y=\"{}\">{}</text>\n",
+             <path class=\"h\" d=\"M{} {} L{head} {} L{head} {}Z\"/>\n<text class=\"d\" text-anchor=\"{anchor}\" x=\"{}\" y=\"{}\">{}</text>\n",
             start.0,
             start.1,
             start.1,
@@ -232,11 +234,7 @@ fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                safe.push('\u{fffd}');
-            }
-            _ if character.is_control() => safe.push(' '),
+            _ if is_unseen(character) => safe.push(' '),
             _ => safe.push(character),
         }
     }

@@ -276,3 +276,87 @@ fn one<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> Stri
         _ => "varies".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{drawing, json, svg};
+    use super::*;
+
+    #[test]
+    fn a_unit_is_drawn() {
+        let (graph, _) = json::tests::sample();
+        let units = topologies(&graph, &|_, address| address.contains("orders"));
+        insta::assert_snapshot!(drawing::mermaid(&units));
+        insta::assert_snapshot!(drawing::dot(&units));
+        insta::assert_snapshot!(svg::render(&units));
+    }
+
+    /// Two boxes in a circle, one of them also its own follower, with names that try to get out of theirs.
+    fn hostile() -> Topology {
+        let name =
+            "\"]]>\\\"\u{1b}[2J</text><script>alert(1)</script>\r\nend;%%{init}%% `x` #quot; 日本\u{202e}\u{fffe}";
+        let node = |shape| Node {
+            shape,
+            title: name.to_owned(),
+            detail: name.to_owned(),
+            marked: true,
+        };
+        let edge = |from, to| Edge {
+            from,
+            to,
+            label: name.to_owned(),
+            failed: from > to,
+        };
+        Topology {
+            unit: name.to_owned(),
+            nodes: vec![node(Shape::Queue), node(Shape::Outside)],
+            edges: vec![edge(0, 1), edge(1, 0), edge(1, 1)],
+        }
+    }
+
+    #[test]
+    fn names_stay_in_their_boxes() {
+        let units = [hostile()];
+        let picture = svg::render(&units);
+        let document = roxmltree::Document::parse(&picture).expect("well-formed");
+        assert!(!document.descendants().any(|node| node.has_tag_name("script")));
+        let chart = drawing::mermaid(&units);
+        assert!(
+            !chart.contains("<script") && !chart.contains("%%") && !chart.contains('`'),
+            "{chart}"
+        );
+        // A line each for the head, the style, the unit's two, boxes and arrows.
+        assert_eq!(chart.lines().count(), 4 + 2 + 3, "{chart}");
+        let digraph = drawing::dot(&units);
+        for text in [&picture, &chart, &digraph] {
+            assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text}");
+        }
+        for line in digraph.lines() {
+            let quotes = line.replace("\\\\", "").replace("\\\"", "").matches('"').count();
+            assert_eq!(quotes % 2, 0, "{line}");
+        }
+        assert_eq!(digraph.lines().count(), 7 + 2 + 3, "{digraph}");
+    }
+
+    #[test]
+    fn a_drawing_is_as_large_as_its_columns() {
+        let mut chain = Topology::default();
+        for at in 0..4 {
+            chain.nodes.push(Node {
+                shape: Shape::Queue,
+                title: format!("q{at}"),
+                detail: String::new(),
+                marked: false,
+            });
+            chain.edges.push(Edge {
+                from: at,
+                to: at + 1,
+                label: String::new(),
+                failed: true,
+            });
+        }
+        // The last arrow leads to a box that does not exist, and is no reason to fail.
+        let picture = svg::render(&[chain]);
+        assert!(picture.contains("width=\"1734\""), "{picture}");
+    }
+}
