@@ -34,8 +34,8 @@ pub(super) struct OutputArgs {
     /// Count by rule what was found and what could not be judged
     #[arg(long, help_heading = "Output")]
     pub(super) statistics: bool,
-    /// Whether to colour: by default on a terminal, unless NO_COLOR is set
-    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    /// Whether to colour
+    #[arg(long, help = "Whether to colour: by default on a terminal, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
     /// Whether paths are links to their files: by default on terminals that are known to follow them
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
@@ -59,7 +59,8 @@ pub(super) enum Format {
     Github,
     /// GitLab's Code Quality report
     Gitlab,
-    /// JUnit XML
+    /// `JUnit` XML
+    #[value(help = "JUnit XML")]
     Junit,
     /// Checkstyle XML
     Checkstyle,

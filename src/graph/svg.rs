@@ -148,7 +148,13 @@ impl Layout {
         };
         // Several arrows leave a box at one point, and most arrive alone.
         let (label, anchor) = if is_forward {
-            ((head.saturating_sub(4), end.1.saturating_sub(6)), "end")
+            // On the side that the arrow does not come from.
+            let beside = if from_y < to_y {
+                end.1 + 16
+            } else {
+                end.1.saturating_sub(6)
+            };
+            ((head.saturating_sub(4), beside), "end")
         } else {
             ((start.0 + 8, start.1.saturating_sub(6)), "start")
         };
