@@ -17,6 +17,7 @@ mod polling;
 pub mod svg;
 pub mod text;
 pub mod topology;
+pub mod values;
 
 pub use access::Access;
 pub use alarms::Watch;

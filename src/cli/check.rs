@@ -25,6 +25,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         fail_level: arguments.fail_level.map(FailLevel::level),
         min_severity: arguments.min_severity.severity(),
         force_exclude: arguments.force_exclude,
+        ..Options::default()
     });
     let units = units(&outcome);
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
