@@ -439,8 +439,12 @@ mod tests {
                 ("extension/t.json", json),
             ],
         );
-        assert_eq!(tree.inputs(&[""]), ["template extension/t.json"]);
-        assert_eq!(discover(std::slice::from_ref(&tree.0)).skipped.len(), 2);
+        // An assembly that is kept under another name holds templates like any other directory.
+        assert_eq!(
+            tree.inputs(&[""]),
+            ["template build/out/B.template.json", "template extension/t.json"]
+        );
+        assert_eq!(discover(std::slice::from_ref(&tree.0)).skipped.len(), 1);
         assert_eq!(
             tree.inputs(&["cdk.out", "build/out/manifest.json"]),
             ["app build/out", "app cdk.out"]
