@@ -151,7 +151,11 @@ fn trimmed(text: &Value, at: usize, trim: fn(&str) -> &str) -> Answer {
     match part.to_text() {
         None => is_solid(part).then(|| text.clone()),
         Some(known) if trim(&known).is_empty() => {
-            let next = if at == 0 { all.get(1) } else { all.get(at.checked_sub(1)?) };
+            let next = if at == 0 {
+                all.get(1)
+            } else {
+                all.get(at.checked_sub(1)?)
+            };
             is_solid(next?).then(|| changed(text, at, trim))?
         }
         Some(_) => changed(text, at, trim),

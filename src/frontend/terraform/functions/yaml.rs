@@ -80,7 +80,9 @@ fn aliased(scalar: &Tree, alias: &str, at: usize, text: &str) -> Value {
         Tree::Null => read.is_null(),
         Tree::Bool(known) => read.to_bool() == Some(*known),
         Tree::Integer(known) => read.to_whole() == Some(*known),
-        Tree::Float(known) => read.to_exact().is_some_and(|number| number.to_f64().total_cmp(known).is_eq()),
+        Tree::Float(known) => read
+            .to_exact()
+            .is_some_and(|number| number.to_f64().total_cmp(known).is_eq()),
         Tree::String(known) => read.to_text().as_ref() == Some(known),
         Tree::Sequence(_) | Tree::Mapping(_) => false,
     };
@@ -109,7 +111,11 @@ fn plain(written: &str) -> Option<Value> {
         let digits = unsigned.trim_start_matches('0');
         let digits = if digits.is_empty() { "0" } else { digits };
         let number = Number::parse(digits)?;
-        return Some(Value::exact(if written.starts_with('-') { number.neg() } else { number }));
+        return Some(Value::exact(if written.starts_with('-') {
+            number.neg()
+        } else {
+            number
+        }));
     }
     if let Some(digits) = written.strip_prefix("0o").filter(|digits| is_made_of(digits, 8)) {
         return i64::from_str_radix(digits, 8).ok().map(Value::number);
@@ -147,7 +153,7 @@ fn is_decimal(text: &str) -> bool {
         None => (text, None),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let is_mantissa = (is_digits(whole) && (fraction.is_empty() || is_digits(fraction)))
-        || (whole.is_empty() && is_digits(fraction));
+    let is_mantissa =
+        (is_digits(whole) && (fraction.is_empty() || is_digits(fraction))) || (whole.is_empty() && is_digits(fraction));
     is_mantissa && exponent.is_none_or(|exponent| is_digits(exponent.strip_prefix(['-', '+']).unwrap_or(exponent)))
 }

@@ -128,7 +128,10 @@ fn yaml_is_terraforms() {
         ("x: &v '012'\na: *v", "\"012\""),
         ("x: {y: &v 7, z: 8}\na: *v", "7"),
         ("d: &d {b: 1}\na:\n  <<: *d\n  c: 2", "{\"b\":1,\"c\":2}"),
-        ("a: {on: 1, 012: 2, 1.50: 3, \"yes\": 4}", "{\"1.5\":3,\"12\":2,\"true\":1,\"yes\":4}"),
+        (
+            "a: {on: 1, 012: 2, 1.50: 3, \"yes\": 4}",
+            "{\"1.5\":3,\"12\":2,\"true\":1,\"yes\":4}",
+        ),
         ("a: 1\na: 2", "2"),
         ("t: !foo 3\na: 1", "1"),
         ("t: 2001-12-14t21:59:43\na: 1", "1"),
@@ -145,7 +148,7 @@ fn yaml_is_terraforms() {
 #[test]
 fn texts_known_in_part_keep_what_is_not_known() {
     let prelude = r#"
-variable "open" {}
+variable "none" { default = {} }
 resource "aws_sqs_queue" "q" { name_prefix = "orders" }
 resource "random_pet" "p" {}
 "#;
@@ -153,13 +156,29 @@ resource "random_pet" "p" {}
         ("chomp(\"${aws_sqs_queue.q.arn}\\n\") == aws_sqs_queue.q.arn", "true"),
         ("trimspace(\" ${aws_sqs_queue.q.arn} \") == aws_sqs_queue.q.arn", "true"),
         ("trimspace(aws_sqs_queue.q.arn) == aws_sqs_queue.q.arn", "true"),
-        ("replace(\"ARN\", \"ARN\", aws_sqs_queue.q.arn) == aws_sqs_queue.q.arn", "true"),
+        (
+            "replace(\"ARN\", \"ARN\", aws_sqs_queue.q.arn) == aws_sqs_queue.q.arn",
+            "true",
+        ),
         (
             "jsondecode(format(\"{\\\"a\\\":%q}\", aws_sqs_queue.q.arn)).a == aws_sqs_queue.q.arn",
             "true",
         ),
-        ("endswith(trimsuffix(\"${random_pet.p.id}-q.fifo\", \".fifo\"), \"-q\")", "true"),
-        ("startswith(trimprefix(\"a-b-${random_pet.p.id}\", \"a-\"), \"b-\")", "true"),
+        (
+            "endswith(trimsuffix(\"${random_pet.p.id}-q.fifo\", \".fifo\"), \"-q\")",
+            "true",
+        ),
+        (
+            "startswith(trimprefix(\"a-b-${random_pet.p.id}\", \"a-\"), \"b-\")",
+            "true",
+        ),
+        (
+            "jsondecode(\"{\\\"a\\\":${jsonencode(aws_sqs_queue.q.arn)}}\").a == aws_sqs_queue.q.arn",
+            "true",
+        ),
+        ("endswith(format(\"%s-%s.fifo\", var.open, \"q\"), \"-q.fifo\")", "true"),
+        ("try(jsonencode({ a = var.none.x, b = aws_sqs_queue.q.arn }), 5)", "5"),
+        ("try(\"${aws_sqs_queue.q.arn}${var.none.x}\", 5)", "5"),
         (
             "split(\",\", join(\",\", [aws_sqs_queue.q.arn, \"x\"]))[0] == aws_sqs_queue.q.arn",
             "true",
@@ -168,8 +187,14 @@ resource "random_pet" "p" {}
             "trimsuffix(random_pet.p.id, \"x\")",
             "? `random_pet.p.id` is known only after apply",
         ),
-        ("try(merge(aws_sqs_queue.q, { a = 1 }).name, 5)", "? an argument of `merge` is known only after apply"),
-        ("try(keys(aws_sqs_queue.q), 5)", "? an argument of `keys` is known only after apply"),
+        (
+            "try(merge(aws_sqs_queue.q, { a = 1 }).name, 5)",
+            "? an argument of `merge` is known only after apply",
+        ),
+        (
+            "try(keys(aws_sqs_queue.q), 5)",
+            "? an argument of `keys` is known only after apply",
+        ),
     ];
     table(prelude, &rows);
 }
