@@ -148,6 +148,7 @@ fn yaml_is_terraforms() {
 #[test]
 fn texts_known_in_part_keep_what_is_not_known() {
     let prelude = r#"
+variable "open" {}
 variable "none" { default = {} }
 resource "aws_sqs_queue" "q" { name_prefix = "orders" }
 resource "random_pet" "p" {}
