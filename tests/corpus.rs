@@ -283,6 +283,12 @@ fn graphs_agree_with_the_tools_themselves() {
         println!("wrong {line}");
     }
     assert!(tally.wrong.is_empty(), "{} values are wrong", tally.wrong.len());
+    // Ends of two mappings that only an import names, and of two that a dynamic reference does.
+    assert!(
+        tally.unresolved.len() <= 6,
+        "{} values are unresolved",
+        tally.unresolved.len()
+    );
 }
 
 /// Projects in the syntax of Terraform 0.11 (a quoted block type), which Terraform itself no longer reads.
@@ -390,4 +396,13 @@ fn real_projects_are_read_without_a_problem() {
     }
     totals.print();
     assert!(totals.problems.is_empty(), "{} problems", totals.problems.len());
+    // What is known must not become less.
+    assert!(
+        totals.linked_mappings >= 94,
+        "{} mappings are linked",
+        totals.linked_mappings
+    );
+    assert!(totals.linked >= 274, "{} links lead to a resource", totals.linked);
+    let unresolved: usize = totals.unresolved.values().sum();
+    assert!(unresolved <= 290, "{unresolved} values are unresolved");
 }

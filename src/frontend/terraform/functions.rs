@@ -205,6 +205,16 @@ fn tolerant(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
         ("sensitive" | "nonsensitive" | "ephemeralasnull", [value]) => Some(value.clone()),
         ("startswith", [text, prefix]) => partial::has(text, prefix, <[Value]>::first, |a, b| a.starts_with(b)),
         ("endswith", [text, suffix]) => partial::has(text, suffix, <[Value]>::last, |a, b| a.ends_with(b)),
+        ("format", _) if values.iter().skip(1).any(|value| value.as_unknown().is_some()) => {
+            let settled = values.iter().map(|value| json::settled(eval.plain(value.clone())));
+            let settled: Vec<Value> = settled.collect();
+            let unknown = settled.first()?.as_unknown().is_some();
+            if unknown {
+                None
+            } else {
+                format::apply(eval, name, &settled)
+            }
+        }
         ("trimprefix", [text, prefix]) => partial::without_prefix(text, prefix),
         ("trimsuffix", [text, suffix]) => partial::without_suffix(text, suffix),
         ("chomp", [text]) => partial::without_line_end(text),

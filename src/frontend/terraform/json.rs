@@ -25,9 +25,14 @@ pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
                     text.push_str(literal);
                     continue;
                 }
-                let quote = if in_string(&text) { "" } else { "\"" };
+                let inside = in_string(&text);
+                let quote = if inside { "" } else { "\"" };
                 text.push_str(&format!("{quote}{OPEN}{}{CLOSE}{quote}", held.len()));
-                held.push(part.clone());
+                held.push(match &part.kind {
+                    // `"key": ${jsonencode(value)}` is the value.
+                    Kind::Encoded(inner) if !inside => (**inner).clone(),
+                    _ => part.clone(),
+                });
             }
             parse(&text, &held)?
         }

@@ -173,6 +173,8 @@ impl Value {
         match &self.kind {
             Kind::List(items) | Kind::Set(items) => items.iter().any(Value::holds_refused),
             Kind::Map(entries) => entries.iter().any(|(_, value)| value.holds_refused()),
+            Kind::Encoded(inner) | Kind::Rendered(inner) => inner.holds_refused(),
+            Kind::Template(parts) => parts.iter().any(Value::holds_refused),
             _ => self.is_refused(),
         }
     }

@@ -143,14 +143,20 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
             .is_none()
             .then(|| Value::unknown("`format` does not know how to show null"));
     }
+    let is_simple = verb.width.is_none() && verb.precision.is_none() && !verb.sharp;
+    if argument.as_unknown().is_some() {
+        let unknown = || Value::unknown("an argument of `format` is not known");
+        let is_text = matches!(verb.letter, 's' | 'v') && is_simple;
+        return Some(if is_text { argument.clone() } else { unknown() });
+    }
     let filled = argument.to_text().is_none() && !argument.is_plain();
-    if filled && matches!(verb.letter, 's' | 'v') && verb.width.is_none() && verb.precision.is_none() && !verb.sharp {
+    if filled && matches!(verb.letter, 's' | 'v') && is_simple {
         let is_text = types::of(argument) == Type::Text;
         return is_text
             .then(|| argument.clone())
             .or_else(|| Some(Value::unknown("an argument of `format` is not known")));
     }
-    if filled && verb.letter == 'q' && verb.width.is_none() && verb.precision.is_none() {
+    if filled && verb.letter == 'q' && is_simple {
         let unknown = || Value::unknown("an argument of `format` is not known");
         return Some(partial::quoted(argument).unwrap_or_else(unknown));
     }

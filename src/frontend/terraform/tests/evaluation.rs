@@ -149,6 +149,7 @@ fn yaml_is_terraforms() {
 fn texts_known_in_part_keep_what_is_not_known() {
     let prelude = r#"
 variable "open" {}
+variable "none" { default = {} }
 resource "aws_sqs_queue" "q" { name_prefix = "orders" }
 resource "random_pet" "p" {}
 "#;
@@ -172,6 +173,13 @@ resource "random_pet" "p" {}
             "startswith(trimprefix(\"a-b-${random_pet.p.id}\", \"a-\"), \"b-\")",
             "true",
         ),
+        (
+            "jsondecode(\"{\\\"a\\\":${jsonencode(aws_sqs_queue.q.arn)}}\").a == aws_sqs_queue.q.arn",
+            "true",
+        ),
+        ("endswith(format(\"%s-%s.fifo\", var.open, \"q\"), \"-q.fifo\")", "true"),
+        ("try(jsonencode({ a = var.none.x, b = aws_sqs_queue.q.arn }), 5)", "5"),
+        ("try(\"${aws_sqs_queue.q.arn}${var.none.x}\", 5)", "5"),
         (
             "split(\",\", join(\",\", [aws_sqs_queue.q.arn, \"x\"]))[0] == aws_sqs_queue.q.arn",
             "true",
