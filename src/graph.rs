@@ -289,7 +289,7 @@ pub struct Function {
     pub durable_execution_timeout: Attribute<Option<Seconds>>,
     /// Dead-letter config and failure destinations.
     pub failure_targets: Vec<FailureTarget>,
-    /// The execution role; `None` where the tool makes one.
+    /// The execution role, also the one that SAM makes; `None` where none is named.
     pub role: Attribute<Option<Link>>,
     /// What Lambda does about loops through a queue: `Allow` or `Terminate`.
     pub recursive_loop: Attribute<String>,

@@ -1,6 +1,7 @@
 //! Small inputs on which tools in wide use are wrong, with the right answer. The comment of each case says
 //! which tool, and what it says.
 
+use sqslint::given::Given;
 use sqslint::selection::Selection;
 use sqslint::testing::{TemporaryDirectory, describe};
 use sqslint::{Options, check};
@@ -97,6 +98,32 @@ fn parameter_defaults_count() {
         queue: "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: !Ref V}}",
         ..PLAIN
     });
+}
+
+#[test]
+fn given_parameters_count() {
+    // `--parameters T=60 V=30`: cfn-lint is silent.
+    let template = format!(
+        "AWSTemplateFormatVersion: 2010-09-09\n\
+         Parameters: {{T: {{Type: Number, Default: 5}}, V: {{Type: Number}}}}\n\
+         Resources:\n  {}\n  {}\n  {MAPPING}\n",
+        "F: {Type: AWS::Lambda::Function, Properties: {Timeout: !Ref T}}",
+        "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: !Ref V}}",
+    );
+    let directory = TemporaryDirectory::with_files([("template.yaml", template.as_str())]);
+    for (visibility, is_found) in [("V=30", true), ("V=360", false)] {
+        let outcome = check(&Options {
+            paths: vec![directory.path().to_owned()],
+            given: Given {
+                parameters: vec!["T=60".into(), visibility.into()],
+                ..Given::default()
+            },
+            ..Options::default()
+        });
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        let both = BOTH_VISIBILITY.iter().any(|rule| rules.contains(rule));
+        assert_eq!(both, is_found, "{visibility}: {}", describe(&outcome));
+    }
 }
 
 #[test]

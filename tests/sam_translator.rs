@@ -46,7 +46,7 @@ fn python() -> Option<PathBuf> {
     ];
     candidates.into_iter().find(|python| {
         let run = Command::new(python)
-            .args(["-c", "import samtranslator"])
+            .args(["-c", "import samtranslator, yaml"])
             .stderr(Stdio::null())
             .status();
         run.is_ok_and(|status| status.success())

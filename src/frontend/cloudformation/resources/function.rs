@@ -72,7 +72,7 @@ impl<'t> Lowering<'_, 't> {
 
     /// What the setting `key` is that the function `resource` does not have.
     fn unwritten<T>(&self, resource: &Resource, key: &str, default: T) -> State<T> {
-        if self.template.globals_may_be_elsewhere && &*resource.kind == "AWS::Serverless::Function" {
+        if self.template.globals_may_be_elsewhere() && &*resource.kind == "AWS::Serverless::Function" {
             return State::Unresolved(format!("`Globals` in a file that was not read may set `{key}`").into());
         }
         State::Default(default)
