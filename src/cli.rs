@@ -4,14 +4,19 @@
 
 mod check;
 mod config;
+mod explain;
 mod graph;
 mod inputs;
+mod manual;
+mod output;
 mod rules;
 mod variables;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
+use explain::ExplainArgs;
 use inputs::InputArgs;
+use output::OutputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -28,11 +33,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Lint files and directories
     Check(CheckArgs),
-    /// Print the page of a rule
-    Explain {
-        /// Its id, as in `error[rule-id]`
-        rule: String,
-    },
+    /// Print the page of a rule, or what is known of a line and who judged it
+    Explain(ExplainArgs),
     /// Print queues, functions and event source mappings as they were understood
     Graph(GraphArgs),
     /// Print the settings, their file, or their schema
@@ -42,6 +44,13 @@ enum Command {
     },
     /// Write a commented sqslint.toml
     Init,
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, as roff
+    Man,
     /// List the rules
     Rules {
         /// How to list them
@@ -85,15 +94,8 @@ struct CheckArgs {
     /// Pass over what is excluded even where it is named
     #[arg(long, help_heading = "Inputs")]
     force_exclude: bool,
-    /// How to print findings
-    #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
-    format: Format,
-    /// Whether to colour
-    #[arg(
-        long,
-        help = "Whether to colour: by default on a terminal, unless NO_COLOR is set",
-         value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
-    color: Color,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Print findings and errors only, no summary
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
     quiet: bool,
@@ -121,23 +123,6 @@ struct CheckArgs {
     /// Nothing to check is no failure
     #[arg(long, help_heading = "Outcome")]
     allow_empty: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Drawn, with the places, the arithmetic and what to do
-    Full,
-    /// `path:line:column: severity[rule] message`
-    Concise,
-    /// One object, of the same shape whatever the outcome
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -192,6 +177,12 @@ enum RulesFormat {
 enum GraphFormat {
     /// For people
     Text,
+    /// A flowchart that GitHub and GitLab draw
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
     /// Version 1 of the document
     Json,
 }
@@ -223,9 +214,14 @@ impl Cli {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
-            Command::Explain { rule } => rules::explain(&rule, streams),
+            Command::Explain(arguments) => explain::run(&arguments, streams),
             Command::Config { command } => config::run(&command, streams),
             Command::Init => config::init(streams),
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);
+                Ok(Exit::Clean)
+            }
+            Command::Man => manual::render(streams.out).map(|()| Exit::Clean),
             Command::Rules { format } => rules::list(format, streams),
         }
     }

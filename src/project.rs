@@ -77,8 +77,12 @@ impl Project {
         for next in judged {
             environments += 1;
             for (found, names) in named(next.findings, next.name.as_ref()) {
-                match findings.iter_mut().find(|(known, _)| *known == found) {
-                    Some((_, known)) => known.extend(names),
+                match findings.iter_mut().find(|(known, _)| says_the_same(known, &found)) {
+                    Some((known, environments)) => {
+                        environments.extend(names);
+                        // The same number may come from another file there.
+                        known.add_labels(found.labels());
+                    }
                     None => findings.push((found, names)),
                 }
             }
@@ -149,13 +153,14 @@ impl Project {
             }
         }
         let graph = Graph::assemble(parts);
-        let (found, not_evaluated) = judge(&graph, &outcome.sources, &options.selection, policies);
-        findings.extend(found);
+        let judged = judge(&graph, &outcome.sources, &options.selection, policies, options.trace);
+        findings.extend(judged.findings);
+        outcome.looked.extend(judged.looked);
         Judged {
             name,
             graph,
             findings,
-            not_evaluated,
+            not_evaluated: judged.not_evaluated,
         }
     }
 }
@@ -180,6 +185,15 @@ fn place(name: &str, sources: &Sources) -> PathBuf {
     let path: &Path = Path::new(name);
     let joined = base.join(path);
     joined.canonicalize().unwrap_or(joined)
+}
+
+/// Whether two environments say the same of one subject.
+fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    fn said(found: &Diagnostic) -> impl PartialEq + '_ {
+        let text = (&found.headline, &found.calculation, &found.help, &found.when);
+        (found.rule, &found.subject, found.severity, found.primary().span, text)
+    }
+    said(one) == said(other)
 }
 
 fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<(Diagnostic, Vec<String>)> {
