@@ -4,6 +4,8 @@
 //!
 //! `SQSLINT_PLAN_MB` sets another size of the plan. `cfn-lint` is measured where it is installed.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::cast_precision_loss, reason = "figures for people")]
+#![allow(clippy::too_many_lines, reason = "documents")]
 
 #[path = "generated/plan.rs"]
 mod plan;

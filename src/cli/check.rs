@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         writeln!(streams.err, "{}", summary::render(&report))?;
     }
-    Ok(if !outcome.errors.is_empty() || written == Written::Partly {
+    let exit = if !outcome.errors.is_empty() || written == Written::Partly {
         Exit::Failed
     } else if nothing {
         Exit::Nothing
@@ -52,7 +52,10 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Exit::Findings
     } else {
         Exit::Clean
-    })
+    };
+    // The process ends here: its memory is taken back at once, faster than node by node.
+    std::mem::forget(outcome);
+    Ok(exit)
 }
 
 /// Ends a run that cannot start, in the formats that were asked for.
