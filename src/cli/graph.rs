@@ -55,7 +55,11 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
 
 /// Each unit as boxes and arrows, with what has findings marked.
 pub(super) fn topologies(graph: &Graph, findings: &[Diagnostic]) -> Vec<Topology> {
-    let subjects = findings.iter().map(|found| &found.subject);
-    let marked: BTreeSet<(&str, &str)> = subjects.map(|of| (of.unit.as_str(), of.address.as_str())).collect();
+    let mut marked: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for found in findings {
+        let unit = found.subject.unit.as_str();
+        marked.insert((unit, &found.subject.address));
+        marked.extend(found.calls.iter().map(|address| (unit, address.as_str())));
+    }
     topology::topologies(graph, &|unit, address| marked.contains(&(unit, address)))
 }

@@ -10,7 +10,7 @@ const GAP_Y: usize = 24;
 const MARGIN: usize = 12;
 const TITLE: usize = 32;
 /// Characters that fit into a box, and beside an arrow.
-const TITLE_ROOM: usize = 38;
+const TITLE_ROOM: usize = 35;
 const LABEL_ROOM: usize = 24;
 
 const STYLE: &str = "<style>text{font:13px ui-monospace,monospace;fill:#1b1f24}.d{fill:#59636e;font-size:11px}\

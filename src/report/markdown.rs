@@ -95,6 +95,9 @@ fn unit<'a>(
             ("help", &found.help),
         ];
         let mut list = String::new();
+        if !found.calls.is_empty() {
+            list.push_str(&format!("- for: {}\n", inline(&super::prose::calls(&found.calls))));
+        }
         for (name, note) in notes {
             list.extend(note.iter().map(|note| format!("- {name}: {}\n", inline(note))));
         }

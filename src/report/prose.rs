@@ -65,7 +65,7 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
 }
 
 /// The resources that share the finding; the first few by name.
-fn calls(addresses: &[String]) -> String {
+pub(super) fn calls(addresses: &[String]) -> String {
     const NAMED: usize = 5;
     let mut named: Vec<String> = addresses
         .iter()
