@@ -9,6 +9,7 @@ pub mod discover;
 pub mod frontend;
 pub mod given;
 pub mod graph;
+pub mod history;
 mod judge;
 mod project;
 pub mod report;
@@ -18,11 +19,13 @@ pub mod source;
 #[doc(hidden)]
 pub mod testing;
 
-use config::{Configs, FailLevel};
+use config::{Config, Configs, FailLevel};
 use diagnostic::{Diagnostic, NotEvaluated, Severity};
+use discover::Wanted;
 use given::Given;
 use graph::Graph;
-use project::Project;
+use history::{Baselines, Coverage, History, Judged};
+use project::{Found, Project};
 use selection::Selection;
 use source::Sources;
 use std::path::{Path, PathBuf};
@@ -57,6 +60,27 @@ pub struct Options {
     pub min_severity: Severity,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
+    /// Files that git ignores are walked, too.
+    pub no_gitignore: bool,
+    /// A named file that is no unit is passed over.
+    pub allow_empty: bool,
+    /// Also what a commit, or a push, touches.
+    pub staged: bool,
+    /// A text in place of a file's.
+    pub stdin: Option<Stdin>,
+    /// Findings of this baseline are left out.
+    pub baseline: history::Choice,
+    /// Findings are left out that the tree had at the merge base of this commit and `HEAD`.
+    pub since: Option<String>,
+}
+
+/// A text that comes from elsewhere than from a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stdin {
+    /// The text.
+    pub text: String,
+    /// The file that it stands for, which need not be there.
+    pub path: Option<PathBuf>,
 }
 
 /// What a run found.
@@ -76,44 +100,174 @@ pub struct Outcome {
     pub skipped: Vec<String>,
     /// Whether a finding reaches the level that fails the run.
     pub fails: bool,
+    /// What was left out because it was known before.
+    pub history: History,
+}
+
+impl Outcome {
+    fn empty(place: &Place) -> Self {
+        Outcome {
+            graph: Graph::default(),
+            sources: Sources::new(place.repository.clone(), place.working_directory.clone()),
+            findings: Vec::new(),
+            not_evaluated: Vec::new(),
+            errors: Vec::new(),
+            skipped: Vec::new(),
+            fails: false,
+            history: History::default(),
+        }
+    }
+}
+
+/// Where a run takes place. Paths are absolute and without symbolic links.
+#[derive(Debug, Clone)]
+struct Place {
+    working_directory: PathBuf,
+    repository: Option<PathBuf>,
+}
+
+impl Place {
+    fn of(options: &Options) -> Self {
+        let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
+        let working_directory = working_directory.unwrap_or_default();
+        let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
+        let start = options.paths.iter().map(PathBuf::as_path).chain(stdin).next();
+        let start = start.and_then(|path| path.canonicalize().ok());
+        Place {
+            repository: discover::repository_root(start.as_deref().unwrap_or(&working_directory)),
+            working_directory,
+        }
+    }
+
+    /// The repository's root, or the working directory.
+    fn root(&self) -> &Path {
+        self.repository.as_deref().unwrap_or(&self.working_directory)
+    }
 }
 
 /// Checks everything under the paths of `options`.
 pub fn check(options: &Options) -> Outcome {
+    on_own_threads(|| judged(options, |_| Ok(())).0)
+}
+
+fn on_own_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().stack_size(STACK_SIZE).build() {
-        Ok(pool) => pool.install(|| run(options)),
+        Ok(pool) => pool.install(run),
         // Without threads of our own the caller's must do.
-        Err(_) => run(options),
+        Err(_) => run(),
     }
 }
 
-fn run(options: &Options) -> Outcome {
-    let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
-    let working_directory = working_directory.unwrap_or_default();
-    let start = options.paths.first().and_then(|path| path.canonicalize().ok());
-    let repository = discover::repository_root(start.as_deref().unwrap_or(&working_directory));
+/// Checks, and hands all findings to `then`, those that are known before as well.
+fn judged<T: Default>(
+    options: &Options,
+    then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
+) -> (Outcome, T) {
+    let place = Place::of(options);
     let configs = Configs::new(
         options.config.clone(),
-        roots(options, repository.as_ref(), &working_directory),
+        roots(options, place.repository.as_ref(), &place.working_directory),
     );
-    let mut outcome = Outcome {
-        graph: Graph::default(),
-        sources: Sources::new(repository, working_directory),
-        findings: Vec::new(),
-        not_evaluated: Vec::new(),
-        errors: Vec::new(),
-        skipped: Vec::new(),
-        fails: false,
-    };
-    let discovery = discover::discover(&options.paths);
-    outcome.errors.extend(discovery.errors);
-    outcome.skipped = discovery.skipped;
-    match Project::new(discovery.inputs, &configs, options) {
-        Ok(project) => project.judge(options, &configs, &mut outcome),
-        // Without its decisions a project is not judged: what it ignores would be said.
-        Err(error) => outcome.errors.push(error.to_string()),
+    let mut outcome = Outcome::empty(&place);
+    let mut result = T::default();
+    match judge(options, &configs, &place, &mut outcome, then) {
+        Ok(given) => result = given,
+        Err(errors) => outcome.errors.extend(errors),
     }
     outcome.errors.sort();
     outcome.errors.dedup();
-    outcome
+    (outcome, result)
+}
+
+fn judge<T>(
+    options: &Options,
+    configs: &Configs,
+    place: &Place,
+    outcome: &mut Outcome,
+    then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
+) -> Result<T, Vec<String>> {
+    let before = options.since.as_ref();
+    let before = before.map(|name| history::before(name, options, configs, place)).transpose();
+    let before = before.map_err(|error| vec![error])?;
+    let touched = match options.staged {
+        true => history::touched(place.repository.as_deref()).map_err(|error| vec![error])?,
+        false => Vec::new(),
+    };
+    let found = find(options, configs, &touched, place, outcome).map_err(|error| vec![error])?;
+    let (graph, policies) = (&outcome.graph, &found.policies);
+    let config_of = |unit: &str| policies.of(unit);
+    let runs = |rule: &str, unit: &str| {
+        rules::by_id(rule).is_none_or(|rule| options.selection.selects(rule, policies.of(unit)))
+    };
+    let coverage = || Coverage {
+        units: graph.units().iter().map(|unit| unit.name.as_str()).collect(),
+        walked: options.paths.iter().filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect(),
+        runs: &runs,
+    };
+    let units: Vec<&Config> = graph.units().iter().map(|unit| policies.of(&unit.name)).collect();
+    let result = then(&Judged {
+        found: &found.held,
+        environments: found.environments,
+        coverage: coverage(),
+        configs: units.clone(),
+        config_of: &config_of,
+        sources: &outcome.sources,
+        root: place.root(),
+    })?;
+    let mut known: Vec<bool> = vec![false; found.held.len()];
+    if let Some(mut before) = before {
+        known = before.covers(&found.held.iter().collect::<Vec<_>>());
+    }
+    let mut baselines = Baselines::new(options.baseline.clone(), place.root());
+    units.iter().for_each(|config| baselines.use_for(config));
+    let baselined = baselines.covers(&found.held, config_of);
+    let errors = baselines.conclude(&coverage(), &outcome.sources, &mut outcome.history);
+    outcome.errors.extend(errors);
+    found.conclude(&known, &baselined, options, outcome);
+    Ok(result)
+}
+
+/// Finds and judges what is asked for; the error is one of the configuration.
+fn find(
+    options: &Options,
+    configs: &Configs,
+    touched: &[PathBuf],
+    place: &Place,
+    outcome: &mut Outcome,
+) -> Result<Found, String> {
+    let repository = place.repository.as_deref();
+    let mut touched = touched.to_vec();
+    let mut inputs = Vec::new();
+    let mut paths = options.paths.clone();
+    if let Some(stdin) = &options.stdin {
+        let (path, input) = discover::stdin(&stdin.text, stdin.path.as_deref(), &place.working_directory)?;
+        outcome.sources.overlay(&path, &stdin.text);
+        inputs.push(input);
+        touched.push(path);
+    }
+    // Files that an environment reads matter to everything that it holds for.
+    let files = paths.iter().filter(|path| path.is_file()).filter_map(|path| path.canonicalize().ok());
+    for file in files.chain(touched.iter().cloned()).collect::<Vec<_>>() {
+        let config = configs.of(&file).map_err(|error| error.to_string())?;
+        let is_read = config.environments.iter().any(|environment| environment.given.reads(&file));
+        let above = config.files.first().and_then(|file| file.parent());
+        if let Some(above) = above.filter(|above| is_read && above.starts_with(place.root())) {
+            paths.push(above.to_owned());
+        }
+    }
+    let discovery = discover::discover(&Wanted {
+        paths: &paths,
+        touched: &touched,
+        repository,
+        no_gitignore: options.no_gitignore,
+        lenient: options.allow_empty,
+    });
+    outcome.errors.extend(discovery.errors);
+    outcome.skipped = discovery.skipped;
+    inputs.extend(discovery.inputs);
+    inputs.sort();
+    inputs.dedup();
+    // Without its decisions a project is not judged: what it ignores would be said.
+    let project = Project::new(inputs, configs, options).map_err(|error| error.to_string())?;
+    Ok(project.judge(options, configs, outcome))
 }
