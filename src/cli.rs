@@ -2,15 +2,20 @@
 //!
 //! Everything is written into the streams that `main` hands over; nothing here opens or reads a file.
 
+mod baseline;
 mod check;
 mod config;
+mod explain;
 mod graph;
 mod inputs;
+mod manual;
 mod rules;
 mod variables;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use baseline::{BaselineArgs, BaselineCommand};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
+use explain::ExplainArgs;
 use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
@@ -28,10 +33,12 @@ pub(crate) struct Cli {
 enum Command {
     /// Lint files and directories
     Check(CheckArgs),
-    /// Print the page of a rule
-    Explain {
-        /// Its id, as in `error[rule-id]`
-        rule: String,
+    /// Print the page of a rule, or what is known of a line and who judged it
+    Explain(ExplainArgs),
+    /// Keep the findings of today from failing runs
+    Baseline {
+        #[command(subcommand)]
+        command: BaselineCommand,
     },
     /// Print queues, functions and event source mappings as they were understood
     Graph(GraphArgs),
@@ -42,6 +49,13 @@ enum Command {
     },
     /// Write a commented sqslint.toml
     Init,
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, as roff
+    Man,
     /// List the rules
     Rules {
         /// How to list them
@@ -75,8 +89,7 @@ struct GraphArgs {
                         job, 3 nothing to check"
 )]
 struct CheckArgs {
-    /// Files and directories
-    #[arg(default_value = ".")]
+    /// Files and directories, `-` for standard input [default: `.`, or with --staged nothing else]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
@@ -85,6 +98,20 @@ struct CheckArgs {
     /// Pass over what is excluded even where it is named
     #[arg(long, help_heading = "Inputs")]
     force_exclude: bool,
+    /// Also check the units that the staged changes touch, deleted and renamed files too
+    #[arg(long, help_heading = "Inputs")]
+    staged: bool,
+    /// Read this file from standard input in place of the disk, among its neighbours
+    #[arg(long, value_name = "PATH", help_heading = "Inputs")]
+    stdin_filename: Option<PathBuf>,
+    /// Also check what git ignores
+    #[arg(long, help_heading = "Inputs")]
+    no_gitignore: bool,
+    /// Report only what is new since this commit or branch and HEAD parted
+    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "stdin_filename"], help_heading = "History")]
+    since: Option<String>,
+    #[command(flatten)]
+    baseline: BaselineArgs,
     /// How to print findings
     #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
     format: Format,
@@ -222,10 +249,16 @@ impl Cli {
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),
+            Command::Baseline { command } => baseline::run(&command, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
-            Command::Explain { rule } => rules::explain(&rule, streams),
+            Command::Explain(arguments) => explain::run(&arguments, streams),
             Command::Config { command } => config::run(&command, streams),
             Command::Init => config::init(streams),
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);
+                Ok(Exit::Clean)
+            }
+            Command::Man => manual::render(streams.out).map(|()| Exit::Clean),
             Command::Rules { format } => rules::list(format, streams),
         }
     }

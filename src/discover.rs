@@ -118,9 +118,14 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
             files.insert(absolute);
         }
     }
-    let touched = wanted.touched.iter().filter(|path| !is_passed_over(path, wanted.repository));
+    let touched = wanted
+        .touched
+        .iter()
+        .filter(|path| !is_passed_over(path, wanted.repository));
     for path in touched {
-        with(&found, |found| found.inputs.extend(touched_file(path, wanted.repository)));
+        with(&found, |found| {
+            found.inputs.extend(touched_file(path, wanted.repository))
+        });
         files.insert(path.clone());
     }
     if let Some(repository) = wanted.repository {
@@ -152,9 +157,8 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
 /// The file that a text stands for, and its unit: told by the file's name where there is one, else by the text.
 pub fn stdin(text: &str, path: Option<&Path>, working_directory: &Path) -> Result<(PathBuf, Input), String> {
     if let Some(path) = path {
-        let absolute = path_of_new(path).ok_or_else(|| {
-            format!("`--stdin-filename {}`: its directory does not exist", path.display())
-        })?;
+        let absolute = path_of_new(path)
+            .ok_or_else(|| format!("`--stdin-filename {}`: its directory does not exist", path.display()))?;
         let name = name_of(&absolute);
         let module = absolute.parent().filter(|_| is_terraform(name) || is_variables(name));
         let input = match module {
@@ -231,7 +235,10 @@ fn touched_file(file: &Path, repository: Option<&Path>) -> Option<Input> {
     let name = name_of(file);
     if is_variables(name) {
         // Variables of environments commonly lie below the module they are for.
-        let above = file.ancestors().skip(1).take_while(|above| repository.is_none_or(|root| above.starts_with(root)));
+        let above = file
+            .ancestors()
+            .skip(1)
+            .take_while(|above| repository.is_none_or(|root| above.starts_with(root)));
         let module = above.into_iter().find(|above| holds_terraform(above));
         return module.map(|module| Input::TerraformModule(module.to_owned()));
     }
@@ -241,7 +248,10 @@ fn touched_file(file: &Path, repository: Option<&Path>) -> Option<Input> {
     }
     if name == "samconfig.toml" {
         let names = ["template.yaml", "template.yml", "template.json"];
-        let beside = names.iter().map(|name| file.with_file_name(name)).find(|file| file.is_file());
+        let beside = names
+            .iter()
+            .map(|name| file.with_file_name(name))
+            .find(|file| file.is_file());
         return beside.map(Input::Template);
     }
     if !file.is_file() || !(may_be_template(name) || name == TERRAGRUNT) {

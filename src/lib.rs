@@ -6,6 +6,7 @@
 pub mod config;
 pub mod diagnostic;
 pub mod discover;
+pub mod explain;
 pub mod frontend;
 pub mod given;
 pub mod graph;
@@ -27,7 +28,7 @@ use graph::Graph;
 use history::{Baselines, Coverage, History, Judged};
 use project::{Found, Project};
 use selection::Selection;
-use source::Sources;
+use source::{Sources, Span};
 use std::path::{Path, PathBuf};
 
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
@@ -58,6 +59,8 @@ pub struct Options {
     pub fail_level: Option<FailLevel>,
     /// Findings below it are left out.
     pub min_severity: Severity,
+    /// Whether to keep which rule looked at which value.
+    pub trace: bool,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
     /// Files that git ignores are walked, too.
@@ -98,6 +101,8 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// What was passed over on the way: `cdk.out`, `.terraform`…
     pub skipped: Vec<String>,
+    /// Which rule looked at which value, where that was asked for.
+    pub looked: Vec<(&'static str, Span)>,
     /// Whether a finding reaches the level that fails the run.
     pub fails: bool,
     /// What was left out because it was known before.
@@ -113,6 +118,7 @@ impl Outcome {
             not_evaluated: Vec::new(),
             errors: Vec::new(),
             skipped: Vec::new(),
+            looked: Vec::new(),
             fails: false,
             history: History::default(),
         }
@@ -159,10 +165,7 @@ fn on_own_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Checks, and hands all findings to `then`, those that are known before as well.
-fn judged<T: Default>(
-    options: &Options,
-    then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
-) -> (Outcome, T) {
+fn judged<T: Default>(options: &Options, then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>) -> (Outcome, T) {
     let place = Place::of(options);
     let configs = Configs::new(
         options.config.clone(),
@@ -187,7 +190,9 @@ fn judge<T>(
     then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
 ) -> Result<T, Vec<String>> {
     let before = options.since.as_ref();
-    let before = before.map(|name| history::before(name, options, configs, place)).transpose();
+    let before = before
+        .map(|name| history::before(name, options, configs, place))
+        .transpose();
     let before = before.map_err(|error| vec![error])?;
     let touched = match options.staged {
         true => history::touched(place.repository.as_deref()).map_err(|error| vec![error])?,
@@ -201,7 +206,12 @@ fn judge<T>(
     };
     let coverage = || Coverage {
         units: graph.units().iter().map(|unit| unit.name.as_str()).collect(),
-        walked: options.paths.iter().filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect(),
+        walked: options
+            .paths
+            .iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .filter(|path| path.is_dir())
+            .collect(),
         runs: &runs,
     };
     let units: Vec<&Config> = graph.units().iter().map(|unit| policies.of(&unit.name)).collect();
@@ -243,13 +253,20 @@ fn find(
         let (path, input) = discover::stdin(&stdin.text, stdin.path.as_deref(), &place.working_directory)?;
         outcome.sources.overlay(&path, &stdin.text);
         inputs.push(input);
-        touched.push(path);
+        // What has no place has no neighbours.
+        touched.extend(stdin.path.is_some().then_some(path));
     }
     // Files that an environment reads matter to everything that it holds for.
-    let files = paths.iter().filter(|path| path.is_file()).filter_map(|path| path.canonicalize().ok());
+    let files = paths
+        .iter()
+        .filter(|path| path.is_file())
+        .filter_map(|path| path.canonicalize().ok());
     for file in files.chain(touched.iter().cloned()).collect::<Vec<_>>() {
         let config = configs.of(&file).map_err(|error| error.to_string())?;
-        let is_read = config.environments.iter().any(|environment| environment.given.reads(&file));
+        let is_read = config
+            .environments
+            .iter()
+            .any(|environment| environment.given.reads(&file));
         let above = config.files.first().and_then(|file| file.parent());
         if let Some(above) = above.filter(|above| is_read && above.starts_with(place.root())) {
             paths.push(above.to_owned());

@@ -153,13 +153,14 @@ impl Project {
             }
         }
         let graph = Graph::assemble(parts);
-        let (found, not_evaluated) = judge(&graph, &outcome.sources, &options.selection, policies);
-        findings.extend(found);
+        let judged = judge(&graph, &outcome.sources, &options.selection, policies, options.trace);
+        findings.extend(judged.findings);
+        outcome.looked.extend(judged.looked);
         Judged {
             name,
             graph,
             findings,
-            not_evaluated,
+            not_evaluated: judged.not_evaluated,
         }
     }
 }

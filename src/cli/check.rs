@@ -5,9 +5,9 @@ use sqslint::graph::UnitKind;
 use sqslint::report::{Report, Units, concise, human, json, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
-use sqslint::{Options, Outcome};
+use sqslint::{Options, Outcome, Stdin};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
 /// The width of a report that goes to no terminal.
@@ -19,20 +19,32 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
+    let (paths, stdin) = match inputs(arguments) {
+        Ok(inputs) => inputs,
+        Err(error) => return refuse(arguments, error, streams),
+    };
     let outcome = sqslint::check(&Options {
-        paths: arguments.paths.clone(),
+        paths: paths.clone(),
         selection,
         given: arguments.inputs.given(),
         config: arguments.config.source(),
         fail_level: arguments.fail_level.map(FailLevel::level),
         min_severity: arguments.min_severity.severity(),
         force_exclude: arguments.force_exclude,
+        no_gitignore: arguments.no_gitignore,
+        allow_empty: arguments.allow_empty,
+        staged: arguments.staged,
+        stdin,
+        baseline: arguments.baseline.choice(),
+        since: arguments.since.clone(),
+        ..Options::default()
     });
-    let units = units(&outcome);
+    let mut units = units(&outcome);
+    units.notes.extend(known(&outcome, arguments.since.as_deref()));
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
-        errors.push(nothing_to_check(&arguments.paths, &outcome.skipped));
+        errors.push(nothing_to_check(&paths, &outcome.skipped));
     }
     let report = Report {
         sources: &outcome.sources,
@@ -42,6 +54,12 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         units: &units,
     };
     write(&report, arguments, streams)?;
+    for (file, count) in &outcome.history.stale {
+        let entries = if *count == 1 { "entry is" } else { "entries are" };
+        let text =
+            format!("{count} {entries} stale in `{file}`; `sqslint baseline prune` removes what is no longer found");
+        writeln!(streams.err, "sqslint: {}", printable(&text))?;
+    }
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         writeln!(streams.err, "{}", summary::render(&report))?;
     }
@@ -87,6 +105,58 @@ fn write(report: &Report<'_>, arguments: &CheckArgs, streams: &mut Streams<'_>) 
     Ok(())
 }
 
+/// The largest text that is read from standard input.
+const LARGEST: u64 = 64 << 20;
+
+/// What is to be read: the paths, and standard input where it is asked for.
+fn inputs(arguments: &CheckArgs) -> Result<(Vec<PathBuf>, Option<Stdin>), String> {
+    let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
+    let mut paths = arguments.paths.clone();
+    let asked = paths.iter().any(is_stdin) || (paths.is_empty() && arguments.stdin_filename.is_some());
+    paths.retain(|path| !is_stdin(path));
+    if !asked {
+        if arguments.stdin_filename.is_some() {
+            return Err("`--stdin-filename` needs `-` among the paths".to_owned());
+        }
+        if paths.is_empty() && !arguments.staged {
+            paths.push(PathBuf::from("."));
+        }
+        return Ok((paths, None));
+    }
+    let mut text = String::new();
+    let read = io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
+    match read {
+        Ok(read) if u64::try_from(read).is_ok_and(|read| read > LARGEST) => {
+            Err("standard input: it is larger than 64 MiB".to_owned())
+        }
+        Ok(_) => {
+            let path = arguments.stdin_filename.clone();
+            Ok((paths, Some(Stdin { text, path })))
+        }
+        Err(error) => Err(format!("standard input: {error}")),
+    }
+}
+
+/// What was left out of the findings, and why.
+fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
+    let counted = |count: usize| {
+        if count == 1 {
+            "1 finding".to_owned()
+        } else {
+            format!("{count} findings")
+        }
+    };
+    let mut notes = Vec::new();
+    let (baselined, before) = (outcome.history.baselined.len(), outcome.history.before.len());
+    if baselined > 0 {
+        notes.push(format!("{} more in the baseline", counted(baselined)));
+    }
+    if let Some(name) = since.filter(|_| before > 0) {
+        notes.push(format!("{} more not new since `{name}`", counted(before)));
+    }
+    notes
+}
+
 fn units(outcome: &Outcome) -> Units {
     let mut units = Units::default();
     let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -122,6 +192,9 @@ fn noted(note: &str, names: &[&str]) -> String {
 pub(super) fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String {
     const NAMED: usize = 5;
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    if paths.is_empty() {
+        return "nothing to check: what is staged touches no Terraform module and no template".to_owned();
+    }
     let mut text = format!(
         "nothing to check under {}: no Terraform files and no CloudFormation or SAM template",
         paths.join(", ")

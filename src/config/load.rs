@@ -59,7 +59,9 @@ impl Configs {
     pub fn of(&self, path: &Path) -> Result<Arc<Config>, ConfigError> {
         let file = match &self.moved {
             Some((from, to)) => {
-                let there = path.strip_prefix(to).map_or_else(|_| path.to_owned(), |below| from.join(below));
+                let there = path
+                    .strip_prefix(to)
+                    .map_or_else(|_| path.to_owned(), |below| from.join(below));
                 self.file_for(&there)
             }
             None => self.file_for(path),

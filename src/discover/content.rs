@@ -71,7 +71,15 @@ pub(super) fn is_plan(bytes: &[u8]) -> bool {
 /// Whether a text has a line that opens a block of Terraform.
 pub(super) fn is_terraform(text: &str) -> bool {
     const BLOCKS: [&str; 9] = [
-        "resource", "data", "module", "variable", "output", "locals", "provider", "terraform", "moved",
+        "resource",
+        "data",
+        "module",
+        "variable",
+        "output",
+        "locals",
+        "provider",
+        "terraform",
+        "moved",
     ];
     text.lines().any(|line| {
         let block = BLOCKS.iter().find_map(|block| line.trim_start().strip_prefix(block));

@@ -57,7 +57,11 @@ pub(super) fn of(files: &BTreeSet<PathBuf>, root: &Path, walk: &Walk) -> BTreeSe
             callers.entry(called).or_default().extend(&text.input);
         }
     }
-    let named: BTreeSet<&Input> = texts.iter().filter(|text| text.names).flat_map(|text| &text.input).collect();
+    let named: BTreeSet<&Input> = texts
+        .iter()
+        .filter(|text| text.names)
+        .flat_map(|text| &text.input)
+        .collect();
     let mut found: BTreeSet<Input> = named.into_iter().cloned().collect();
     // Roots alone are judged, so the callers of the callers belong to them.
     let mut next: Vec<PathBuf> = sought.modules.iter().cloned().collect();
@@ -110,7 +114,11 @@ impl<'f> Sought<'f> {
         let name = name_of(path);
         let directory = path.parent()?;
         let is_called_for = is_terraform(name) || name == TERRAGRUNT;
-        let calls = if is_called_for { sources(&text, directory) } else { Vec::new() };
+        let calls = if is_called_for {
+            sources(&text, directory)
+        } else {
+            Vec::new()
+        };
         let imports = text.contains("ImportValue") && self.exports.iter().any(|part| text.contains(part));
         let names = (imports && may_be_template(name)) || self.names_file(&text, path, root);
         if calls.is_empty() && !names {
@@ -154,7 +162,11 @@ impl<'f> Sought<'f> {
 fn names(written: &str, is_open: bool, file: &Path, from: &[&Path]) -> bool {
     if is_open {
         let end = clean(Path::new(written.trim_start_matches('/')));
-        return file.ends_with(end.components().filter(|part| matches!(part, Component::Normal(_))).collect::<PathBuf>());
+        return file.ends_with(
+            end.components()
+                .filter(|part| matches!(part, Component::Normal(_)))
+                .collect::<PathBuf>(),
+        );
     }
     let written = written.trim_start_matches('/');
     from.iter().any(|from| clean(&from.join(written)) == *file)
@@ -232,7 +244,9 @@ impl Walk {
     fn texts(&self, root: &Path, most: usize) -> Vec<PathBuf> {
         let found = std::sync::Arc::new(std::sync::Mutex::new(Found::default()));
         let walker = self.builder(root, root, &found).build();
-        let files = walker.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        let files = walker
+            .flatten()
+            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
         let texts = files.map(ignore::DirEntry::into_path).filter(|path| {
             let name = name_of(path);
             is_terraform(name) || name == TERRAGRUNT || (may_be_template(name) && !is_variables(name))

@@ -203,7 +203,9 @@ fn load(path: &Path) -> Result<Vec<Entry>, String> {
     let file: File = serde_json::from_slice(&text).map_err(|error| {
         // The place stands before the message, as with every other error.
         let message = error.to_string();
-        let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
+        let message = message
+            .rsplit_once(" at line ")
+            .map_or(&*message, |(message, _)| message);
         format!("{shown}:{}:{}: not a baseline: {message}", error.line(), error.column())
     })?;
     if file.version == VERSION {
@@ -268,9 +270,16 @@ fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Res
     for config in &judged.configs {
         files.entry(file_for(config)).or_default();
     }
-    for held in judged.found.iter().filter(|(found, _)| !NEVER_KNOWN.contains(&found.rule)) {
+    for held in judged
+        .found
+        .iter()
+        .filter(|(found, _)| !NEVER_KNOWN.contains(&found.rule))
+    {
         let file = file_for((judged.config_of)(&held.0.subject.unit));
-        files.entry(file).or_default().push(Entry::of(held, judged.environments));
+        files
+            .entry(file)
+            .or_default()
+            .push(Entry::of(held, judged.environments));
     }
     let mut errors = Vec::new();
     let mut ready = Vec::new();
@@ -283,7 +292,11 @@ fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Res
             ));
             continue;
         }
-        let before = if there || action == Action::Prune { load(&path) } else { Ok(Vec::new()) };
+        let before = if there || action == Action::Prune {
+            load(&path)
+        } else {
+            Ok(Vec::new())
+        };
         match before {
             Ok(before) => ready.push((path, merged(action, before, found, judged))),
             Err(error) => errors.push(error),
@@ -346,7 +359,12 @@ fn sort(entries: &mut [Entry]) {
     entries.sort_by(|a, b| {
         let key = |entry: &Entry| {
             let subject = (entry.unit.clone(), entry.address.clone(), entry.rule.clone());
-            (subject, entry.attribute.clone(), entry.message.clone(), entry.environments.clone())
+            (
+                subject,
+                entry.attribute.clone(),
+                entry.message.clone(),
+                entry.environments.clone(),
+            )
         };
         key(a).cmp(&key(b))
     });

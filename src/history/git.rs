@@ -278,7 +278,9 @@ pub(super) fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 /// A path as git stores it: bytes on Unix, UTF-8 elsewhere.
 #[cfg(not(unix))]
 pub(super) fn path_of(bytes: &[u8]) -> Option<PathBuf> {
-    std::str::from_utf8(bytes).ok().map(|text| PathBuf::from(OsStr::new(text)))
+    std::str::from_utf8(bytes)
+        .ok()
+        .map(|text| PathBuf::from(OsStr::new(text)))
 }
 
 #[cfg(test)]

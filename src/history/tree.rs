@@ -100,11 +100,9 @@ impl Tree {
         let objects = |entries: &[TreeEntry]| entries.iter().map(|entry| entry.object.clone()).collect::<Vec<_>>();
         let wanted = objects(&files);
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        git.contents(&wanted, |at, bytes| {
-            match (files.get(at), bytes) {
-                (Some(entry), Some(bytes)) => self.write(&prefix.join(&entry.path), &bytes),
-                _ => Ok(()),
-            }
+        git.contents(&wanted, |at, bytes| match (files.get(at), bytes) {
+            (Some(entry), Some(bytes)) => self.write(&prefix.join(&entry.path), &bytes),
+            _ => Ok(()),
         })?;
         for entry in &submodules {
             // One that is not checked out has no files in the working tree either.
@@ -165,7 +163,12 @@ impl Tree {
     /// Ignored variable files, override files, and modules that `terraform init` has fetched.
     fn take_ignored(&mut self, git: &Git) {
         // Without them the comparison is coarser, not wrong.
-        for path in git.ignored().unwrap_or_default().into_iter().filter(|path| is_plain(path)) {
+        for path in git
+            .ignored()
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|path| is_plain(path))
+        {
             let from = self.of.join(&path);
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or("");
             if name == ".terraform" {
