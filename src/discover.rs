@@ -399,9 +399,9 @@ impl Walk {
             .git_global(false)
             .require_git(false)
             .filter_entry(move |entry| {
-                let pass = entry.depth() > 0
-                    && entry.file_type().is_some_and(|kind| kind.is_dir())
-                    && (PASSED_OVER.contains(&name_of(entry.path())) || is_assembly(entry.path()));
+                // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
+                let is_inner = entry.depth() > 0 && entry.file_type().is_some_and(|kind| kind.is_dir());
+                let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
                 if pass && name_of(entry.path()) != ".git" {
                     let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
                     with(&noted, |found| {

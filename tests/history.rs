@@ -164,7 +164,7 @@ fn what_only_moves_is_not_new() {
         .sqslint(&["check", VISIBILITY])
         .is(1, &["main.tf visibility-timeout-below-function-timeout"]);
     let run = repository.sqslint(&["check", VISIBILITY, "--since", "main"]);
-    run.is(0, &[]).says("1 finding more not new since `main`");
+    run.is(0, &[]).says("1 more not new since `main`");
 }
 
 #[test]
@@ -490,7 +490,7 @@ fn a_baseline_holds_what_was_found() {
     repository
         .sqslint(&check)
         .is(0, &[])
-        .says("1 finding more in the baseline");
+        .says("1 more in the baseline");
     repository
         .sqslint(&[&check[..], &["--no-baseline"]].concat())
         .is(1, &[old]);
@@ -514,7 +514,7 @@ fn a_baseline_holds_what_was_found() {
     repository
         .sqslint(&check)
         .is(0, &[])
-        .says("2 findings more in the baseline");
+        .says("2 more in the baseline");
     assert!(std::fs::read_to_string(&file).expect("it is there").contains("we know"));
     // What is gone is told, and goes.
     repository.remove("queue.tf");

@@ -139,20 +139,13 @@ fn inputs(arguments: &CheckArgs) -> Result<(Vec<PathBuf>, Option<Stdin>), String
 
 /// What was left out of the findings, and why.
 fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
-    let counted = |count: usize| {
-        if count == 1 {
-            "1 finding".to_owned()
-        } else {
-            format!("{count} findings")
-        }
-    };
     let mut notes = Vec::new();
     let (baselined, before) = (outcome.history.baselined.len(), outcome.history.before.len());
     if baselined > 0 {
-        notes.push(format!("{} more in the baseline", counted(baselined)));
+        notes.push(format!("{baselined} more in the baseline"));
     }
     if let Some(name) = since.filter(|_| before > 0) {
-        notes.push(format!("{} more not new since `{name}`", counted(before)));
+        notes.push(format!("{before} more not new since `{name}`"));
     }
     notes
 }
