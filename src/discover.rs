@@ -123,9 +123,8 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
         .iter()
         .filter(|path| !is_passed_over(path, wanted.repository));
     for path in touched {
-        with(&found, |found| {
-            found.inputs.extend(touched_file(path, wanted.repository))
-        });
+        let unit = touched_file(path, wanted.repository);
+        with(&found, |found| found.inputs.extend(unit));
         files.insert(path.clone());
     }
     if let Some(repository) = wanted.repository {

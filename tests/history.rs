@@ -305,6 +305,50 @@ fn a_shallow_clone_says_what_to_fetch() {
 }
 
 #[test]
+fn what_a_partial_clone_lacks_is_told() {
+    let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
+        return;
+    };
+    repository.git(&["config", "uploadpack.allowFilter", "true"]);
+    repository.branch();
+    repository.write("queue.tf", OLD_QUEUE);
+    repository.commit();
+    let clone = Repository(TemporaryDirectory::with_files([]));
+    let from = format!("file://{}", repository.path().display());
+    clone.git(&["clone", "-q", "--filter=blob:none", "--branch", "work", &from, "c"]);
+    let run = clone.sqslint(&["check", "c", "--since", "origin/main"]);
+    assert_eq!(run.code, Some(2), "{}", run.errors);
+}
+
+#[test]
+fn submodules_are_compared_at_their_own_commits() {
+    let whole = format!("{OLD_QUEUE}{}", FUNCTION.replace("var.timeout", "50"));
+    let (Some(inner), Some(outer)) = (
+        Repository::new(&[("main.tf", &whole)]),
+        Repository::new(&[("queue.tf", QUEUE)]),
+    ) else {
+        return;
+    };
+    let from = inner.path().display().to_string();
+    outer.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        &from,
+        "sub",
+    ]);
+    outer.commit();
+    let check = ["check", VISIBILITY, ".", "--since", "main"];
+    outer.sqslint(&check).is(0, &[]).says("1 more not new");
+    outer.write("sub/more.tf", &OLD_QUEUE.replace("old", "more"));
+    outer
+        .sqslint(&check)
+        .is(1, &["sub/more.tf visibility-timeout-below-function-timeout"]);
+}
+
+#[test]
 fn odd_names_and_modules_and_settings_of_the_repository_do_no_harm() {
     let files = [
         (
@@ -487,10 +531,7 @@ fn a_baseline_holds_what_was_found() {
     let check = ["check", VISIBILITY];
     let old = "queue.tf visibility-timeout-below-function-timeout";
     repository.sqslint(&["baseline", "create"]).is(0, &[]);
-    repository
-        .sqslint(&check)
-        .is(0, &[])
-        .says("1 more in the baseline");
+    repository.sqslint(&check).is(0, &[]).says("1 more in the baseline");
     repository
         .sqslint(&[&check[..], &["--no-baseline"]].concat())
         .is(1, &[old]);
@@ -511,10 +552,7 @@ fn a_baseline_holds_what_was_found() {
     let marked = text.replacen("\n    }", ",\n      \"reason\": \"we know\"\n    }", 1);
     std::fs::write(&file, marked).expect("it is writable");
     repository.sqslint(&["baseline", "update"]).is(0, &[]);
-    repository
-        .sqslint(&check)
-        .is(0, &[])
-        .says("2 more in the baseline");
+    repository.sqslint(&check).is(0, &[]).says("2 more in the baseline");
     assert!(std::fs::read_to_string(&file).expect("it is there").contains("we know"));
     // What is gone is told, and goes.
     repository.remove("queue.tf");

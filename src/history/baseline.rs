@@ -9,7 +9,7 @@ use super::{History, NEVER_KNOWN};
 use crate::config::Config;
 use crate::rules;
 use crate::source::Sources;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ impl Entry {
 /// What of a project a run has looked at: only there can an entry be stale.
 pub(crate) struct Coverage<'a> {
     /// The names of the units that were judged.
-    pub(crate) units: Vec<&'a str>,
+    pub(crate) units: FxHashSet<&'a str>,
     /// Canonical paths of directories that were walked.
     pub(crate) walked: Vec<PathBuf>,
     /// Whether the rule called so was run for the unit called so.
@@ -245,7 +245,7 @@ pub struct Written {
 /// Does `action` for the baselines of everything under the paths of `options`. The errors are what kept it from
 /// doing so; nothing is written then.
 pub fn write(options: &crate::Options, action: Action) -> (crate::Outcome, Vec<Written>) {
-    crate::on_own_threads(|| crate::judged(options, |judged| rewrite(options, action, judged)))
+    crate::run::on_own_threads(|| crate::run::judged(options, |judged| rewrite(options, action, judged)))
 }
 
 /// What `write` needs of a run.

@@ -5,7 +5,8 @@ use super::git::Git;
 use super::known::Known;
 use super::tree::Tree;
 use crate::config::Configs;
-use crate::{Options, Outcome, Place};
+use crate::run::{Place, find};
+use crate::{Options, Outcome};
 use std::path::{Path, PathBuf};
 
 /// The findings at the merge base of `name` and `HEAD`, or why they cannot be known.
@@ -68,10 +69,10 @@ fn judge(options: &Options, configs: &Configs, place: &Place, tree: &Tree) -> Kn
         given: options.given.with_files(|path| moved(path, tree)),
         ..options.clone()
     };
-    let configs = configs.moved(&place.root(), tree.root());
+    let configs = configs.moved(place.root(), tree.root());
     let mut outcome = Outcome::empty(&at);
     // What could not be read then is no fault of today; findings that were not made are new.
-    let found = crate::find(&options, &configs, &touched, &at, &mut outcome);
+    let found = find(&options, &configs, &touched, &at, &mut outcome);
     found.map_or_else(|_| Known::default(), |found| Known::of(&found.held))
 }
 

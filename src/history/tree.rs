@@ -102,7 +102,12 @@ impl Tree {
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
         git.contents(&wanted, |at, bytes| match (files.get(at), bytes) {
             (Some(entry), Some(bytes)) => self.write(&prefix.join(&entry.path), &bytes),
-            _ => Ok(()),
+            // Compared with a part of the tree, old findings would be new.
+            (Some(entry), None) => Err(format!(
+                "`{}` at that commit is not in this clone, a partial one; `git fetch --refetch --no-filter` fetches it",
+                entry.path.display()
+            )),
+            (None, _) => Ok(()),
         })?;
         for entry in &submodules {
             // One that is not checked out has no files in the working tree either.
