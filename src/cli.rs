@@ -9,6 +9,7 @@ mod explain;
 mod graph;
 mod inputs;
 mod manual;
+mod output;
 mod rules;
 mod variables;
 
@@ -17,6 +18,7 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
 use explain::ExplainArgs;
 use inputs::InputArgs;
+use output::OutputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -112,15 +114,8 @@ struct CheckArgs {
     since: Option<String>,
     #[command(flatten)]
     baseline: BaselineArgs,
-    /// How to print findings
-    #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
-    format: Format,
-    /// Whether to colour
-    #[arg(
-        long,
-        help = "Whether to colour: by default on a terminal, unless NO_COLOR is set",
-         value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
-    color: Color,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Print findings and errors only, no summary
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
     quiet: bool,
@@ -148,23 +143,6 @@ struct CheckArgs {
     /// Nothing to check is no failure
     #[arg(long, help_heading = "Outcome")]
     allow_empty: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Drawn, with the places, the arithmetic and what to do
-    Full,
-    /// `path:line:column: severity[rule] message`
-    Concise,
-    /// One object, of the same shape whatever the outcome
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -219,6 +197,12 @@ enum RulesFormat {
 enum GraphFormat {
     /// For people
     Text,
+    /// A flowchart that GitHub and GitLab draw
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
     /// Version 1 of the document
     Json,
 }

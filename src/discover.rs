@@ -327,7 +327,8 @@ fn recognise(file: &Path) -> Result<Option<Input>, String> {
         return Ok(plan.or_else(|| input_of(file, &head)));
     }
     let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
-    Ok(input_of(file, &bytes))
+    // The templates of an assembly are found by themselves; its manifest leads to them where it is named.
+    Ok(input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_))))
 }
 
 fn name_of(path: &Path) -> &str {

@@ -1,13 +1,13 @@
-//! Which baseline holds, as flags; `sqslint baseline`.
+//! Which baseline holds, as flags; `sqslint baseline`; what is said of findings that are known.
 
 use super::check::nothing_to_check;
 use super::config::ConfigArgs;
 use super::inputs::InputArgs;
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
-use sqslint::Options;
 use sqslint::history::{Action, Choice, Written, write};
 use sqslint::report::printable;
+use sqslint::{Options, Outcome};
 use std::io;
 use std::path::PathBuf;
 
@@ -99,4 +99,28 @@ fn told(written: &Written) -> String {
         "{}: {} {entries}, {} added, {} removed",
         written.file, written.entries, written.added, written.removed
     )
+}
+
+/// What was left out of the findings, and why.
+pub(super) fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (baselined, before) = (outcome.history.baselined.len(), outcome.history.before.len());
+    if baselined > 0 {
+        notes.push(format!("{baselined} more in the baseline"));
+    }
+    if let Some(name) = since.filter(|_| before > 0) {
+        notes.push(format!("{before} more not new since `{name}`"));
+    }
+    notes
+}
+
+/// Says which baselines have entries that nothing answers to any more.
+pub(super) fn stale(outcome: &Outcome, streams: &mut Streams<'_>) -> io::Result<()> {
+    for (file, count) in &outcome.history.stale {
+        let entries = if *count == 1 { "entry is" } else { "entries are" };
+        let text =
+            format!("{count} {entries} stale in `{file}`; `sqslint baseline prune` removes what is no longer found");
+        writeln!(streams.err, "sqslint: {}", printable(&text))?;
+    }
+    Ok(())
 }

@@ -1,17 +1,15 @@
 //! `sqslint check`: from arguments to options, from the outcome to output and exit code.
 
-use super::{CheckArgs, Color, Exit, FailLevel, Format, Streams};
-use sqslint::graph::UnitKind;
-use sqslint::report::{Report, Units, concise, human, json, printable, summary};
+use super::output::{self, Written};
+use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
+use sqslint::graph::{Graph, UnitKind};
+use sqslint::report::{Report, Units, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
-use sqslint::{Options, Outcome, Stdin};
+use sqslint::{Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, IsTerminal, Read};
+use std::io;
 use std::path::PathBuf;
-
-/// The width of a report that goes to no terminal.
-const WIDTH: usize = 100;
 
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
@@ -19,7 +17,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
-    let (paths, stdin) = match inputs(arguments) {
+    let (paths, stdin) = match inputs::chosen(arguments) {
         Ok(inputs) => inputs,
         Err(error) => return refuse(arguments, error, streams),
     };
@@ -40,7 +38,9 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         ..Options::default()
     });
     let mut units = units(&outcome);
-    units.notes.extend(known(&outcome, arguments.since.as_deref()));
+    units
+        .notes
+        .extend(baseline::known(&outcome, arguments.since.as_deref()));
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
@@ -53,17 +53,12 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         errors: &errors,
         units: &units,
     };
-    write(&report, arguments, streams)?;
-    for (file, count) in &outcome.history.stale {
-        let entries = if *count == 1 { "entry is" } else { "entries are" };
-        let text =
-            format!("{count} {entries} stale in `{file}`; `sqslint baseline prune` removes what is no longer found");
-        writeln!(streams.err, "sqslint: {}", printable(&text))?;
-    }
+    let written = output::write(&report, &outcome.graph, arguments, streams)?;
+    baseline::stale(&outcome, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         writeln!(streams.err, "{}", summary::render(&report))?;
     }
-    Ok(if !outcome.errors.is_empty() {
+    Ok(if !outcome.errors.is_empty() || written == Written::Partly {
         Exit::Failed
     } else if nothing {
         Exit::Nothing
@@ -74,7 +69,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     })
 }
 
-/// Ends a run that cannot start, in the format that was asked for.
+/// Ends a run that cannot start, in the formats that were asked for.
 fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let report = Report {
         sources: &Sources::default(),
@@ -83,71 +78,8 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         errors: &[error],
         units: &Units::default(),
     };
-    write(&report, arguments, streams)?;
+    output::write(&report, &Graph::default(), arguments, streams)?;
     Ok(Exit::Failed)
-}
-
-/// Findings go out first, then what is to be said about the run.
-fn write(report: &Report<'_>, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<()> {
-    let text = match arguments.format {
-        Format::Full => human::render(report, style(arguments.color)),
-        Format::Concise => concise::render(report),
-        Format::Json => json::render(report),
-    };
-    streams.out.write_all(text.as_bytes())?;
-    streams.out.flush()?;
-    for error in report.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
-    }
-    if arguments.verbose {
-        streams.err.write_all(summary::not_evaluated(report).as_bytes())?;
-    }
-    Ok(())
-}
-
-/// The largest text that is read from standard input.
-const LARGEST: u64 = 64 << 20;
-
-/// What is to be read: the paths, and standard input where it is asked for.
-fn inputs(arguments: &CheckArgs) -> Result<(Vec<PathBuf>, Option<Stdin>), String> {
-    let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
-    let mut paths = arguments.paths.clone();
-    let asked = paths.iter().any(is_stdin) || (paths.is_empty() && arguments.stdin_filename.is_some());
-    paths.retain(|path| !is_stdin(path));
-    if !asked {
-        if arguments.stdin_filename.is_some() {
-            return Err("`--stdin-filename` needs `-` among the paths".to_owned());
-        }
-        if paths.is_empty() && !arguments.staged {
-            paths.push(PathBuf::from("."));
-        }
-        return Ok((paths, None));
-    }
-    let mut text = String::new();
-    let read = io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
-    match read {
-        Ok(read) if u64::try_from(read).is_ok_and(|read| read > LARGEST) => {
-            Err("standard input: it is larger than 64 MiB".to_owned())
-        }
-        Ok(_) => {
-            let path = arguments.stdin_filename.clone();
-            Ok((paths, Some(Stdin { text, path })))
-        }
-        Err(error) => Err(format!("standard input: {error}")),
-    }
-}
-
-/// What was left out of the findings, and why.
-fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
-    let mut notes = Vec::new();
-    let (baselined, before) = (outcome.history.baselined.len(), outcome.history.before.len());
-    if baselined > 0 {
-        notes.push(format!("{baselined} more in the baseline"));
-    }
-    if let Some(name) = since.filter(|_| before > 0) {
-        notes.push(format!("{before} more not new since `{name}`"));
-    }
-    notes
 }
 
 fn units(outcome: &Outcome) -> Units {
@@ -202,41 +134,4 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String 
         text.push_str(" (name it to have it checked)");
     }
     text
-}
-
-/// What the terminal, or what stands in its place, can show.
-fn style(color: Color) -> human::Style {
-    let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
-    human::Style {
-        width,
-        color: match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
-                let stdout = io::stdout();
-                anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
-            }
-        },
-        unicode: shows_unicode(),
-        graphics: std::env::var_os("NO_GRAPHICS").is_none_or(|value| value.is_empty() || value == "0"),
-    }
-}
-
-/// `CLICOLOR_FORCE` colours pipes too.
-fn forced_or_terminal(stdout: &io::Stdout) -> bool {
-    let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    forced || stdout.is_terminal()
-}
-
-/// Whether the locale is one of UTF-8; Windows terminals have been for long.
-fn shows_unicode() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .find(|value| !value.is_empty());
-    cfg!(windows)
-        || locale.is_some_and(|locale| {
-            let locale = locale.to_ascii_lowercase();
-            locale.contains("utf-8") || locale.contains("utf8")
-        })
 }

@@ -15,8 +15,8 @@ use super::value::Value;
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 
-pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
 pub(super) use broken::unread;
+pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
 pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
 
 /// An expression and its place.
@@ -251,10 +251,19 @@ mod tests {
     fn a_broken_argument_is_not_absent() {
         let cases = [
             ("r \"a\" \"b\" {\n x = = 1\n y = 2\n}\n", ["broken", "read", "absent"]),
-            ("r \"a\" \"b\" {\n x = f({\n  k = = 1\n })\n y = 2\n}\n", ["broken", "read", "absent"]),
+            (
+                "r \"a\" \"b\" {\n x = f({\n  k = = 1\n })\n y = 2\n}\n",
+                ["broken", "read", "absent"],
+            ),
             ("r \"a\" \"b\" {\n x 1\n y = 2\n}\n", ["broken", "read", "broken"]),
-            ("r \"a\" \"b\" {\n x = f({ k = 1 )\n y = 2\n}\n", ["broken", "read", "broken"]),
-            ("r \"a\" \"b\" {\n x = {{\n k = 1\n }\n y = 2\n}\n", ["broken", "broken", "broken"]),
+            (
+                "r \"a\" \"b\" {\n x = f({ k = 1 )\n y = 2\n}\n",
+                ["broken", "read", "broken"],
+            ),
+            (
+                "r \"a\" \"b\" {\n x = {{\n k = 1\n }\n y = 2\n}\n",
+                ["broken", "broken", "broken"],
+            ),
             ("r \"a\" \"b\" {\n x = 1\n", ["broken", "broken", "broken"]),
             ("r \"a\" \"b\" {{\n x = 1\n}\n", ["broken", "broken", "broken"]),
         ];

@@ -13,6 +13,9 @@ impl<'t> Lowering<'_, 't> {
         let by = resource.address.clone();
         let mut function = self.plain_function(resource, properties);
         for setting in ["DeadLetterConfig", "DeadLetterQueue"] {
+            if !self.is_written(properties, setting) {
+                continue;
+            }
             let target = self.failure_target(properties, setting, &[setting, "TargetArn"]);
             function.failure_targets.extend(self.used_by(&by, target));
         }
@@ -31,13 +34,13 @@ impl<'t> Lowering<'_, 't> {
             timeout: self.attribute(
                 properties,
                 &["Timeout"],
-                &self.unwritten(&resource, limits::FUNCTION_TIMEOUT_DEFAULT),
+                &self.unwritten(&resource, "Timeout", limits::FUNCTION_TIMEOUT_DEFAULT),
                 |value| integer(value).map(Seconds),
             ),
             reserved_concurrency: self.attribute(
                 properties,
                 &["ReservedConcurrentExecutions"],
-                &self.unwritten(&resource, None),
+                &self.unwritten(&resource, "ReservedConcurrentExecutions", None),
                 |value| integer(value).map(Some),
             ),
             managed_instances: self.attribute(
@@ -67,10 +70,10 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// What a setting is that the function `resource` does not have.
-    fn unwritten<T>(&self, resource: &Resource, default: T) -> State<T> {
+    /// What the setting `key` is that the function `resource` does not have.
+    fn unwritten<T>(&self, resource: &Resource, key: &str, default: T) -> State<T> {
         if self.template.globals_may_be_elsewhere && &*resource.kind == "AWS::Serverless::Function" {
-            return State::Unresolved("`Globals` may stand in a file that was not read".into());
+            return State::Unresolved(format!("`Globals` in a file that was not read may set `{key}`").into());
         }
         State::Default(default)
     }
