@@ -569,8 +569,11 @@ mod tests {
                 ("extension/t.json", json),
             ],
         );
-        assert_eq!(tree.inputs(&[""]), ["template extension/t.json"]);
-        assert_eq!(discover_all(std::slice::from_ref(&tree.0)).skipped.len(), 2);
+        assert_eq!(
+            tree.inputs(&[""]),
+            ["template build/out/B.template.json", "template extension/t.json"]
+        );
+        assert_eq!(discover_all(std::slice::from_ref(&tree.0)).skipped.len(), 1);
         assert_eq!(
             tree.inputs(&["cdk.out", "build/out/manifest.json"]),
             ["app build/out", "app cdk.out"]

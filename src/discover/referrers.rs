@@ -143,6 +143,9 @@ impl<'f> Sought<'f> {
             text.match_indices(name).any(|(at, _)| {
                 let (before, rest) = text.split_at(at);
                 let after = rest.get(name.len()..).and_then(|rest| rest.chars().next());
+                if is_comment(before) {
+                    return false;
+                }
                 if after.is_some_and(|after| after.is_alphanumeric() || matches!(after, '.' | '_' | '-')) {
                     return false;
                 }
@@ -172,6 +175,12 @@ fn names(written: &str, is_open: bool, file: &Path, from: &[&Path]) -> bool {
     from.iter().any(|from| clean(&from.join(written)) == *file)
 }
 
+/// Whether the line that `before` ends in is a comment.
+fn is_comment(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before).trim_start();
+    line.starts_with('#') || line.starts_with("//")
+}
+
 /// What cannot stand in a path as it is written.
 fn is_outside(character: char) -> bool {
     character.is_whitespace() || "\"'`()[]{},=:<>|!$".contains(character)
@@ -194,6 +203,9 @@ fn small(path: &Path) -> Option<String> {
 fn sources(text: &str, directory: &Path) -> Vec<PathBuf> {
     let words = text.match_indices("source");
     let found = words.filter_map(|(at, word)| {
+        if text.get(..at).is_some_and(is_comment) {
+            return None;
+        }
         let rest = text.get(at + word.len()..)?;
         let rest = rest.strip_prefix('"').unwrap_or(rest).trim_start();
         let rest = rest.strip_prefix(['=', ':'])?.trim_start().strip_prefix('"')?;
@@ -278,6 +290,7 @@ mod tests {
         assert!(says("TemplateURL: ./policies/q.json\n"));
         assert!(!says(r#"file("${path.module}/other/q.json")"#));
         assert!(!says(r#"file("q.json")"#));
+        assert!(!says("  # policies/q.json is old"));
         assert!(!says(r#"file("policies/q.json.bak")"#));
     }
 
