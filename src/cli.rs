@@ -2,6 +2,7 @@
 //!
 //! Everything is written into the streams that `main` hands over; nothing here opens or reads a file.
 
+mod baseline;
 mod check;
 mod config;
 mod explain;
@@ -12,6 +13,7 @@ mod output;
 mod rules;
 mod variables;
 
+use baseline::{BaselineArgs, BaselineCommand};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
 use explain::ExplainArgs;
@@ -35,6 +37,11 @@ enum Command {
     Check(CheckArgs),
     /// Print the page of a rule, or what is known of a line and who judged it
     Explain(ExplainArgs),
+    /// Keep the findings of today from failing runs
+    Baseline {
+        #[command(subcommand)]
+        command: BaselineCommand,
+    },
     /// Print queues, functions and event source mappings as they were understood
     Graph(GraphArgs),
     /// Print the settings, their file, or their schema
@@ -84,8 +91,7 @@ struct GraphArgs {
                         job, 3 nothing to check"
 )]
 struct CheckArgs {
-    /// Files and directories
-    #[arg(default_value = ".")]
+    /// Files and directories, `-` for standard input [default: `.`, or with --staged nothing else]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
@@ -94,6 +100,20 @@ struct CheckArgs {
     /// Pass over what is excluded even where it is named
     #[arg(long, help_heading = "Inputs")]
     force_exclude: bool,
+    /// Also check the units that the staged changes touch, deleted and renamed files too
+    #[arg(long, help_heading = "Inputs")]
+    staged: bool,
+    /// Read this file from standard input in place of the disk, among its neighbours
+    #[arg(long, value_name = "PATH", help_heading = "Inputs")]
+    stdin_filename: Option<PathBuf>,
+    /// Also check what git ignores
+    #[arg(long, help_heading = "Inputs")]
+    no_gitignore: bool,
+    /// Report only what is new since this commit or branch and HEAD parted
+    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "stdin_filename"], help_heading = "History")]
+    since: Option<String>,
+    #[command(flatten)]
+    baseline: BaselineArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// Print findings and errors only, no summary
@@ -213,6 +233,7 @@ impl Cli {
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),
+            Command::Baseline { command } => baseline::run(&command, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
             Command::Explain(arguments) => explain::run(&arguments, streams),
             Command::Config { command } => config::run(&command, streams),

@@ -1,6 +1,7 @@
 //! Which units lie under the given paths. It tells files apart by name and content (`content.rs`) and parses nothing.
 
 mod content;
+mod referrers;
 
 use content::Kind;
 use ignore::{DirEntry, WalkBuilder, WalkState};
@@ -41,6 +42,21 @@ impl Input {
     }
 }
 
+/// What is looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted<'a> {
+    /// Files and directories that are named.
+    pub paths: &'a [PathBuf],
+    /// Files that have changed, absolute, there or not: they select units as named ones do, and need not.
+    pub touched: &'a [PathBuf],
+    /// Where units that depend on a file are looked for.
+    pub repository: Option<&'a Path>,
+    /// Files that git ignores are walked, too.
+    pub no_gitignore: bool,
+    /// A named file that is no unit is passed over.
+    pub lenient: bool,
+}
+
 /// What lies under the given paths.
 #[derive(Debug, Default)]
 pub struct Discovery {
@@ -69,10 +85,14 @@ const TERRAGRUNT: &str = "terragrunt.hcl";
 /// CloudFormation takes 1 MB; what is far larger is read only when it is named.
 const LARGEST_TEMPLATE: u64 = 16 << 20;
 
-/// Finds units: a file selects its own, a directory every one below it.
-pub fn discover(paths: &[PathBuf]) -> Discovery {
+/// Finds units: a file selects its own and those that depend on it, a directory every one below it.
+pub fn discover(wanted: &Wanted<'_>) -> Discovery {
     let found = Arc::new(Mutex::new(Found::default()));
-    for path in paths {
+    let walk = Walk {
+        no_gitignore: wanted.no_gitignore,
+    };
+    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+    for path in wanted.paths {
         let absolute = match std::fs::canonicalize(path) {
             Ok(absolute) => absolute,
             Err(error) => {
@@ -85,16 +105,31 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
                 found.inputs.insert(Input::CdkApp(absolute));
             });
         } else if absolute.is_dir() {
-            walk(&absolute, path, &found);
+            walk.units(&absolute, path, &found);
         } else {
             let named = named_file(&absolute, path);
             with(&found, |found| match named {
                 Ok(input) => {
                     found.inputs.insert(input);
                 }
+                Err(_) if wanted.lenient => {}
                 Err(message) => found.errors.push(message),
             });
+            files.insert(absolute);
         }
+    }
+    let touched = wanted
+        .touched
+        .iter()
+        .filter(|path| !is_passed_over(path, wanted.repository));
+    for path in touched {
+        let unit = touched_file(path, wanted.repository);
+        with(&found, |found| found.inputs.extend(unit));
+        files.insert(path.clone());
+    }
+    if let Some(repository) = wanted.repository {
+        let referring = referrers::of(&files, repository, &walk);
+        with(&found, |found| found.inputs.extend(referring));
     }
     let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
     let candidates: Vec<(PathBuf, String)> = found.candidates.into_iter().collect();
@@ -116,6 +151,42 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
     discovery.skipped.sort();
     discovery.inputs = inputs.into_iter().collect();
     discovery
+}
+
+/// The file that a text stands for, and its unit: told by the file's name where there is one, else by the text.
+pub fn stdin(text: &str, path: Option<&Path>, working_directory: &Path) -> Result<(PathBuf, Input), String> {
+    if let Some(path) = path {
+        let absolute = path_of_new(path)
+            .ok_or_else(|| format!("`--stdin-filename {}`: its directory does not exist", path.display()))?;
+        let name = name_of(&absolute);
+        let module = absolute.parent().filter(|_| is_terraform(name) || is_variables(name));
+        let input = match module {
+            Some(directory) => Some(Input::TerraformModule(directory.to_owned())),
+            None if name == TERRAGRUNT => Some(Input::Terragrunt(absolute.clone())),
+            None => input_of(&absolute, text.as_bytes()),
+        };
+        let input = input.filter(|input| !matches!(input, Input::CdkApp(_)));
+        let input = input.ok_or_else(|| format!("`--stdin-filename {}` {NO_UNIT}", path.display()))?;
+        return Ok((absolute, input));
+    }
+    let path = working_directory.join("<stdin>");
+    if let Some(input) = input_of(&path, text.as_bytes()) {
+        return Ok((path, input));
+    }
+    if content::is_terraform(text) {
+        // In a directory of its own, so that no file of the working directory is its neighbour.
+        return Ok((path.join("main.tf"), Input::TerraformModule(path)));
+    }
+    Err(format!("standard input {NO_UNIT}; `--stdin-filename` says what it is"))
+}
+
+/// The absolute path of a file that need not exist, in a directory that does.
+fn path_of_new(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(parent.join(path.file_name()?))
+    })
 }
 
 /// The nearest directory, `from` or above it, that holds a `.git` directory or file.
@@ -158,6 +229,45 @@ fn is_assembly(directory: &Path) -> bool {
             || std::fs::read(&manifest).is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly)))
 }
 
+/// The unit that a changed file belongs to, where there is one.
+fn touched_file(file: &Path, repository: Option<&Path>) -> Option<Input> {
+    let name = name_of(file);
+    if is_variables(name) {
+        // Variables of environments commonly lie below the module they are for.
+        let above = file
+            .ancestors()
+            .skip(1)
+            .take_while(|above| repository.is_none_or(|root| above.starts_with(root)));
+        let module = above.into_iter().find(|above| holds_terraform(above));
+        return module.map(|module| Input::TerraformModule(module.to_owned()));
+    }
+    if is_terraform(name) {
+        let directory = file.parent().filter(|directory| holds_terraform(directory));
+        return directory.map(|directory| Input::TerraformModule(directory.to_owned()));
+    }
+    if name == "samconfig.toml" {
+        let names = ["template.yaml", "template.yml", "template.json"];
+        let beside = names
+            .iter()
+            .map(|name| file.with_file_name(name))
+            .find(|file| file.is_file());
+        return beside.map(Input::Template);
+    }
+    if !file.is_file() || !(may_be_template(name) || name == TERRAGRUNT) {
+        return None;
+    }
+    // Generated plans and clouds are judged where they are named.
+    let input = named_file(file, file).ok();
+    input.filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
+}
+
+/// Whether a walk from the root of the repository would not come to it.
+fn is_passed_over(path: &Path, repository: Option<&Path>) -> bool {
+    let below = repository.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+    let mut names = below.components().filter_map(|part| part.as_os_str().to_str());
+    names.any(|name| PASSED_OVER.contains(&name))
+}
+
 /// The unit of a file that was named.
 fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
     let name = name_of(file);
@@ -184,15 +294,13 @@ fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
         return Ok(Input::Plan(file.to_owned()));
     }
     let bytes = std::fs::read(file).map_err(|error| unreadable(shown, &error))?;
-    input_of(file, &bytes).ok_or_else(|| {
-        format!(
-            "`{}` is no unit: looked for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a plan or state, a state \
-             file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` type) and a \
-             `serverless.yml` (`service`, `provider` or `functions`)",
-            shown.display()
-        )
-    })
+    input_of(file, &bytes).ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))
 }
+
+/// What is said of a file that is nothing that can be checked.
+const NO_UNIT: &str = "is no unit: looked for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a \
+    plan or state, a state file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` \
+    type) and a `serverless.yml` (`service`, `provider` or `functions`)";
 
 fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
     match content::kind(name_of(file), bytes)? {
@@ -256,39 +364,54 @@ fn holds_terraform(directory: &Path) -> bool {
     })
 }
 
-/// Walks a directory. Symbolic links to directories are not followed, so there are no loops.
-fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
-    // A link may lead to another file of the tree, not out of it.
-    let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
-    let (root_of_filter, shown_of_filter) = (root.to_owned(), shown.to_owned());
-    let noted = Arc::clone(found);
-    let walker = WalkBuilder::new(root)
-        .hidden(false)
-        .ignore(false)
-        .git_global(false)
-        .require_git(false)
-        .filter_entry(move |entry| {
-            // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
-            let is_inner = entry.depth() > 0 && entry.file_type().is_some_and(|kind| kind.is_dir());
-            let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
-            if pass && name_of(entry.path()) != ".git" {
-                let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
-                with(&noted, |found| {
-                    found.skipped.insert(path);
-                });
-            }
-            !pass
-        })
-        .build_parallel();
-    walker.run(|| {
-        Box::new(|result| {
-            match result {
-                Ok(entry) => take(&entry, &bounds, |path| shown_below(shown, root, path), found),
-                Err(error) => with(found, |found| found.errors.push(error.to_string())),
-            }
-            WalkState::Continue
-        })
-    });
+/// How directories are walked.
+struct Walk {
+    no_gitignore: bool,
+}
+
+impl Walk {
+    /// Walks a directory. Symbolic links to directories are not followed, so there are no loops.
+    fn units(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
+        // A link may lead to another file of the tree, not out of it.
+        let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
+        let walker = self.builder(root, shown, found).build_parallel();
+        walker.run(|| {
+            Box::new(|result| {
+                match result {
+                    Ok(entry) => take(&entry, &bounds, |path| shown_below(shown, root, path), found),
+                    Err(error) => with(found, |found| found.errors.push(error.to_string())),
+                }
+                WalkState::Continue
+            })
+        });
+    }
+
+    fn builder(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) -> WalkBuilder {
+        let (root_of_filter, shown_of_filter) = (root.to_owned(), shown.to_owned());
+        let noted = Arc::clone(found);
+        let mut builder = WalkBuilder::new(root);
+        builder
+            .hidden(false)
+            .ignore(false)
+            .parents(!self.no_gitignore)
+            .git_ignore(!self.no_gitignore)
+            .git_exclude(!self.no_gitignore)
+            .git_global(false)
+            .require_git(false)
+            .filter_entry(move |entry| {
+                // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
+                let is_inner = entry.depth() > 0 && entry.file_type().is_some_and(|kind| kind.is_dir());
+                let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
+                if pass && name_of(entry.path()) != ".git" {
+                    let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
+                    with(&noted, |found| {
+                        found.skipped.insert(path);
+                    });
+                }
+                !pass
+            });
+        builder
+    }
 }
 
 /// How people see `path` below `root`, which they see as `shown`.
@@ -359,7 +482,7 @@ mod tests {
         /// Units as text, relative to the tree.
         fn inputs(&self, paths: &[&str]) -> Vec<String> {
             let paths: Vec<_> = paths.iter().map(|path| self.0.join(path)).collect();
-            let discovery = discover(&paths);
+            let discovery = discover_all(&paths);
             assert_eq!(discovery.errors, Vec::<String>::new());
             let shown = discovery.inputs.iter().map(|input| {
                 let (kind, path) = match input {
@@ -380,6 +503,13 @@ mod tests {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
+    }
+
+    fn discover_all(paths: &[PathBuf]) -> Discovery {
+        discover(&Wanted {
+            paths,
+            ..Wanted::default()
+        })
     }
 
     const TEMPLATE: &str = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n";
@@ -415,7 +545,7 @@ mod tests {
                 "service sls/serverless.yml"
             ]
         );
-        let skipped = discover(std::slice::from_ref(&tree.0)).skipped;
+        let skipped = discover_all(std::slice::from_ref(&tree.0)).skipped;
         assert_eq!(skipped.len(), 2, "{skipped:?}");
         assert_eq!(tree.inputs(&["cdk.out"]), ["template cdk.out/t.template.json"]);
         assert_eq!(
@@ -444,7 +574,7 @@ mod tests {
             tree.inputs(&[""]),
             ["template build/out/B.template.json", "template extension/t.json"]
         );
-        assert_eq!(discover(std::slice::from_ref(&tree.0)).skipped.len(), 1);
+        assert_eq!(discover_all(std::slice::from_ref(&tree.0)).skipped.len(), 1);
         assert_eq!(
             tree.inputs(&["cdk.out", "build/out/manifest.json"]),
             ["app build/out", "app cdk.out"]
@@ -473,7 +603,7 @@ mod tests {
             ["module m", "template t.yaml"]
         );
         let paths = ["other.yaml", "nothing", "v/x.tfvars", "serverless.ts"].map(|path| tree.0.join(path));
-        let errors = discover(&paths).errors;
+        let errors = discover_all(&paths).errors;
         assert_eq!(errors.len(), 4);
         assert!(errors[0].contains("is no unit: looked for"), "{errors:?}");
         assert!(errors[1].ends_with("nothing`: no such file or directory"), "{errors:?}");

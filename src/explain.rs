@@ -19,6 +19,8 @@ pub struct Explained {
 pub fn explain(options: &Options, path: &Path, line: usize) -> Explained {
     let outcome = check(&Options {
         trace: true,
+        // What a team has accepted is explained all the same.
+        baseline: crate::history::Choice::Without,
         ..options.clone()
     });
     let file = outcome.sources.find(path);

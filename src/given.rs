@@ -3,7 +3,7 @@
 //! It only carries them. Each frontend takes what its tool would take, in its tool's order of precedence, and
 //! nothing comes from the environment of the process.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One value for a Terraform variable, in the order of the command line, which is the order of precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,4 +49,37 @@ pub struct Given {
     pub region: Option<String>,
     /// `AWS::AccountId` and the account of the caller; unresolved where absent.
     pub account: Option<String>,
+}
+
+impl Given {
+    /// The same with other places for its files.
+    #[must_use]
+    pub fn with_files(&self, place: impl Fn(&Path) -> PathBuf) -> Self {
+        let mut given = self.clone();
+        for variable in &mut given.variables {
+            if let Variable::File(path) = variable {
+                *path = place(path);
+            }
+        }
+        for parameters in &mut given.parameters {
+            if let Parameters::File(path) = parameters {
+                *path = place(path);
+            }
+        }
+        given
+    }
+
+    /// Whether it takes values from `file`, whose path is absolute.
+    pub fn reads(&self, file: &Path) -> bool {
+        let variables = self.variables.iter().filter_map(|variable| match variable {
+            Variable::File(path) => Some(path),
+            Variable::Assignment(_) => None,
+        });
+        let parameters = self.parameters.iter().filter_map(|parameters| match parameters {
+            Parameters::File(path) => Some(path),
+            Parameters::Assignment(_) => None,
+        });
+        let is_same = |path: &PathBuf| path == file || path.canonicalize().is_ok_and(|path| path == file);
+        variables.chain(parameters).any(is_same)
+    }
 }

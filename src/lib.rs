@@ -10,38 +10,30 @@ pub mod explain;
 pub mod frontend;
 pub mod given;
 pub mod graph;
+pub mod history;
 mod judge;
 mod project;
 pub mod report;
 pub mod rules;
+mod run;
 pub mod selection;
 pub mod source;
 #[doc(hidden)]
 pub mod testing;
 
-use config::{Configs, FailLevel};
+use config::FailLevel;
 use diagnostic::{Diagnostic, NotEvaluated, Severity};
 use given::Given;
 use graph::Graph;
-use project::Project;
+use history::History;
+use run::Place;
 use selection::Selection;
 use source::{Sources, Span};
-use std::path::{Path, PathBuf};
-
-/// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
-const STACK_SIZE: usize = 8 << 20;
-
-/// The directories above which no configuration is looked for.
-fn roots(options: &Options, repository: Option<&PathBuf>, working_directory: &Path) -> Vec<PathBuf> {
-    if let Some(repository) = repository {
-        return vec![repository.clone()];
-    }
-    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
-    let outside = named.filter(|path| !path.starts_with(working_directory));
-    std::iter::once(working_directory.to_owned()).chain(outside).collect()
-}
+use std::path::PathBuf;
 
 /// What to check, and with which rules.
+// Switches that may be combined at will are no state machine.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Files and directories.
@@ -60,6 +52,27 @@ pub struct Options {
     pub trace: bool,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
+    /// Files that git ignores are walked, too.
+    pub no_gitignore: bool,
+    /// A named file that is no unit is passed over.
+    pub allow_empty: bool,
+    /// Also what a commit, or a push, touches.
+    pub staged: bool,
+    /// A text in place of a file's.
+    pub stdin: Option<Stdin>,
+    /// Findings of this baseline are left out.
+    pub baseline: history::Choice,
+    /// Findings are left out that the tree had at the merge base of this commit and `HEAD`.
+    pub since: Option<String>,
+}
+
+/// A text that comes from elsewhere than from a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stdin {
+    /// The text.
+    pub text: String,
+    /// The file that it stands for, which need not be there.
+    pub path: Option<PathBuf>,
 }
 
 /// What a run found.
@@ -81,45 +94,27 @@ pub struct Outcome {
     pub looked: Vec<(&'static str, Span)>,
     /// Whether a finding reaches the level that fails the run.
     pub fails: bool,
+    /// What was left out because it was known before.
+    pub history: History,
+}
+
+impl Outcome {
+    fn empty(place: &Place) -> Self {
+        Outcome {
+            graph: Graph::default(),
+            sources: Sources::new(place.repository.clone(), place.working_directory.clone()),
+            findings: Vec::new(),
+            not_evaluated: Vec::new(),
+            errors: Vec::new(),
+            skipped: Vec::new(),
+            looked: Vec::new(),
+            fails: false,
+            history: History::default(),
+        }
+    }
 }
 
 /// Checks everything under the paths of `options`.
 pub fn check(options: &Options) -> Outcome {
-    match rayon::ThreadPoolBuilder::new().stack_size(STACK_SIZE).build() {
-        Ok(pool) => pool.install(|| run(options)),
-        // Without threads of our own the caller's must do.
-        Err(_) => run(options),
-    }
-}
-
-fn run(options: &Options) -> Outcome {
-    let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
-    let working_directory = working_directory.unwrap_or_default();
-    let start = options.paths.first().and_then(|path| path.canonicalize().ok());
-    let repository = discover::repository_root(start.as_deref().unwrap_or(&working_directory));
-    let configs = Configs::new(
-        options.config.clone(),
-        roots(options, repository.as_ref(), &working_directory),
-    );
-    let mut outcome = Outcome {
-        graph: Graph::default(),
-        sources: Sources::new(repository, working_directory),
-        findings: Vec::new(),
-        not_evaluated: Vec::new(),
-        errors: Vec::new(),
-        skipped: Vec::new(),
-        looked: Vec::new(),
-        fails: false,
-    };
-    let discovery = discover::discover(&options.paths);
-    outcome.errors.extend(discovery.errors);
-    outcome.skipped = discovery.skipped;
-    match Project::new(discovery.inputs, &configs, options) {
-        Ok(project) => project.judge(options, &configs, &mut outcome),
-        // Without its decisions a project is not judged: what it ignores would be said.
-        Err(error) => outcome.errors.push(error.to_string()),
-    }
-    outcome.errors.sort();
-    outcome.errors.dedup();
-    outcome
+    run::check(options)
 }

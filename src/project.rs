@@ -6,6 +6,7 @@ use crate::discover::Input;
 use crate::frontend;
 use crate::given::Given;
 use crate::graph::Graph;
+use crate::history::Held;
 use crate::judge::{Policies, judge};
 use crate::source::Sources;
 use crate::{Options, Outcome};
@@ -24,6 +25,16 @@ pub(crate) struct Project {
     groups: Vec<Group>,
 }
 
+/// What there is to say, before it is asked what was known.
+pub(crate) struct Found {
+    /// Findings with the environments they hold in.
+    pub(crate) held: Vec<Held>,
+    /// How many environments there are.
+    pub(crate) environments: usize,
+    /// Which configuration holds for which unit.
+    pub(crate) policies: Policies,
+}
+
 /// What one environment gives.
 struct Judged {
     name: Option<String>,
@@ -35,11 +46,9 @@ struct Judged {
 impl Project {
     /// Sorts `inputs` by configuration, and leaves out those that theirs passes over.
     pub(crate) fn new(inputs: Vec<Input>, configs: &Configs, options: &Options) -> Result<Project, ConfigError> {
-        let named: Vec<PathBuf> = options
-            .paths
-            .iter()
-            .filter_map(|path| path.canonicalize().ok())
-            .collect();
+        let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_ref());
+        let named = options.paths.iter().chain(stdin);
+        let named: Vec<PathBuf> = named.filter_map(|path| path.canonicalize().ok()).collect();
         let mut groups: Vec<Group> = Vec::new();
         for input in inputs {
             let config = configs.of(input.path())?;
@@ -61,56 +70,47 @@ impl Project {
     }
 
     /// Reads and judges every unit in every environment.
-    pub(crate) fn judge(&self, options: &Options, configs: &Configs, outcome: &mut Outcome) {
+    pub(crate) fn judge(&self, options: &Options, configs: &Configs, outcome: &mut Outcome) -> Found {
         outcome.errors.extend(self.unused_variables(&options.given));
         let mut judged = Vec::new();
         let mut policies = Policies::default();
         for name in self.environments() {
             judged.push(self.judge_in(name, options, configs, &mut policies, outcome));
         }
-        let several = judged.len() > 1;
-        let mut judged = judged.into_iter();
-        let Some(first) = judged.next() else { return };
-        outcome.graph = first.graph;
-        let mut findings: Vec<(Diagnostic, Vec<String>)> = named(first.findings, first.name.as_ref());
-        let mut not_evaluated = first.not_evaluated;
-        let mut environments = 1;
-        for next in judged {
-            environments += 1;
-            for (found, names) in named(next.findings, next.name.as_ref()) {
-                match findings.iter_mut().find(|(known, _)| says_the_same(known, &found)) {
+        let environments = judged.len();
+        let mut held: Vec<Held> = Vec::new();
+        let mut not_evaluated = Vec::new();
+        for (at, judged) in judged.into_iter().enumerate() {
+            if at == 0 {
+                outcome.graph = judged.graph;
+                held = named(judged.findings, judged.name.as_ref());
+                not_evaluated = judged.not_evaluated;
+                continue;
+            }
+            for (found, names) in named(judged.findings, judged.name.as_ref()) {
+                match held.iter_mut().find(|(known, _)| says_the_same(known, &found)) {
                     Some((known, environments)) => {
                         environments.extend(names);
                         // The same number may come from another file there.
                         known.add_labels(found.labels());
                     }
-                    None => findings.push((found, names)),
+                    None => held.push((found, names)),
                 }
             }
-            for open in next.not_evaluated {
+            for open in judged.not_evaluated {
                 if !not_evaluated.contains(&open) {
                     not_evaluated.push(open);
                 }
             }
         }
-        let findings = findings.into_iter().map(|(found, names)| {
-            if several && names.len() < environments {
-                found.in_environments(&names)
-            } else {
-                found
-            }
-        });
-        let mut findings: Vec<Diagnostic> = findings.collect();
-        findings.retain(|found| found.severity >= options.min_severity);
-        sort(&mut findings, &outcome.sources);
-        outcome.findings = join_calls(findings);
         not_evaluated
             .sort_by(|a: &NotEvaluated, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
         outcome.not_evaluated = not_evaluated;
-        outcome.fails = outcome.findings.iter().any(|found| {
-            let level = options.fail_level.or(policies.of(&found.subject.unit).fail_level);
-            level.unwrap_or_default().fails(found.severity)
-        });
+        Found {
+            held,
+            environments,
+            policies,
+        }
     }
 
     /// What the command line gives to variables where nothing has any.
@@ -174,6 +174,43 @@ impl Project {
     }
 }
 
+impl Found {
+    /// Says what is new: what the earlier tree has not (`before`), and no baseline (`baselined`).
+    pub(crate) fn conclude(self, before: &[bool], baselined: &[bool], options: &Options, outcome: &mut Outcome) {
+        let (mut new, mut old, mut accepted) = (Vec::new(), Vec::new(), Vec::new());
+        for ((held, before), baselined) in self.held.into_iter().zip(before).zip(baselined) {
+            let (found, names) = held;
+            let found = if names.len() < self.environments && self.environments > 1 {
+                found.in_environments(&names)
+            } else {
+                found
+            };
+            if found.severity < options.min_severity {
+                continue;
+            }
+            if *baselined {
+                accepted.push(found);
+            } else if *before {
+                old.push(found);
+            } else {
+                new.push(found);
+            }
+        }
+        let sources = &outcome.sources;
+        let told = |mut findings: Vec<Diagnostic>| {
+            sort(&mut findings, sources);
+            join_calls(findings)
+        };
+        outcome.findings = told(new);
+        outcome.history.before = told(old);
+        outcome.history.baselined = told(accepted);
+        outcome.fails = outcome.findings.iter().any(|found| {
+            let level = options.fail_level.or(self.policies.of(&found.subject.unit).fail_level);
+            level.unwrap_or_default().fails(found.severity)
+        });
+    }
+}
+
 impl Group {
     /// What the environment called `name` gives to this group; nothing where it has others only.
     fn given(&self, name: Option<&str>, command_line: &Given) -> Option<Given> {
@@ -205,7 +242,7 @@ fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
     said(one) == said(other)
 }
 
-fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<(Diagnostic, Vec<String>)> {
+fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<Held> {
     let names: Vec<String> = environment.into_iter().cloned().collect();
     findings.into_iter().map(|found| (found, names.clone())).collect()
 }

@@ -200,6 +200,8 @@ pub struct Sources {
     files: RwLock<Files>,
     repository: Option<PathBuf>,
     working_directory: PathBuf,
+    /// The file in whose place a text was given.
+    overlaid: Option<PathBuf>,
 }
 
 impl Sources {
@@ -210,7 +212,19 @@ impl Sources {
             files: RwLock::default(),
             repository,
             working_directory,
+            overlaid: None,
         }
+    }
+
+    /// From now on, the file at `path` holds `text`, whatever lies on disk.
+    pub fn overlay(&mut self, path: &Path, text: &str) {
+        self.add(path, text);
+        self.overlaid = Some(path.to_owned());
+    }
+
+    /// The file in whose place a text was given.
+    pub fn overlaid(&self) -> Option<&Path> {
+        self.overlaid.as_deref()
     }
 
     /// The repository root, where there is one.

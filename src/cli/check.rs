@@ -1,7 +1,7 @@
 //! `sqslint check`: from arguments to options, from the outcome to output and exit code.
 
 use super::output::{self, Written};
-use super::{CheckArgs, Exit, FailLevel, Streams};
+use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
 use sqslint::graph::{Graph, UnitKind};
 use sqslint::report::{Report, Units, summary};
 use sqslint::selection::Selection;
@@ -17,21 +17,34 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
+    let (paths, stdin) = match inputs::chosen(arguments) {
+        Ok(inputs) => inputs,
+        Err(error) => return refuse(arguments, error, streams),
+    };
     let outcome = sqslint::check(&Options {
-        paths: arguments.paths.clone(),
+        paths: paths.clone(),
         selection,
         given: arguments.inputs.given(),
         config: arguments.config.source(),
         fail_level: arguments.fail_level.map(FailLevel::level),
         min_severity: arguments.min_severity.severity(),
         force_exclude: arguments.force_exclude,
+        no_gitignore: arguments.no_gitignore,
+        allow_empty: arguments.allow_empty,
+        staged: arguments.staged,
+        stdin,
+        baseline: arguments.baseline.choice(),
+        since: arguments.since.clone(),
         ..Options::default()
     });
-    let units = units(&outcome);
+    let mut units = units(&outcome);
+    units
+        .notes
+        .extend(baseline::known(&outcome, arguments.since.as_deref()));
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
-        errors.push(nothing_to_check(&arguments.paths, &outcome.skipped));
+        errors.push(nothing_to_check(&paths, &outcome.skipped));
     }
     let report = Report {
         sources: &outcome.sources,
@@ -41,6 +54,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         units: &units,
     };
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
+    baseline::stale(&outcome, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         writeln!(streams.err, "{}", summary::render(&report))?;
     }
@@ -106,6 +120,9 @@ fn noted(note: &str, names: &[&str]) -> String {
 pub(super) fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String {
     const NAMED: usize = 5;
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    if paths.is_empty() {
+        return "nothing to check: what is staged touches no Terraform module and no template".to_owned();
+    }
     let mut text = format!(
         "nothing to check under {}: no Terraform files and no CloudFormation or SAM template",
         paths.join(", ")

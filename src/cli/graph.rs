@@ -15,6 +15,7 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
         paths: arguments.paths.clone(),
         given: arguments.inputs.given(),
         config: arguments.config.source(),
+        baseline: sqslint::history::Choice::Without,
         ..Options::default()
     };
     let format = arguments.format;

@@ -1,8 +1,12 @@
-//! What is given beside files and directories: values for variables and parameters.
+//! What is read: files and directories, standard input, and values for variables and parameters.
 
+use super::CheckArgs;
 use super::variables::Variables;
 use clap::Args;
+use sqslint::Stdin;
 use sqslint::given::{Given, Parameters};
+use std::io::{self, Read};
+use std::path::PathBuf;
 
 /// Values that do not stand in the files.
 #[derive(Debug, Args)]
@@ -29,4 +33,36 @@ impl InputArgs {
 #[allow(clippy::unnecessary_wraps)]
 fn parameters(text: &str) -> Result<Parameters, std::convert::Infallible> {
     Ok(Parameters::from(text))
+}
+
+/// The largest text that is read from standard input.
+const LARGEST: u64 = 64 << 20;
+
+/// What is to be read: the paths, and standard input where it is asked for.
+pub(super) fn chosen(arguments: &CheckArgs) -> Result<(Vec<PathBuf>, Option<Stdin>), String> {
+    let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
+    let mut paths = arguments.paths.clone();
+    let asked = paths.iter().any(is_stdin) || (paths.is_empty() && arguments.stdin_filename.is_some());
+    paths.retain(|path| !is_stdin(path));
+    if !asked {
+        if arguments.stdin_filename.is_some() {
+            return Err("`--stdin-filename` needs `-` among the paths".to_owned());
+        }
+        if paths.is_empty() && !arguments.staged {
+            paths.push(PathBuf::from("."));
+        }
+        return Ok((paths, None));
+    }
+    let mut text = String::new();
+    let read = io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
+    match read {
+        Ok(read) if u64::try_from(read).is_ok_and(|read| read > LARGEST) => {
+            Err("standard input: it is larger than 64 MiB".to_owned())
+        }
+        Ok(_) => {
+            let path = arguments.stdin_filename.clone();
+            Ok((paths, Some(Stdin { text, path })))
+        }
+        Err(error) => Err(format!("standard input: {error}")),
+    }
 }

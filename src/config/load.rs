@@ -31,6 +31,8 @@ pub struct Configs {
     source: Source,
     /// Where the search ends.
     roots: Vec<PathBuf>,
+    /// The working tree, and where an earlier state of it lies that is judged by the same configurations.
+    moved: Option<(PathBuf, PathBuf)>,
     read: Mutex<FxHashMap<Option<PathBuf>, Arc<Config>>>,
 }
 
@@ -40,18 +42,39 @@ impl Configs {
         Configs {
             source,
             roots,
+            moved: None,
             read: Mutex::default(),
         }
     }
 
+    /// The same configurations for an earlier state of the tree at `from`, which lies at `to`.
+    #[must_use]
+    pub fn moved(&self, from: &Path, to: &Path) -> Self {
+        let mut configs = Configs::new(self.source.clone(), self.roots.clone());
+        configs.moved = Some((from.to_owned(), to.to_owned()));
+        configs
+    }
+
     /// The configuration of the file or directory at `path`, which is absolute.
     pub fn of(&self, path: &Path) -> Result<Arc<Config>, ConfigError> {
-        let file = self.file_for(path);
+        let file = match &self.moved {
+            Some((from, to)) => {
+                let there = path
+                    .strip_prefix(to)
+                    .map_or_else(|_| path.to_owned(), |below| from.join(below));
+                self.file_for(&there)
+            }
+            None => self.file_for(path),
+        };
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = read.get(&file) {
             return Ok(known.clone());
         }
-        let config = Arc::new(self.load(file.as_deref())?);
+        let mut config = self.load(file.as_deref())?;
+        if let Some((from, to)) = &self.moved {
+            config = config.moved(from, to);
+        }
+        let config = Arc::new(config);
         read.insert(file, config.clone());
         Ok(config)
     }

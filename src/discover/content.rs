@@ -68,6 +68,25 @@ pub(super) fn is_plan(bytes: &[u8]) -> bool {
         || (bytes.len() > HEAD && memchr::memmem::find(bytes, b"\"terraform_version\"").is_some() && is_plan(bytes))
 }
 
+/// Whether a text has a line that opens a block of Terraform.
+pub(super) fn is_terraform(text: &str) -> bool {
+    const BLOCKS: [&str; 9] = [
+        "resource",
+        "data",
+        "module",
+        "variable",
+        "output",
+        "locals",
+        "provider",
+        "terraform",
+        "moved",
+    ];
+    text.lines().any(|line| {
+        let block = BLOCKS.iter().find_map(|block| line.trim_start().strip_prefix(block));
+        block.is_some_and(|rest| rest.starts_with([' ', '"', '{']) && rest.trim_start().starts_with(['"', '{']))
+    })
+}
+
 /// The text without its byte order mark. UTF-16 is made readable enough, so that its frontend can name the fault.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match bytes {

@@ -200,7 +200,12 @@ fn real_templates_are_read() {
         eprintln!("skipped: no corpus");
         return;
     }
-    for input in crate::discover::discover(&[corpus]).inputs {
+    for input in crate::discover::discover(&crate::discover::Wanted {
+        paths: &[corpus],
+        ..Default::default()
+    })
+    .inputs
+    {
         let (crate::discover::Input::Template(path) | crate::discover::Input::ServerlessService(path)) = input else {
             continue;
         };

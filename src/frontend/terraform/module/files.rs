@@ -74,13 +74,17 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
         Ok(entries) => entries
             .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
             .collect(),
+        // The text of a file that is not on disk yet.
+        Err(_) if overlaid(directory, sources).is_some() => Vec::new(),
         Err(error) => {
             let shown = sources.shown_of(directory);
             module.errors.push(format!("cannot read `{shown}`: {error}"));
             return module;
         }
     };
+    names.extend(overlaid(directory, sources));
     names.sort();
+    names.dedup();
     let (overrides, primary): (Vec<Code<'_>>, Vec<Code<'_>>) =
         code(&names).into_iter().partition(|code| code.is_override());
     let mut blocks: Vec<Arc<Block>> = Vec::new();
@@ -105,6 +109,12 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
         declare(&mut module, block, bounds);
     }
     module
+}
+
+/// The file of `directory` in whose place a text was given.
+fn overlaid(directory: &Path, sources: &Sources) -> Option<String> {
+    let path = sources.overlaid().filter(|path| path.parent() == Some(directory))?;
+    Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
 /// What a file holds.

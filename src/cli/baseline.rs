@@ -1,0 +1,126 @@
+//! Which baseline holds, as flags; `sqslint baseline`; what is said of findings that are known.
+
+use super::check::nothing_to_check;
+use super::config::ConfigArgs;
+use super::inputs::InputArgs;
+use super::{Exit, Streams};
+use clap::{Args, Subcommand};
+use sqslint::history::{Action, Choice, Written, write};
+use sqslint::report::printable;
+use sqslint::{Options, Outcome};
+use std::io;
+use std::path::PathBuf;
+
+/// Which baseline holds.
+#[derive(Debug, Clone, Args)]
+pub(super) struct BaselineArgs {
+    /// Leave out the findings of this baseline [default: that of the configuration, else .sqslint-baseline.json]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_baseline", help_heading = "History")]
+    baseline: Option<PathBuf>,
+    /// Use no baseline
+    #[arg(long, help_heading = "History")]
+    no_baseline: bool,
+}
+
+impl BaselineArgs {
+    /// As the library takes it.
+    pub(super) fn choice(&self) -> Choice {
+        match &self.baseline {
+            Some(file) => Choice::File(file.clone()),
+            None if self.no_baseline => Choice::Without,
+            None => Choice::Configured,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BaselineCommand {
+    /// Write a baseline of all findings
+    Create(Arguments),
+    /// Add new findings to the baseline, and drop what is no longer found; reasons stay
+    Update(Arguments),
+    /// Drop what is no longer found from the baseline
+    Prune(Arguments),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Files and directories
+    #[arg(default_value = ".")]
+    paths: Vec<PathBuf>,
+    /// The file [default: that of the configuration, else .sqslint-baseline.json at the repository's root]
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// No unit to judge is no failure
+    #[arg(long)]
+    allow_empty: bool,
+}
+
+pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let (action, arguments) = match command {
+        BaselineCommand::Create(arguments) => (Action::Create, arguments),
+        BaselineCommand::Update(arguments) => (Action::Update, arguments),
+        BaselineCommand::Prune(arguments) => (Action::Prune, arguments),
+    };
+    let (outcome, written) = write(
+        &Options {
+            paths: arguments.paths.clone(),
+            given: arguments.inputs.given(),
+            config: arguments.config.source(),
+            baseline: arguments.baseline.clone().map_or(Choice::Configured, Choice::File),
+            ..Options::default()
+        },
+        action,
+    );
+    for one in &written {
+        writeln!(streams.out, "{}", printable(&told(one)))?;
+    }
+    for error in &outcome.errors {
+        writeln!(streams.err, "sqslint: {}", printable(error))?;
+    }
+    if !outcome.errors.is_empty() {
+        return Ok(Exit::Failed);
+    }
+    if outcome.graph.units().is_empty() && !arguments.allow_empty {
+        let message = nothing_to_check(&arguments.paths, &outcome.skipped);
+        writeln!(streams.err, "sqslint: {}", printable(&message))?;
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Clean)
+}
+
+fn told(written: &Written) -> String {
+    let entries = if written.entries == 1 { "entry" } else { "entries" };
+    format!(
+        "{}: {} {entries}, {} added, {} removed",
+        written.file, written.entries, written.added, written.removed
+    )
+}
+
+/// What was left out of the findings, and why.
+pub(super) fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (baselined, before) = (outcome.history.baselined.len(), outcome.history.before.len());
+    if baselined > 0 {
+        notes.push(format!("{baselined} more in the baseline"));
+    }
+    if let Some(name) = since.filter(|_| before > 0) {
+        notes.push(format!("{before} more not new since `{name}`"));
+    }
+    notes
+}
+
+/// Says which baselines have entries that nothing answers to any more.
+pub(super) fn stale(outcome: &Outcome, streams: &mut Streams<'_>) -> io::Result<()> {
+    for (file, count) in &outcome.history.stale {
+        let entries = if *count == 1 { "entry is" } else { "entries are" };
+        let text =
+            format!("{count} {entries} stale in `{file}`; `sqslint baseline prune` removes what is no longer found");
+        writeln!(streams.err, "sqslint: {}", printable(&text))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,389 @@
+//! The baseline: findings that a team has looked at and leaves as they are, in a file beside its code.
+//!
+//! It is written by `sqslint baseline` only, sorted and with one entry a finding, so that a change of it can be reviewed;
+//! a reason that somebody adds to an entry stays until the entry goes. Which finding an entry means is told by its
+//! fingerprint alone; the other fields are there to be read.
+
+use super::known::{Held, Known};
+use super::{History, NEVER_KNOWN};
+use crate::config::Config;
+use crate::rules;
+use crate::source::Sources;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The file's name where no configuration gives another.
+const NAME: &str = ".sqslint-baseline.json";
+/// The version of its shape.
+const VERSION: u32 = 1;
+/// A baseline that is larger is none.
+const LARGEST: u64 = 64 << 20;
+
+/// Which baseline holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// That of the configuration, else the one at the root of the repository where there is one.
+    #[default]
+    Configured,
+    /// This file.
+    File(PathBuf),
+    /// None.
+    Without,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    rule: String,
+    unit: String,
+    address: String,
+    #[serde(default)]
+    attribute: String,
+    message: String,
+    /// Absent where it holds in all there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    environments: Option<Vec<String>>,
+    fingerprint: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl Entry {
+    fn of((finding, environments): &Held, all: usize) -> Self {
+        let mut environments = environments.clone();
+        environments.sort();
+        Entry {
+            rule: finding.rule.to_owned(),
+            unit: finding.subject.unit.clone(),
+            address: finding.subject.address.clone(),
+            attribute: finding.subject.attribute.to_owned(),
+            message: finding.headline.clone(),
+            environments: Some(environments).filter(|names| !names.is_empty() && names.len() < all),
+            fingerprint: finding.fingerprint(),
+            reason: None,
+        }
+    }
+}
+
+/// What of a project a run has looked at: only there can an entry be stale.
+pub(crate) struct Coverage<'a> {
+    /// The names of the units that were judged.
+    pub(crate) units: FxHashSet<&'a str>,
+    /// Canonical paths of directories that were walked.
+    pub(crate) walked: Vec<PathBuf>,
+    /// Whether the rule called so was run for the unit called so.
+    pub(crate) runs: &'a dyn Fn(&str, &str) -> bool,
+}
+
+impl Coverage<'_> {
+    fn judged(&self, entry: &Entry, root: &Path) -> bool {
+        if self.units.contains(&entry.unit.as_str()) {
+            return rules::by_id(&entry.rule).is_none() || (self.runs)(&entry.rule, &entry.unit);
+        }
+        let path = root.join(&entry.unit);
+        self.walked.iter().any(|walked| path.starts_with(walked))
+    }
+}
+
+/// The baselines of a run: one for each file that a configuration names, commonly one.
+#[derive(Debug)]
+pub(crate) struct Baselines {
+    choice: Choice,
+    root: PathBuf,
+    read: BTreeMap<PathBuf, Read>,
+    errors: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Read {
+    entries: Vec<Entry>,
+    known: Known,
+}
+
+impl Baselines {
+    /// `root` is the repository's, or the working directory.
+    pub(crate) fn new(choice: Choice, root: &Path) -> Self {
+        Baselines {
+            choice,
+            root: root.to_owned(),
+            read: BTreeMap::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Which of `found` are in the baseline of their unit.
+    pub(crate) fn covers<'c>(&mut self, found: &[Held], config_of: impl Fn(&str) -> &'c Config) -> Vec<bool> {
+        let mut by_file: BTreeMap<Option<PathBuf>, Vec<usize>> = BTreeMap::new();
+        for (at, (finding, _)) in found.iter().enumerate() {
+            let file = self.file_for(config_of(&finding.subject.unit));
+            by_file.entry(file).or_default().push(at);
+        }
+        let mut covered = vec![false; found.len()];
+        for (file, places) in by_file {
+            let Some(file) = file else { continue };
+            let held: Vec<&Held> = places.iter().filter_map(|at| found.get(*at)).collect();
+            let known = self.open(&file).known.covers(&held);
+            for (at, known) in places.into_iter().zip(known) {
+                if let Some(covered) = covered.get_mut(at) {
+                    *covered = known;
+                }
+            }
+        }
+        covered
+    }
+
+    /// Reads the baseline that holds under `config`, though there may be no finding.
+    pub(crate) fn use_for(&mut self, config: &Config) {
+        if let Some(file) = self.file_for(config) {
+            self.open(&file);
+        }
+    }
+
+    /// Says which entries are stale, and what could not be read.
+    pub(crate) fn conclude(self, coverage: &Coverage<'_>, sources: &Sources, history: &mut History) -> Vec<String> {
+        for (file, read) in &self.read {
+            let unused = read.known.unused();
+            let entries = unused.iter().filter_map(|at| read.entries.get(*at));
+            let stale = entries.filter(|entry| coverage.judged(entry, &self.root)).count();
+            if stale > 0 {
+                history.stale.push((sources.shown_of(file), stale));
+            }
+        }
+        self.errors
+    }
+
+    fn file_for(&self, config: &Config) -> Option<PathBuf> {
+        match (&self.choice, &config.baseline) {
+            (Choice::Without, _) => None,
+            (Choice::File(file), _) => Some(std::path::absolute(file).unwrap_or_else(|_| file.clone())),
+            (Choice::Configured, Some(file)) => Some(file.clone()),
+            (Choice::Configured, None) => Some(self.root.join(NAME)).filter(|file| file.exists()),
+        }
+    }
+
+    fn open(&mut self, path: &Path) -> &mut Read {
+        let errors = &mut self.errors;
+        self.read.entry(path.to_owned()).or_insert_with(|| match load(path) {
+            Ok(entries) => {
+                let mut known = Known::default();
+                for (id, entry) in entries.iter().enumerate() {
+                    known.insert(id, &entry.fingerprint, &entry.message, entry.environments.clone());
+                }
+                Read { entries, known }
+            }
+            Err(error) => {
+                errors.push(error);
+                Read::default()
+            }
+        })
+    }
+}
+
+fn load(path: &Path) -> Result<Vec<Entry>, String> {
+    let shown = path.display();
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            format!("there is no baseline `{shown}`; `sqslint baseline create` writes it")
+        }
+        _ => format!("cannot read the baseline `{shown}`: {error}"),
+    })?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err(format!("`{shown}` is no baseline: it is no file, or too large for one"));
+    }
+    let text = std::fs::read(path).map_err(|error| format!("cannot read the baseline `{shown}`: {error}"))?;
+    let file: File = serde_json::from_slice(&text).map_err(|error| {
+        // The place stands before the message, as with every other error.
+        let message = error.to_string();
+        let message = message
+            .rsplit_once(" at line ")
+            .map_or(&*message, |(message, _)| message);
+        format!("{shown}:{}:{}: not a baseline: {message}", error.line(), error.column())
+    })?;
+    if file.version == VERSION {
+        Ok(file.entries)
+    } else {
+        let version = file.version;
+        Err(format!(
+            "{shown}: version {version} of the baseline is not known to this version of sqslint"
+        ))
+    }
+}
+
+/// What to do with a baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Write one of all findings, where there is none yet.
+    Create,
+    /// Add new findings and drop entries that have none.
+    Update,
+    /// Drop entries that have none.
+    Prune,
+}
+
+/// What became of one baseline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The file, as it is shown.
+    pub file: String,
+    /// Entries that it has now.
+    pub entries: usize,
+    /// Entries that were not there.
+    pub added: usize,
+    /// Entries that are gone.
+    pub removed: usize,
+}
+
+/// Does `action` for the baselines of everything under the paths of `options`. The errors are what kept it from
+/// doing so; nothing is written then.
+pub fn write(options: &crate::Options, action: Action) -> (crate::Outcome, Vec<Written>) {
+    crate::run::on_own_threads(|| crate::run::judged(options, |judged| rewrite(options, action, judged)))
+}
+
+/// What `write` needs of a run.
+pub(crate) struct Judged<'a> {
+    pub(crate) found: &'a [Held],
+    /// How many environments there are.
+    pub(crate) environments: usize,
+    pub(crate) coverage: Coverage<'a>,
+    pub(crate) configs: Vec<&'a Config>,
+    pub(crate) config_of: &'a dyn Fn(&str) -> &'a Config,
+    pub(crate) sources: &'a Sources,
+    pub(crate) root: &'a Path,
+}
+
+fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Result<Vec<Written>, Vec<String>> {
+    let baselines = Baselines::new(options.baseline.clone(), judged.root);
+    let file_for = |config: &Config| {
+        let file = baselines.file_for(config);
+        file.unwrap_or_else(|| judged.root.join(NAME))
+    };
+    let mut files: BTreeMap<PathBuf, Vec<Entry>> = BTreeMap::new();
+    for config in &judged.configs {
+        files.entry(file_for(config)).or_default();
+    }
+    for held in judged
+        .found
+        .iter()
+        .filter(|(found, _)| !NEVER_KNOWN.contains(&found.rule))
+    {
+        let file = file_for((judged.config_of)(&held.0.subject.unit));
+        files
+            .entry(file)
+            .or_default()
+            .push(Entry::of(held, judged.environments));
+    }
+    let mut errors = Vec::new();
+    let mut ready = Vec::new();
+    for (path, found) in files {
+        let there = path.exists();
+        if there && action == Action::Create {
+            let shown = judged.sources.shown_of(&path);
+            errors.push(format!(
+                "`{shown}` is there already; `sqslint baseline update` changes it and keeps its reasons"
+            ));
+            continue;
+        }
+        let before = if there || action == Action::Prune {
+            load(&path)
+        } else {
+            Ok(Vec::new())
+        };
+        match before {
+            Ok(before) => ready.push((path, merged(action, before, found, judged))),
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut written = Vec::new();
+    for (path, (entries, added, removed)) in ready {
+        let file = judged.sources.shown_of(&path);
+        save(&path, &entries).map_err(|error| vec![format!("cannot write `{file}`: {error}")])?;
+        written.push(Written {
+            file,
+            entries: entries.len(),
+            added,
+            removed,
+        });
+    }
+    Ok(written)
+}
+
+/// The entries to be written, and how many came and went.
+fn merged(action: Action, before: Vec<Entry>, found: Vec<Entry>, judged: &Judged<'_>) -> (Vec<Entry>, usize, usize) {
+    let mut by_fingerprint: FxHashMap<String, Vec<Entry>> = FxHashMap::default();
+    for entry in found {
+        by_fingerprint.entry(entry.fingerprint.clone()).or_default().push(entry);
+    }
+    let mut kept: Vec<Entry> = Vec::new();
+    let mut removed = 0;
+    let (same, other): (Vec<Entry>, Vec<Entry>) = before.into_iter().partition(|entry| {
+        let now = by_fingerprint.get(&entry.fingerprint).into_iter().flatten();
+        now.into_iter().any(|now| now.message == entry.message)
+    });
+    // Entries with the words of today come first, so that of two with one fingerprint each keeps its own reason.
+    for entry in same.into_iter().chain(other) {
+        let now = by_fingerprint.entry(entry.fingerprint.clone()).or_default();
+        let exact = now.iter().position(|now| now.message == entry.message);
+        match exact.or((!now.is_empty()).then_some(0)).map(|at| now.remove(at)) {
+            Some(_) if action == Action::Prune => kept.push(entry),
+            Some(now) => kept.push(Entry {
+                reason: entry.reason,
+                ..now
+            }),
+            None if judged.coverage.judged(&entry, judged.root) => removed += 1,
+            None => kept.push(entry),
+        }
+    }
+    let mut waiting: Vec<Entry> = by_fingerprint.into_values().flatten().collect();
+    let added = if action == Action::Prune { 0 } else { waiting.len() };
+    if action != Action::Prune {
+        kept.append(&mut waiting);
+    }
+    sort(&mut kept);
+    (kept, added, removed)
+}
+
+/// By unit and resource, so that what belongs together stands together.
+fn sort(entries: &mut [Entry]) {
+    entries.sort_by(|a, b| {
+        let key = |entry: &Entry| {
+            let subject = (entry.unit.clone(), entry.address.clone(), entry.rule.clone());
+            (
+                subject,
+                entry.attribute.clone(),
+                entry.message.clone(),
+                entry.environments.clone(),
+            )
+        };
+        key(a).cmp(&key(b))
+    });
+}
+
+/// Writes beside the file and puts it in its place, so that no half of a baseline is ever read.
+fn save(path: &Path, entries: &[Entry]) -> std::io::Result<()> {
+    let file = File {
+        version: VERSION,
+        entries: entries.to_vec(),
+    };
+    let text = serde_json::to_string_pretty(&file)? + "\n";
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let result = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, target));
+    if result.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    result
+}

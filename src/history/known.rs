@@ -1,0 +1,153 @@
+//! Findings that are known, by fingerprint, environment and number.
+
+use super::NEVER_KNOWN;
+use crate::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+
+/// A finding with the environments it holds in; none where there is only one world.
+pub(crate) type Held = (Diagnostic, Vec<String>);
+
+/// Stands for the one world there is where no environments are declared.
+const ONLY: &str = "";
+
+/// Findings that are known. Each covers one finding in each of its environments.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    by_fingerprint: FxHashMap<String, Vec<Ticket>>,
+}
+
+#[derive(Debug)]
+struct Ticket {
+    id: usize,
+    message: String,
+    /// `None` is every environment.
+    environments: Option<Vec<String>>,
+    /// The environments in which it has covered a finding.
+    used: Vec<String>,
+}
+
+impl Known {
+    /// Adds a finding; `id` is its place among the others.
+    pub(crate) fn insert(&mut self, id: usize, fingerprint: &str, message: &str, environments: Option<Vec<String>>) {
+        let tickets = self.by_fingerprint.entry(fingerprint.to_owned()).or_default();
+        tickets.push(Ticket {
+            id,
+            message: message.to_owned(),
+            environments,
+            used: Vec::new(),
+        });
+    }
+
+    /// The findings of an earlier run.
+    pub(crate) fn of(found: &[Held]) -> Self {
+        let mut known = Known::default();
+        for (id, (finding, environments)) in found.iter().enumerate() {
+            let environments = Some(environments.clone()).filter(|names| !names.is_empty());
+            known.insert(id, &finding.fingerprint(), &finding.headline, environments);
+        }
+        known
+    }
+
+    /// Which of `found` are known in all of their environments. A known finding with the same words is spent first,
+    /// so that of several with one fingerprint it is the changed one that is new.
+    pub(crate) fn covers(&mut self, found: &[&Held]) -> Vec<bool> {
+        let fingerprints: Vec<String> = found.iter().map(|(finding, _)| finding.fingerprint()).collect();
+        let mut open: Vec<Vec<&str>> = found.iter().map(|(_, names)| worlds(names)).collect();
+        for exact in [true, false] {
+            for ((held, fingerprint), open) in found.iter().zip(&fingerprints).zip(&mut open) {
+                let message = exact.then_some(held.0.headline.as_str());
+                if !NEVER_KNOWN.contains(&held.0.rule) {
+                    open.retain(|world| !self.spend(fingerprint, world, message));
+                }
+            }
+        }
+        open.iter().map(Vec::is_empty).collect()
+    }
+
+    /// Those that have covered nothing, in order.
+    pub(crate) fn unused(&self) -> Vec<usize> {
+        let tickets = self.by_fingerprint.values().flatten();
+        let mut ids: Vec<usize> = tickets.filter(|one| one.used.is_empty()).map(|one| one.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    fn spend(&mut self, fingerprint: &str, world: &str, message: Option<&str>) -> bool {
+        let tickets = self.by_fingerprint.get_mut(fingerprint);
+        let ticket = tickets.into_iter().flatten().find(|ticket| {
+            let holds = ticket.environments.as_ref();
+            message.is_none_or(|message| ticket.message == message)
+                && holds.is_none_or(|names| names.iter().any(|name| name == world))
+                && !ticket.used.iter().any(|name| name == world)
+        });
+        if let Some(ticket) = ticket {
+            ticket.used.push(world.to_owned());
+            return true;
+        }
+        false
+    }
+}
+
+fn worlds(names: &[String]) -> Vec<&str> {
+    if names.is_empty() {
+        vec![ONLY]
+    } else {
+        names.iter().map(String::as_str).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Severity, Subject};
+    use crate::source::{Sources, Span};
+    use std::path::Path;
+
+    fn held(address: &str, message: &str, environments: &[&str]) -> Held {
+        let span = Span::new(Sources::default().add(Path::new("a.tf"), ""), 0..0);
+        let subject = Subject {
+            unit: "u".into(),
+            address: address.into(),
+            attribute: "",
+        };
+        let finding = Diagnostic::new("some-rule", Severity::Error, subject, message, span, "");
+        (finding, environments.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    fn covers(known: &[Held], found: &[Held]) -> Vec<bool> {
+        Known::of(known).covers(&found.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_known_finding_covers_one() {
+        let known = [held("q", "30 s", &[])];
+        assert_eq!(covers(&known, &[held("q", "20 s", &[])]), [true]);
+        assert_eq!(covers(&known, &[held("p", "30 s", &[])]), [false]);
+        let twice = [held("q", "20 s", &[]), held("q", "30 s", &[])];
+        assert_eq!(covers(&known, &twice), [false, true]);
+    }
+
+    #[test]
+    fn a_finding_in_another_environment_is_new() {
+        let known = [held("q", "30 s", &["dev"])];
+        assert_eq!(covers(&known, &[held("q", "30 s", &["dev"])]), [true]);
+        assert_eq!(covers(&known, &[held("q", "30 s", &["dev", "prod"])]), [false]);
+        let both = [held("q", "30 s", &["dev", "prod"])];
+        let apart = [held("q", "30 s", &["dev"]), held("q", "20 s", &["prod"])];
+        assert_eq!(covers(&both, &apart), [true, true]);
+    }
+
+    #[test]
+    fn what_covers_nothing_is_told() {
+        let mut known = Known::of(&[held("a", "", &[]), held("b", "", &[])]);
+        known.covers(&[&held("b", "", &[])]);
+        assert_eq!(known.unused(), [0]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_never_known() {
+        let mut unread = held("a.tf", "", &[]);
+        unread.0.rule = "parse-error";
+        assert_eq!(covers(&[unread.clone()], &[unread]), [false]);
+    }
+}

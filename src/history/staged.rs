@@ -1,0 +1,33 @@
+//! Which files a commit touches, or a push: those whose contents in the index differ from `HEAD`, deleted ones and both
+//! names of a renamed one among them; where pre-commit runs for a push, those that differ between its two ends.
+
+use super::git::Git;
+use std::path::{Path, PathBuf};
+
+/// Where pre-commit says what is pushed.
+const ENDS: [&str; 2] = ["PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"];
+
+/// The touched files of the repository at `root`, absolute, whether or not they are there.
+pub(crate) fn touched(root: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+    let refuse = |reason: String| format!("`--staged`: {reason}");
+    let root = root.ok_or_else(|| refuse("this is not a git repository".to_owned()))?;
+    let git = Git::of(root);
+    git.check().map_err(refuse)?;
+    let ends = ENDS.map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let files = match ends {
+        [Some(from), Some(to)] => pushed(&git, &from, &to),
+        _ => git.staged(),
+    };
+    Ok(files.map_err(refuse)?.iter().map(|file| root.join(file)).collect())
+}
+
+fn pushed(git: &Git, from: &str, to: &str) -> Result<Vec<PathBuf>, String> {
+    let commit = |name: &str| {
+        let found = git.commit(name)?;
+        found.ok_or_else(|| format!("`{name}`, which pre-commit names, is no commit here"))
+    };
+    let (from, to) = (commit(from)?, commit(to)?);
+    // As pre-commit compares: with where the two parted, if that is known.
+    let from = git.merge_base(&from, &to).unwrap_or(from);
+    git.changed(&from, &to)
+}

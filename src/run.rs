@@ -1,0 +1,191 @@
+//! One run from its options to its outcome: what is looked for, found, and left out because it was known before.
+
+use crate::config::{Config, Configs};
+use crate::discover::{self, Wanted};
+use crate::history::{self, Baselines, Coverage, Judged};
+use crate::project::{Found, Project};
+use crate::{Options, Outcome, rules};
+use std::path::{Path, PathBuf};
+
+/// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
+const STACK_SIZE: usize = 8 << 20;
+
+/// The directories above which no configuration is looked for.
+fn roots(options: &Options, repository: Option<&PathBuf>, working_directory: &Path) -> Vec<PathBuf> {
+    if let Some(repository) = repository {
+        return vec![repository.clone()];
+    }
+    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
+    let outside = named.filter(|path| !path.starts_with(working_directory));
+    std::iter::once(working_directory.to_owned()).chain(outside).collect()
+}
+
+/// Where a run takes place. Paths are absolute and without symbolic links.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) working_directory: PathBuf,
+    /// Its root, where there is one.
+    pub(crate) repository: Option<PathBuf>,
+}
+
+impl Place {
+    fn of(options: &Options) -> Self {
+        let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
+        let working_directory = working_directory.unwrap_or_default();
+        let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
+        let start = options.paths.iter().map(PathBuf::as_path).chain(stdin).next();
+        let start = start.and_then(|path| path.canonicalize().ok());
+        Place {
+            repository: discover::repository_root(start.as_deref().unwrap_or(&working_directory)),
+            working_directory,
+        }
+    }
+
+    /// The repository's root, or the working directory.
+    pub(crate) fn root(&self) -> &Path {
+        self.repository.as_deref().unwrap_or(&self.working_directory)
+    }
+}
+
+/// Checks everything under the paths of `options`.
+pub(crate) fn check(options: &Options) -> Outcome {
+    on_own_threads(|| judged(options, |_| Ok(())).0)
+}
+
+pub(crate) fn on_own_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().stack_size(STACK_SIZE).build() {
+        Ok(pool) => pool.install(run),
+        // Without threads of our own the caller's must do.
+        Err(_) => run(),
+    }
+}
+
+/// Checks, and hands all findings to `then`, those that are known before as well.
+pub(crate) fn judged<T: Default>(
+    options: &Options,
+    then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
+) -> (Outcome, T) {
+    let place = Place::of(options);
+    let configs = Configs::new(
+        options.config.clone(),
+        roots(options, place.repository.as_ref(), &place.working_directory),
+    );
+    let mut outcome = Outcome::empty(&place);
+    let mut result = T::default();
+    match judge(options, &configs, &place, &mut outcome, then) {
+        Ok(given) => result = given,
+        Err(errors) => outcome.errors.extend(errors),
+    }
+    outcome.errors.sort();
+    outcome.errors.dedup();
+    (outcome, result)
+}
+
+fn judge<T>(
+    options: &Options,
+    configs: &Configs,
+    place: &Place,
+    outcome: &mut Outcome,
+    then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
+) -> Result<T, Vec<String>> {
+    let before = options.since.as_ref();
+    let before = before
+        .map(|name| history::before(name, options, configs, place))
+        .transpose();
+    let before = before.map_err(|error| vec![error])?;
+    let mut touched = Vec::new();
+    if options.staged {
+        touched = history::touched(place.repository.as_deref()).map_err(|error| vec![error])?;
+    }
+    let found = find(options, configs, &touched, place, outcome).map_err(|error| vec![error])?;
+    let (graph, policies) = (&outcome.graph, &found.policies);
+    let config_of = |unit: &str| policies.of(unit);
+    let runs = |rule: &str, unit: &str| {
+        rules::by_id(rule).is_none_or(|rule| options.selection.selects(rule, policies.of(unit)))
+    };
+    let coverage = || Coverage {
+        units: graph.units().iter().map(|unit| unit.name.as_str()).collect(),
+        walked: options
+            .paths
+            .iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .filter(|path| path.is_dir())
+            .collect(),
+        runs: &runs,
+    };
+    let units: Vec<&Config> = graph.units().iter().map(|unit| policies.of(&unit.name)).collect();
+    let result = then(&Judged {
+        found: &found.held,
+        environments: found.environments,
+        coverage: coverage(),
+        configs: units.clone(),
+        config_of: &config_of,
+        sources: &outcome.sources,
+        root: place.root(),
+    })?;
+    let mut known: Vec<bool> = vec![false; found.held.len()];
+    if let Some(mut before) = before {
+        known = before.covers(&found.held.iter().collect::<Vec<_>>());
+    }
+    let mut baselines = Baselines::new(options.baseline.clone(), place.root());
+    for config in &units {
+        baselines.use_for(config);
+    }
+    let accepted = baselines.covers(&found.held, config_of);
+    let errors = baselines.conclude(&coverage(), &outcome.sources, &mut outcome.history);
+    outcome.errors.extend(errors);
+    found.conclude(&known, &accepted, options, outcome);
+    Ok(result)
+}
+
+/// Finds and judges what is asked for; the error is one of the configuration.
+pub(crate) fn find(
+    options: &Options,
+    configs: &Configs,
+    touched: &[PathBuf],
+    place: &Place,
+    outcome: &mut Outcome,
+) -> Result<Found, String> {
+    let repository = place.repository.as_deref();
+    let mut touched = touched.to_vec();
+    let mut inputs = Vec::new();
+    let mut paths = options.paths.clone();
+    if let Some(stdin) = &options.stdin {
+        let (path, input) = discover::stdin(&stdin.text, stdin.path.as_deref(), &place.working_directory)?;
+        outcome.sources.overlay(&path, &stdin.text);
+        inputs.push(input);
+        // What has no place has no neighbours.
+        touched.extend(stdin.path.is_some().then_some(path));
+    }
+    // Files that an environment reads matter to everything that it holds for.
+    let files = paths
+        .iter()
+        .filter(|path| path.is_file())
+        .filter_map(|path| path.canonicalize().ok());
+    for file in files.chain(touched.iter().cloned()).collect::<Vec<_>>() {
+        let config = configs.of(&file).map_err(|error| error.to_string())?;
+        let is_read = config
+            .environments
+            .iter()
+            .any(|environment| environment.given.reads(&file));
+        let above = config.files.first().and_then(|file| file.parent());
+        if let Some(above) = above.filter(|above| is_read && above.starts_with(place.root())) {
+            paths.push(above.to_owned());
+        }
+    }
+    let discovery = discover::discover(&Wanted {
+        paths: &paths,
+        touched: &touched,
+        repository,
+        no_gitignore: options.no_gitignore,
+        lenient: options.allow_empty,
+    });
+    outcome.errors.extend(discovery.errors);
+    outcome.skipped = discovery.skipped;
+    inputs.extend(discovery.inputs);
+    inputs.sort();
+    inputs.dedup();
+    // Without its decisions a project is not judged: what it ignores would be said.
+    let project = Project::new(inputs, configs, options).map_err(|error| error.to_string())?;
+    Ok(project.judge(options, configs, outcome))
+}
