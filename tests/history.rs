@@ -12,7 +12,7 @@ impl Repository {
     /// With these files committed on `main`; `None`, with a message, where there is no git.
     fn new(files: &[(&str, &str)]) -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
-            println!("skipped: there is no git");
+            eprintln!("skipped: there is no git");
             return None;
         }
         let repository = Repository(TemporaryDirectory::with_files(files.iter().copied()));

@@ -31,7 +31,7 @@ fn module(at: usize) -> Vec<File> {
     let mut others = String::new();
     for service in 0..6 {
         let timeout = 10 + (at * 7 + service * 13) % 90;
-        let visibility = if (at + service) % 10 == 0 { timeout } else { 6 * timeout };
+        let visibility = if (at + service).is_multiple_of(10) { timeout } else { 6 * timeout };
         write!(
             main,
             r#"resource "aws_sqs_queue" "q{service}_dlq" {{
@@ -114,7 +114,7 @@ resource "aws_lambda_event_source_mapping" "m{service}" {{
 fn yaml(at: usize) -> String {
     let mut text = "AWSTemplateFormatVersion: '2010-09-09'\nTransform: AWS::Serverless-2016-10-31\nParameters:\n  Stage:\n    Type: String\n    Default: dev\n    AllowedValues: [dev, prod]\nConditions:\n  IsProd: !Equals [!Ref Stage, prod]\nGlobals:\n  Function:\n    Runtime: nodejs22.x\n    Timeout: 30\nResources:\n".to_owned();
     for service in 0..5 {
-        let visibility = if (at + service) % 10 == 0 { 30 } else { 180 };
+        let visibility = if (at + service).is_multiple_of(10) { 30 } else { 180 };
         write!(
             text,
             "  # Takes orders of service {service}.\n  Queue{service}:\n    Type: AWS::SQS::Queue\n    Properties:\n      QueueName: !Sub '${{Stage}}-{at}-{service}'\n      VisibilityTimeout: !If [IsProd, {visibility}, 300]\n      RedrivePolicy:\n        deadLetterTargetArn: !GetAtt Failed{service}.Arn\n        maxReceiveCount: 5\n  Failed{service}:\n    Type: AWS::SQS::Queue\n    Properties:\n      MessageRetentionPeriod: 1209600\n  Function{service}:\n    Type: AWS::Serverless::Function\n    Properties:\n      Handler: index.handler\n      CodeUri: src/\n      Environment:\n        Variables:\n          TABLE: !Ref Table{service}\n      Events:\n        Orders:\n          Type: SQS\n          Properties:\n            Queue: !GetAtt Queue{service}.Arn\n            BatchSize: 10\n            FunctionResponseTypes: [ReportBatchItemFailures]\n  Table{service}:\n    Type: AWS::DynamoDB::Table\n    Properties:\n      BillingMode: PAY_PER_REQUEST\n      AttributeDefinitions:\n        - AttributeName: id\n          AttributeType: S\n      KeySchema:\n        - AttributeName: id\n          KeyType: HASH\n"
@@ -127,7 +127,7 @@ fn yaml(at: usize) -> String {
 fn json(at: usize) -> String {
     let mut resources = Vec::new();
     for service in 0..5 {
-        let visibility = if (at + service) % 10 == 0 { 60 } else { 360 };
+        let visibility = if (at + service).is_multiple_of(10) { 60 } else { 360 };
         resources.push(format!(
             r#"    "Queue{service}": {{
       "Type": "AWS::SQS::Queue",
