@@ -283,9 +283,10 @@ fn graphs_agree_with_the_tools_themselves() {
         println!("wrong {line}");
     }
     assert!(tally.wrong.is_empty(), "{} values are wrong", tally.wrong.len());
-    // Ends of two mappings that only an import names, and of two that a dynamic reference does.
+    // Ends of mappings that only an import or a dynamic reference names (6), timeouts that `Globals` of a file that
+    // is not included may set (10).
     assert!(
-        tally.unresolved.len() <= 6,
+        tally.unresolved.len() <= 16,
         "{} values are unresolved",
         tally.unresolved.len()
     );
