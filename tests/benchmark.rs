@@ -38,8 +38,8 @@ fn run(command: &mut Command) -> Cost {
     let of = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default();
     let mut peak = 0;
     let (wall, ticks) = loop {
-        let stat = of("stat");
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_ascii_whitespace().collect();
+        let process = of("stat");
+        let fields: Vec<&str> = process.rsplit(')').next().unwrap_or("").split_ascii_whitespace().collect();
         let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u32>().ok()).unwrap_or(0);
         if matches!(fields.first(), None | Some(&"Z")) {
             break (start.elapsed(), number(11) + number(12));
