@@ -115,6 +115,12 @@ struct CheckArgs {
     /// Exit with 1 for findings of this severity or above [default: warning, or what the configuration says]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
+    /// Pass over suppressions in the files
+    #[arg(long, help_heading = "Suppression")]
+    no_ignores: bool,
+    /// List what suppressions silence as well
+    #[arg(long, help_heading = "Output")]
+    show_suppressed: bool,
     /// Exit with 0 whatever the findings
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
     exit_zero: bool,

@@ -22,6 +22,16 @@ impl Policies {
         self.by_name.insert(unit.to_owned(), config);
     }
 
+    /// What holds for findings about a file that belongs to no unit.
+    pub(crate) fn insert_missing(&mut self, unit: &str, config: Arc<Config>) {
+        self.by_name.entry(unit.to_owned()).or_insert(config);
+    }
+
+    /// Whether there is a unit called `unit`.
+    pub(crate) fn knows(&self, unit: &str) -> bool {
+        self.by_name.contains_key(unit)
+    }
+
     /// The configuration of the unit called `unit`.
     pub(crate) fn of(&self, unit: &str) -> &Config {
         self.by_name.get(unit).unwrap_or(&self.built_in)

@@ -1,6 +1,6 @@
 //! Lints SQS queues together with what reads them, in Terraform, CloudFormation and SAM.
 //!
-//! [`check`] is the whole pipeline: discover → load → link → judge → sort. It prints nothing, never exits and
+//! [`check`] is the whole pipeline: discover → load → link → judge → suppress → sort. It prints nothing, never exits and
 //! does not panic on any input; `main.rs` prints and chooses the exit code.
 
 pub mod config;
@@ -15,17 +15,19 @@ pub mod report;
 pub mod rules;
 pub mod selection;
 pub mod source;
+pub mod suppress;
 #[doc(hidden)]
 pub mod testing;
 
 use config::{Configs, FailLevel};
-use diagnostic::{Diagnostic, NotEvaluated, Severity};
+use diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use given::Given;
 use graph::Graph;
 use project::Project;
 use selection::Selection;
 use source::Sources;
 use std::path::PathBuf;
+use suppress::Day;
 
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
 const STACK_SIZE: usize = 8 << 20;
@@ -47,6 +49,10 @@ pub struct Options {
     pub min_severity: Severity,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
+    /// Whether suppressions are passed over.
+    pub no_ignores: bool,
+    /// The day that ends of suppressions are compared with; `None` is today.
+    pub today: Option<Day>,
 }
 
 /// What a run found.
@@ -58,6 +64,8 @@ pub struct Outcome {
     pub sources: Sources,
     /// Sorted by path, line, column, rule.
     pub findings: Vec<Diagnostic>,
+    /// What suppressions keep from being findings, in the same order.
+    pub suppressed: Vec<Suppressed>,
     /// What could not be judged, by unit, address and rule.
     pub not_evaluated: Vec<NotEvaluated>,
     /// What kept sqslint from doing its job: paths that do not exist, files that cannot be opened.
@@ -88,6 +96,7 @@ fn run(options: &Options) -> Outcome {
         graph: Graph::default(),
         sources: Sources::new(repository, working_directory),
         findings: Vec::new(),
+        suppressed: Vec::new(),
         not_evaluated: Vec::new(),
         errors: Vec::new(),
         skipped: Vec::new(),

@@ -1,7 +1,9 @@
 //! The units of a run with their configurations: read and judged once for each environment, then put together.
 
+mod suppressed;
+
 use crate::config::{Config, ConfigError, Configs, Environment};
-use crate::diagnostic::{Diagnostic, NotEvaluated};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
 use crate::discover::Input;
 use crate::frontend;
 use crate::given::Given;
@@ -9,7 +11,7 @@ use crate::graph::Graph;
 use crate::judge::{Policies, judge};
 use crate::source::Sources;
 use crate::{Options, Outcome};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +32,8 @@ struct Judged {
     graph: Graph,
     findings: Vec<Diagnostic>,
     not_evaluated: Vec<NotEvaluated>,
+    /// Units that were not read whole.
+    broken: FxHashSet<String>,
 }
 
 impl Project {
@@ -73,6 +77,7 @@ impl Project {
         outcome.graph = first.graph;
         let mut findings: Vec<(Diagnostic, Vec<String>)> = named(first.findings, first.name.as_ref());
         let mut not_evaluated = first.not_evaluated;
+        let mut broken = first.broken;
         let mut environments = 1;
         for next in judged {
             environments += 1;
@@ -82,6 +87,7 @@ impl Project {
                     None => findings.push((found, names)),
                 }
             }
+            broken.extend(next.broken);
             for open in next.not_evaluated {
                 if !not_evaluated.contains(&open) {
                     not_evaluated.push(open);
@@ -96,12 +102,15 @@ impl Project {
             }
         });
         let mut findings: Vec<Diagnostic> = findings.collect();
-        findings.retain(|found| found.severity >= options.min_severity);
-        sort(&mut findings, &outcome.sources);
-        outcome.findings = join_calls(findings);
         not_evaluated
             .sort_by(|a: &NotEvaluated, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
         outcome.not_evaluated = not_evaluated;
+        if !options.no_ignores {
+            findings = suppressed::told_apart(findings, broken, options, configs, &mut policies, outcome);
+        }
+        findings.retain(|found| found.severity >= options.min_severity);
+        sort(&mut findings, &outcome.sources);
+        outcome.findings = join_calls(findings);
         outcome.fails = outcome.findings.iter().any(|found| {
             let level = options.fail_level.or(policies.of(&found.subject.unit).fail_level);
             level.unwrap_or_default().fails(found.severity)
@@ -132,12 +141,16 @@ impl Project {
         outcome: &mut Outcome,
     ) -> Judged {
         let (mut parts, mut findings) = (Vec::new(), Vec::new());
+        let mut broken = FxHashSet::default();
         for group in &self.groups {
             let Some(given) = group.given(name.as_deref(), &options.given) else {
                 continue;
             };
             for loaded in frontend::load(&group.inputs, &given, &outcome.sources) {
                 let unit = loaded.graph.unit.name.clone();
+                if !loaded.diagnostics.is_empty() {
+                    broken.insert(unit.clone());
+                }
                 let config = configs
                     .of(&place(&unit, &outcome.sources))
                     .unwrap_or_else(|_| group.config.clone());
@@ -156,6 +169,7 @@ impl Project {
             graph,
             findings,
             not_evaluated,
+            broken,
         }
     }
 }
@@ -188,11 +202,14 @@ fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<(Diagno
 }
 
 fn sort(findings: &mut [Diagnostic], sources: &Sources) {
-    findings.sort_by_cached_key(|found| {
-        let span = found.primary().span;
-        let path = sources.file(span.file).name().to_owned();
-        (path, span.start, found.rule, found.subject.clone())
-    });
+    findings.sort_by_cached_key(|found| order(found, sources));
+}
+
+/// Path, place, rule, and what it is about.
+fn order(found: &Diagnostic, sources: &Sources) -> (String, u32, &'static str, Subject) {
+    let span = found.primary().span;
+    let path = sources.file(span.file).name().to_owned();
+    (path, span.start, found.rule, found.subject.clone())
 }
 
 /// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one

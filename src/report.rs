@@ -9,8 +9,9 @@ pub mod human;
 pub mod json;
 mod prose;
 pub mod summary;
+mod suppressed;
 
-use crate::diagnostic::{Diagnostic, NotEvaluated};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
 use crate::source::Sources;
 
 /// What a format may show.
@@ -20,6 +21,10 @@ pub struct Report<'a> {
     pub sources: &'a Sources,
     /// Sorted.
     pub findings: &'a [Diagnostic],
+    /// What suppressions silence, sorted.
+    pub suppressed: &'a [Suppressed],
+    /// Whether formats for people show that, too.
+    pub show_suppressed: bool,
     /// What could not be judged.
     pub not_evaluated: &'a [NotEvaluated],
     /// What kept sqslint from doing its job.

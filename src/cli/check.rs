@@ -27,6 +27,8 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         fail_level: arguments.fail_level.map(FailLevel::level),
         min_severity: arguments.min_severity.severity(),
         force_exclude: arguments.force_exclude,
+        no_ignores: arguments.no_ignores,
+        today: None,
     });
     let units = units(&outcome);
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
@@ -37,6 +39,8 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let report = Report {
         sources: &outcome.sources,
         findings: &outcome.findings,
+        suppressed: &outcome.suppressed,
+        show_suppressed: arguments.show_suppressed,
         not_evaluated: &outcome.not_evaluated,
         errors: &errors,
         units: &units,
@@ -61,6 +65,8 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
     let report = Report {
         sources: &Sources::default(),
         findings: &[],
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &[],
         errors: &[error],
         units: &Units::default(),

@@ -22,5 +22,5 @@ pub fn render(report: &Report<'_>) -> String {
             at.line, at.column, found.severity, found.rule
         );
     }
-    text
+    text + &super::suppressed::render(report)
 }

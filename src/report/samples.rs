@@ -79,6 +79,8 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
     ask(&Report {
         sources,
         findings,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
         units: &Units::default(),
@@ -132,6 +134,8 @@ fn machine_formats() {
     let report = Report {
         sources: &sources,
         findings: &findings,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &not_evaluated,
         errors: &["cannot read `x.tf`".to_owned()],
         units: &Units {
@@ -167,6 +171,8 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
     let report = Report {
         sources: &sources,
         findings: &findings,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &not_evaluated,
         errors: &[],
         units: &units,

@@ -14,6 +14,7 @@ use crate::source::{FileId, Span};
 use std::sync::Arc;
 
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
+pub(in crate::frontend) use scan::traced;
 pub(super) use json::{parse as parse_json, parse_values as parse_json_values, unread};
 
 /// An expression and its place.
