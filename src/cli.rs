@@ -4,13 +4,16 @@
 
 mod check;
 mod config;
+mod explain;
 mod graph;
 mod inputs;
+mod manual;
 mod rules;
 mod variables;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
+use explain::ExplainArgs;
 use inputs::InputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
@@ -28,11 +31,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Lint files and directories
     Check(CheckArgs),
-    /// Print the page of a rule
-    Explain {
-        /// Its id, as in `error[rule-id]`
-        rule: String,
-    },
+    /// Print the page of a rule, or what is known of a line and who judged it
+    Explain(ExplainArgs),
     /// Print queues, functions and event source mappings as they were understood
     Graph(GraphArgs),
     /// Print the settings, their file, or their schema
@@ -42,6 +42,13 @@ enum Command {
     },
     /// Write a commented sqslint.toml
     Init,
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, as roff
+    Man,
     /// List the rules
     Rules {
         /// How to list them
@@ -229,9 +236,14 @@ impl Cli {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
-            Command::Explain { rule } => rules::explain(&rule, streams),
+            Command::Explain(arguments) => explain::run(&arguments, streams),
             Command::Config { command } => config::run(&command, streams),
             Command::Init => config::init(streams),
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);
+                Ok(Exit::Clean)
+            }
+            Command::Man => manual::render(streams.out).map(|()| Exit::Clean),
             Command::Rules { format } => rules::list(format, streams),
         }
     }

@@ -10,7 +10,7 @@ mod file;
 mod load;
 
 pub use duration::Duration;
-pub use error::ConfigError;
+pub use error::{ConfigError, shown};
 pub use load::{Configs, NAMES, Source};
 
 use crate::diagnostic::Severity;

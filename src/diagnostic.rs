@@ -125,6 +125,18 @@ impl Diagnostic {
         self
     }
 
+    /// Adds the labels that another finding of the same subject has.
+    pub fn add_labels(&mut self, others: &[Label]) {
+        for label in others {
+            if !self.labels.contains(label) {
+                self.labels.push(Label {
+                    primary: false,
+                    ..label.clone()
+                });
+            }
+        }
+    }
+
     /// Sets the arithmetic.
     #[must_use]
     pub fn calculation(mut self, text: impl Into<String>) -> Self {

@@ -14,6 +14,7 @@ pub mod limits;
 mod lookup;
 mod polling;
 pub mod text;
+pub mod values;
 
 pub use access::Access;
 pub use alarms::Watch;

@@ -5,13 +5,13 @@ use crate::diagnostic::{Diagnostic, NotEvaluated};
 use crate::graph::{Graph, UnitId};
 use crate::rules::{self, Findings, Rule, Settings};
 use crate::selection::Selection;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Which configuration holds for which unit.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Policies {
     by_name: FxHashMap<String, Arc<Config>>,
     built_in: Arc<Config>,
@@ -55,13 +55,23 @@ impl Policies {
     }
 }
 
+/// What the rules say of one graph.
+#[derive(Debug, Default)]
+pub(crate) struct Judged {
+    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) not_evaluated: Vec<NotEvaluated>,
+    /// Which rule looked at which value, where that was asked for.
+    pub(crate) looked: Vec<(&'static str, Span)>,
+}
+
 /// What the rules say of `graph`, as far as it is asked for.
 pub(crate) fn judge(
     graph: &Graph,
     sources: &Sources,
     selection: &Selection,
     policies: &Policies,
-) -> (Vec<Diagnostic>, Vec<NotEvaluated>) {
+    trace: bool,
+) -> Judged {
     let settings = policies.settings(graph);
     let runs = |rule: &Rule| {
         let mut units = graph.units().iter();
@@ -70,18 +80,28 @@ pub(crate) fn judge(
     let chosen: Vec<&'static Rule> = rules::RULES.iter().copied().filter(|rule| runs(rule)).collect();
     let judged: Vec<_> = chosen
         .par_iter()
-        .map(|rule| (*rule, Findings::new(graph, rule, &settings).run()))
+        .map(|rule| {
+            let findings = Findings::new(graph, rule, &settings);
+            if trace {
+                return (*rule, findings.run_traced());
+            }
+            let (found, open) = findings.run();
+            (*rule, (found, open, FxHashSet::default()))
+        })
         .collect();
-    let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
-    for (rule, (found, open)) in judged {
+    let mut all = Judged::default();
+    for (rule, (found, open, looked)) in judged {
         let found = found
             .into_iter()
             .filter_map(|found| asked_for(rule, found, sources, selection, policies));
-        findings.extend(found);
+        all.findings.extend(found);
         let is_asked = |open: &NotEvaluated| selection.selects(rule, policies.of(&open.subject.unit));
-        not_evaluated.extend(open.into_iter().filter(is_asked));
+        all.not_evaluated.extend(open.into_iter().filter(is_asked));
+        let mut looked: Vec<Span> = looked.into_iter().collect();
+        looked.sort_unstable();
+        all.looked.extend(looked.into_iter().map(|span| (rule.id, span)));
     }
-    (findings, not_evaluated)
+    all
 }
 
 /// `found`, with the severity that its unit gives it; `None` where its unit does not want to hear of it.

@@ -6,6 +6,7 @@
 pub mod config;
 pub mod diagnostic;
 pub mod discover;
+pub mod explain;
 pub mod frontend;
 pub mod given;
 pub mod graph;
@@ -25,12 +26,22 @@ use given::Given;
 use graph::Graph;
 use project::Project;
 use selection::Selection;
-use source::Sources;
-use std::path::PathBuf;
+use source::{Sources, Span};
+use std::path::{Path, PathBuf};
 use suppress::Day;
 
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
 const STACK_SIZE: usize = 8 << 20;
+
+/// The directories above which no configuration is looked for.
+fn roots(options: &Options, repository: Option<&PathBuf>, working_directory: &Path) -> Vec<PathBuf> {
+    if let Some(repository) = repository {
+        return vec![repository.clone()];
+    }
+    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
+    let outside = named.filter(|path| !path.starts_with(working_directory));
+    std::iter::once(working_directory.to_owned()).chain(outside).collect()
+}
 
 /// What to check, and with which rules.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +58,8 @@ pub struct Options {
     pub fail_level: Option<FailLevel>,
     /// Findings below it are left out.
     pub min_severity: Severity,
+    /// Whether to keep which rule looked at which value.
+    pub trace: bool,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
     /// Whether suppressions are passed over.
@@ -72,6 +85,8 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// What was passed over on the way: `cdk.out`, `.terraform`…
     pub skipped: Vec<String>,
+    /// Which rule looked at which value, where that was asked for.
+    pub looked: Vec<(&'static str, Span)>,
     /// Whether a finding reaches the level that fails the run.
     pub fails: bool,
 }
@@ -90,8 +105,10 @@ fn run(options: &Options) -> Outcome {
     let working_directory = working_directory.unwrap_or_default();
     let start = options.paths.first().and_then(|path| path.canonicalize().ok());
     let repository = discover::repository_root(start.as_deref().unwrap_or(&working_directory));
-    let roots = vec![repository.clone().unwrap_or_else(|| working_directory.clone())];
-    let configs = Configs::new(options.config.clone(), roots);
+    let configs = Configs::new(
+        options.config.clone(),
+        roots(options, repository.as_ref(), &working_directory),
+    );
     let mut outcome = Outcome {
         graph: Graph::default(),
         sources: Sources::new(repository, working_directory),
@@ -100,6 +117,7 @@ fn run(options: &Options) -> Outcome {
         not_evaluated: Vec::new(),
         errors: Vec::new(),
         skipped: Vec::new(),
+        looked: Vec::new(),
         fails: false,
     };
     let discovery = discover::discover(&options.paths);

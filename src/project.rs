@@ -14,6 +14,7 @@ use crate::{Options, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use suppressed::Silenced;
 
 /// Inputs that the same environments hold for.
 struct Group {
@@ -71,43 +72,30 @@ impl Project {
         for name in self.environments() {
             judged.push(self.judge_in(name, options, configs, &mut policies, outcome));
         }
-        let several = judged.len() > 1;
-        let mut judged = judged.into_iter();
-        let Some(first) = judged.next() else { return };
-        outcome.graph = first.graph;
-        let mut findings: Vec<(Diagnostic, Vec<String>)> = named(first.findings, first.name.as_ref());
-        let mut not_evaluated = first.not_evaluated;
-        let mut broken = first.broken;
-        let mut environments = 1;
-        for next in judged {
-            environments += 1;
-            for (found, names) in named(next.findings, next.name.as_ref()) {
-                match findings.iter_mut().find(|(known, _)| *known == found) {
-                    Some((_, known)) => known.extend(names),
-                    None => findings.push((found, names)),
-                }
+        let silenced = if options.no_ignores {
+            Silenced::default()
+        } else {
+            suppressed::take_out(&mut judged, options, configs, &mut policies, &outcome.sources)
+        };
+        outcome.suppressed = silenced.suppressed;
+        let environments = judged.len();
+        let mut found = Vec::new();
+        for (at, one) in judged.into_iter().enumerate() {
+            found.push((one.name, one.findings));
+            if at == 0 {
+                outcome.graph = one.graph;
             }
-            broken.extend(next.broken);
-            for open in next.not_evaluated {
-                if !not_evaluated.contains(&open) {
-                    not_evaluated.push(open);
+            for open in one.not_evaluated {
+                if environments == 1 || !outcome.not_evaluated.contains(&open) {
+                    outcome.not_evaluated.push(open);
                 }
             }
         }
-        let findings = findings.into_iter().map(|(found, names)| {
-            if several && names.len() < environments {
-                found.in_environments(&names)
-            } else {
-                found
-            }
-        });
-        let mut findings: Vec<Diagnostic> = findings.collect();
-        not_evaluated
+        outcome
+            .not_evaluated
             .sort_by(|a: &NotEvaluated, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
-        outcome.not_evaluated = not_evaluated;
-        if !options.no_ignores {
-            findings = suppressed::told_apart(findings, broken, options, configs, &mut policies, outcome);
-        }
+        let mut findings = of_environments(found, environments);
+        findings.extend(silenced.complaints);
         findings.retain(|found| found.severity >= options.min_severity);
         sort(&mut findings, &outcome.sources);
         outcome.findings = join_calls(findings);
@@ -162,13 +150,14 @@ impl Project {
             }
         }
         let graph = Graph::assemble(parts);
-        let (found, not_evaluated) = judge(&graph, &outcome.sources, &options.selection, policies);
-        findings.extend(found);
+        let judged = judge(&graph, &outcome.sources, &options.selection, policies, options.trace);
+        findings.extend(judged.findings);
+        outcome.looked.extend(judged.looked);
         Judged {
             name,
             graph,
             findings,
-            not_evaluated,
+            not_evaluated: judged.not_evaluated,
             broken,
         }
     }
@@ -194,6 +183,44 @@ fn place(name: &str, sources: &Sources) -> PathBuf {
     let path: &Path = Path::new(name);
     let joined = base.join(path);
     joined.canonicalize().unwrap_or(joined)
+}
+
+/// Whether two environments say the same of one subject.
+fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    fn said(found: &Diagnostic) -> impl PartialEq + '_ {
+        let text = (&found.headline, &found.calculation, &found.help, &found.when);
+        (found.rule, &found.subject, found.severity, found.primary().span, text)
+    }
+    said(one) == said(other)
+}
+
+/// The findings of environments, of which there are `count`: one that does not hold in all says in which.
+fn of_environments(found: Vec<(Option<String>, Vec<Diagnostic>)>, count: usize) -> Vec<Diagnostic> {
+    let mut found = found.into_iter();
+    let Some((first, findings)) = found.next() else {
+        return Vec::new();
+    };
+    let mut findings: Vec<(Diagnostic, Vec<String>)> = named(findings, first.as_ref());
+    for (name, next) in found {
+        for (found, names) in named(next, name.as_ref()) {
+            match findings.iter_mut().find(|(known, _)| says_the_same(known, &found)) {
+                Some((known, environments)) => {
+                    environments.extend(names);
+                    // The same number may come from another file there.
+                    known.add_labels(found.labels());
+                }
+                None => findings.push((found, names)),
+            }
+        }
+    }
+    let findings = findings.into_iter().map(|(found, names)| {
+        if count > 1 && names.len() < count {
+            found.in_environments(&names)
+        } else {
+            found
+        }
+    });
+    findings.collect()
 }
 
 fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<(Diagnostic, Vec<String>)> {

@@ -275,6 +275,8 @@ pub struct Findings<'g> {
     said: FxHashMap<(UnitId, Subject), (usize, Condition)>,
     not_evaluated: Vec<NotEvaluated>,
     noted: FxHashSet<(Subject, String, Span)>,
+    /// The places of values that the rule asked for, where they are wanted.
+    looked: Option<FxHashSet<Span>>,
 }
 
 impl<'g> Findings<'g> {
@@ -288,7 +290,17 @@ impl<'g> Findings<'g> {
             said: FxHashMap::default(),
             not_evaluated: Vec::new(),
             noted: FxHashSet::default(),
+            looked: None,
         }
+    }
+
+    /// Runs the rule and keeps where the values stand that it asks for.
+    pub fn run_traced(mut self) -> (Vec<Diagnostic>, Vec<NotEvaluated>, FxHashSet<Span>) {
+        self.looked = Some(FxHashSet::default());
+        if let Some(check) = self.rule.check {
+            check(self.graph, &mut self);
+        }
+        (self.diagnostics, self.not_evaluated, self.looked.unwrap_or_default())
     }
 
     /// Runs the rule.
@@ -325,6 +337,10 @@ impl<'g> Findings<'g> {
             let both = world.and(&case.when);
             if !both.is_possible() {
                 continue;
+            }
+            if let Some(looked) = &mut self.looked {
+                looked.insert(case.span);
+                looked.extend(case.origins.iter().map(|origin| origin.span));
             }
             match &case.state {
                 crate::graph::State::Unresolved(reason) => {

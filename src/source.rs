@@ -241,6 +241,13 @@ impl Sources {
         FileId(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
+    /// The file at `path`, where it was added.
+    pub fn find(&self, path: &Path) -> Option<FileId> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let at = files.by_path.get(path).copied()?;
+        Some(FileId(u32::try_from(at).unwrap_or(u32::MAX)))
+    }
+
     /// Marks a file as one that may hold secrets.
     pub fn guard(&self, id: FileId) {
         self.file(id).guarded.store(true, Ordering::Relaxed);

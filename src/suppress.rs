@@ -31,37 +31,6 @@ pub trait Policy {
     fn unit_of(&self, file: FileId) -> String;
 }
 
-/// Findings told apart.
-#[derive(Debug, Default)]
-pub struct Applied {
-    /// Those that nothing silences.
-    pub findings: Vec<Diagnostic>,
-    /// The others.
-    pub suppressed: Vec<Suppressed>,
-    /// What is wrong with suppressions.
-    pub complaints: Vec<Diagnostic>,
-}
-
-/// Tells `findings` apart by what `written` covers.
-pub fn apply(
-    findings: Vec<Diagnostic>,
-    written: Vec<Written>,
-    today: Day,
-    sources: &Sources,
-    policy: &dyn Policy,
-) -> Applied {
-    let mut all = Suppressions::new(written, today);
-    let mut applied = Applied::default();
-    for finding in findings {
-        match all.judge(finding, policy) {
-            Ok(suppressed) => applied.suppressed.push(suppressed),
-            Err(finding) => applied.findings.push(finding),
-        }
-    }
-    applied.complaints = complaints::all(&all, sources, policy);
-    applied
-}
-
 /// A suppression, and what became of it.
 struct Suppression {
     written: Written,
@@ -113,7 +82,8 @@ struct Reach {
     file: Vec<Named>,
 }
 
-struct Suppressions {
+/// The suppressions of a run.
+pub struct Suppressions {
     all: Vec<Suppression>,
     reach: FxHashMap<(FileId, &'static str), Reach>,
     today: Day,
@@ -131,7 +101,8 @@ fn rules_of(name: &str) -> impl Iterator<Item = &'static Rule> {
 }
 
 impl Suppressions {
-    fn new(written: Vec<Written>, today: Day) -> Self {
+    /// What is written, on a day.
+    pub fn new(written: Vec<Written>, today: Day) -> Self {
         let all: Vec<Suppression> = written.into_iter().map(Suppression::new).collect();
         let mut reach: FxHashMap<(FileId, &'static str), Reach> = FxHashMap::default();
         for (suppression, one) in all.iter().enumerate() {
@@ -161,6 +132,11 @@ impl Suppressions {
         Suppressions { all, reach, today }
     }
 
+    /// What is wrong with suppressions, once all findings are judged.
+    pub fn complaints(&self, sources: &Sources, policy: &dyn Policy) -> Vec<Diagnostic> {
+        complaints::all(self, sources, policy)
+    }
+
     /// The names that cover a label of `finding`, or a call that it is inside of, in the order of the files.
     fn covering(&self, finding: &Diagnostic) -> Vec<Named> {
         let mut found = Vec::new();
@@ -186,7 +162,8 @@ impl Suppressions {
     }
 
     /// The finding as it is suppressed, or as it stays.
-    fn judge(&mut self, finding: Diagnostic, policy: &dyn Policy) -> Result<Suppressed, Diagnostic> {
+    #[allow(clippy::result_large_err)] // no error, but the other case
+    pub fn judge(&mut self, finding: Diagnostic, policy: &dyn Policy) -> Result<Suppressed, Diagnostic> {
         let covering = self.covering(&finding);
         if covering.is_empty() {
             return Err(finding);

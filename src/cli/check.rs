@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         min_severity: arguments.min_severity.severity(),
         force_exclude: arguments.force_exclude,
         no_ignores: arguments.no_ignores,
-        today: None,
+        ..Options::default()
     });
     let units = units(&outcome);
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();

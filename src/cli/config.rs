@@ -81,7 +81,7 @@ pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Res
         }),
         ConfigCommand::Path { path, config } => {
             with_config(path, config, streams, |config, streams| match config.files.first() {
-                Some(file) => writeln!(streams.out, "{}", printable(&file.display().to_string())),
+                Some(file) => writeln!(streams.out, "{}", printable(&sqslint::config::shown(file))),
                 None => writeln!(streams.err, "sqslint: no configuration file; what is built in holds"),
             })
         }
@@ -146,7 +146,7 @@ fn shown(config: &Config) -> String {
     line("exclude", list(&config.exclude_patterns));
     line("require-reason", config.require_reason.to_string());
     if let Some(baseline) = &config.baseline {
-        line("baseline", quoted(&baseline.display().to_string()));
+        line("baseline", quoted(&sqslint::config::shown(baseline)));
     }
     for rule in RULES {
         let set = config.rule(rule);

@@ -159,9 +159,7 @@ impl Reader<'_> {
             config,
             requires_reason: file.require_reason,
             keys,
-            origin: self
-                .path
-                .map_or_else(|| "--config".to_owned(), |path| path.display().to_string()),
+            origin: self.path.map_or_else(|| "--config".to_owned(), super::error::shown),
         })
     }
 

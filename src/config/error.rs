@@ -2,7 +2,16 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// `path` as people read it: from the working directory on where it lies below.
+pub fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let below = here
+        .ok()
+        .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    below.as_deref().unwrap_or(path).display().to_string()
+}
 
 /// A configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,8 +59,7 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.path.as_ref().map(|path| path.display().to_string());
-        let name = name.unwrap_or_else(|| "--config".to_owned());
+        let name = self.path.as_deref().map_or_else(|| "--config".to_owned(), shown);
         match self.position() {
             Some((line, column)) => write!(f, "{name}:{line}:{column}: {}", self.message)?,
             None => write!(f, "{name}: {}", self.message)?,

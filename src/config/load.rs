@@ -105,9 +105,9 @@ fn read_chain(file: &Path) -> Result<Config, ConfigError> {
             return Err(refuse("`extend` comes back to this file".to_owned()));
         }
         let text = read(&path).map_err(|error| extended(from.as_ref(), &path, error))?;
-        let base = path.parent().unwrap_or(Path::new("")).to_owned();
+        let base = canonical.parent().unwrap_or(Path::new("")).to_owned();
+        let checked = Checked::parse(&text, Some(&canonical), &base)?;
         seen.push(canonical);
-        let checked = Checked::parse(&text, Some(&path), &base)?;
         next = checked.extend.clone().map(|(target, span)| {
             let place = ConfigError {
                 path: Some(path.clone()),

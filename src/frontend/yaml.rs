@@ -2,14 +2,17 @@
 //! applies them, because CloudFormation's own tools stand on it. Short tags (`!Ref x`) become their long form
 //! (`Ref: x`). It does not know what any intrinsic means.
 
+mod frame;
+mod origin;
 mod scalar;
 
-use super::tree::{Entry, Node, Parsed, SyntaxError, Value, keep_last};
-use crate::source::{FileId, Span};
+use super::tree::{Node, Parsed, SyntaxError, Value, keep_last};
+use crate::source::FileId;
+use frame::{Children, Frame, Meaning, Measured, Pending, UNKNOWN_ALIAS, fold, meaning, merge, pair};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
+use origin::{Origin, REPAIR};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,12 +20,6 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 256;
 /// Nodes that may be copied for anchors and aliases in one file.
 const MAX_COPIES: usize = 100_000;
-/// Continuation lines that are indented too little and mended.
-const MAX_REPAIRS: usize = 64;
-/// Wider than any template is indented.
-const REPAIR: &str = "                                                                                ";
-/// Stands for an alias that cannot be written out. No such function exists, so its value is unresolved to readers.
-const UNKNOWN_ALIAS: &str = "Fn::UnknownAlias";
 
 /// Reads every document of a file. A document that is broken is left out; those after it are read.
 pub(super) fn parse(text: &str, file: FileId) -> Parsed {
@@ -40,106 +37,6 @@ pub(super) fn parse(text: &str, file: FileId) -> Parsed {
         };
         body.to_mut().insert_str(at, REPAIR);
         origin.inserted.push(at);
-    }
-}
-
-/// Leads from the text that is parsed back to the file.
-struct Origin {
-    file: FileId,
-    /// The byte order mark's length.
-    base: usize,
-    /// Where [`REPAIR`] was inserted, ascending.
-    inserted: Vec<usize>,
-}
-
-impl Origin {
-    /// Only forward: a place that was mended in vain is not mended again.
-    fn may_repair(&self, at: usize) -> bool {
-        self.inserted.len() < MAX_REPAIRS && self.inserted.last().is_none_or(|&last| at > last + REPAIR.len())
-    }
-
-    fn offset(&self, at: usize) -> usize {
-        let before = self.inserted.partition_point(|&place| place < at);
-        let within = before
-            .checked_sub(1)
-            .and_then(|last| self.inserted.get(last))
-            .map_or(0, |&last| (last + REPAIR.len()).saturating_sub(at));
-        self.base + (at + within).saturating_sub(before * REPAIR.len())
-    }
-
-    fn span(&self, range: &Range<usize>) -> Span {
-        Span::new(self.file, self.offset(range.start)..self.offset(range.end))
-    }
-}
-
-/// A node with what is needed to bound its copies.
-#[derive(Clone)]
-struct Measured {
-    node: Node,
-    /// The text as written, where it is a scalar: what it means as a key.
-    text: Option<Arc<str>>,
-    /// How many nodes it is made of.
-    size: usize,
-    /// How many levels it has.
-    height: usize,
-}
-
-impl Measured {
-    fn leaf(node: Node, text: Option<Arc<str>>) -> Self {
-        Measured {
-            node,
-            text,
-            size: 1,
-            height: 1,
-        }
-    }
-}
-
-/// What a mapping waits for.
-enum Pending {
-    Key,
-    Value(Arc<str>, Span),
-    Merge,
-    /// The value of a key that is no scalar.
-    Dropped,
-}
-
-enum Children {
-    Sequence(Vec<Node>),
-    Mapping {
-        entries: Vec<Entry>,
-        merged: Vec<Entry>,
-        pending: Pending,
-    },
-}
-
-/// A tag as far as it matters.
-enum Meaning {
-    /// A short form; this is the long one.
-    Function(Arc<str>),
-    /// `!!int` and its like.
-    Core(String),
-    /// `!`: a string.
-    Plain,
-    None,
-}
-
-/// A collection that is being read.
-struct Frame {
-    children: Children,
-    anchor: usize,
-    meaning: Meaning,
-    tag: Option<Range<usize>>,
-    extent: Option<Range<usize>>,
-    size: usize,
-    height: usize,
-}
-
-impl Frame {
-    fn cover(&mut self, range: &Range<usize>) {
-        let extent = self.extent.get_or_insert_with(|| range.clone());
-        extent.start = extent.start.min(range.start);
-        extent.end = extent.end.max(range.end);
     }
 }
 
@@ -527,88 +424,6 @@ impl<'t> Builder<'t> {
             self.error(range, message.to_owned());
         }
         Ok(())
-    }
-}
-
-/// Takes a node into a mapping; says why where it does not belong there.
-fn pair(entries: &mut Vec<Entry>, merged: &mut Vec<Entry>, pending: &mut Pending, node: Node) -> Option<&'static str> {
-    match std::mem::replace(pending, Pending::Key) {
-        Pending::Key => {
-            *pending = Pending::Dropped;
-            Some("a key must be a string")
-        }
-        Pending::Value(key, key_span) => {
-            entries.push(Entry {
-                key,
-                key_span,
-                value: node,
-            });
-            None
-        }
-        Pending::Merge => inherit(merged, node),
-        Pending::Dropped => None,
-    }
-}
-
-/// The entries that `<<` brings in: those of a mapping, or of several, the first of which wins.
-fn inherit(merged: &mut Vec<Entry>, node: Node) -> Option<&'static str> {
-    const NO_MAPPING: &str = "`<<` takes a mapping or a list of mappings";
-    match node.value {
-        Value::Mapping(entries) if entries.iter().any(|entry| &*entry.key == UNKNOWN_ALIAS) => None,
-        Value::Mapping(entries) => {
-            merged.extend(entries);
-            None
-        }
-        Value::Sequence(items) => {
-            let mut refused = None;
-            for item in items {
-                match item.value {
-                    Value::Mapping(entries) => merged.extend(entries),
-                    _ => refused = Some(NO_MAPPING),
-                }
-            }
-            refused
-        }
-        _ => Some(NO_MAPPING),
-    }
-}
-
-/// Adds what `<<` brought in; the mapping's own keys win, then the first.
-fn merge(entries: &mut Vec<Entry>, merged: Vec<Entry>) {
-    if merged.is_empty() {
-        return;
-    }
-    let mut known: HashSet<Arc<str>> = entries.iter().map(|entry| entry.key.clone()).collect();
-    for entry in merged {
-        if known.insert(entry.key.clone()) {
-            entries.push(entry);
-        }
-    }
-}
-
-/// `!Ref x` as `Ref: x`.
-fn fold(key: Arc<str>, key_span: Span, span: Span, value: Node) -> Node {
-    let entry = Entry { key, key_span, value };
-    Node {
-        span,
-        value: Value::Mapping(vec![entry]),
-    }
-}
-
-fn meaning(tag: Option<&Tag>) -> Meaning {
-    let Some(tag) = tag else {
-        return Meaning::None;
-    };
-    if let Some(kind) = tag.suffix_in_namespace("tag:yaml.org,2002:") {
-        return Meaning::Core(kind.into_owned());
-    }
-    let (handle, name) = tag.parts();
-    match (handle, name) {
-        ("!", "") | ("", "!") => Meaning::Plain,
-        ("!", "Ref" | "Condition") => Meaning::Function(Arc::from(name)),
-        ("!", name) if name.starts_with("Fn::") => Meaning::Function(Arc::from(name)),
-        ("!", name) => Meaning::Function(Arc::from(format!("Fn::{name}"))),
-        _ => Meaning::None,
     }
 }
 

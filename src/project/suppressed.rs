@@ -1,6 +1,6 @@
 //! What suppressions need to know of a run: which rules ran over which files, and what the configurations let them do.
 
-use super::join_calls;
+use super::Judged;
 use crate::config::{Config, Configs};
 use crate::diagnostic::{Diagnostic, Suppressed};
 use crate::graph::{Graph, Resource};
@@ -8,74 +8,83 @@ use crate::judge::Policies;
 use crate::rules::{self, Rule};
 use crate::selection::{Selection, covers};
 use crate::source::{FileId, Sources, Span};
-use crate::suppress::{Day, Policy, apply};
-use crate::{Options, Outcome, frontend};
+use crate::suppress::{Day, Policy, Suppressions, Written};
+use crate::{Options, frontend};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Tells `findings` apart, and adds what is wrong with suppressions. `broken` are the units that were not read whole.
-pub(super) fn told_apart(
-    findings: Vec<Diagnostic>,
-    broken: FxHashSet<String>,
+/// What suppressions did in a run.
+#[derive(Default)]
+pub(super) struct Silenced {
+    /// What they keep from being findings.
+    pub(super) suppressed: Vec<Suppressed>,
+    /// What is wrong with them.
+    pub(super) complaints: Vec<Diagnostic>,
+}
+
+/// Takes out of every environment's findings what suppressions silence.
+pub(super) fn take_out(
+    judged: &mut [Judged],
     options: &Options,
     configs: &Configs,
     policies: &mut Policies,
-    outcome: &mut Outcome,
-) -> Vec<Diagnostic> {
-    let sources = &outcome.sources;
+    sources: &Sources,
+) -> Silenced {
     let written = frontend::suppressions(sources);
     if written.is_empty() {
-        return findings;
+        return Silenced::default();
     }
-    let units = units_by_file(&outcome.graph);
-    let mut files: FxHashMap<FileId, About> = FxHashMap::default();
-    for one in &written {
-        let file = one.span.file;
-        files
-            .entry(file)
-            .or_insert_with(|| About::new(file, units.get(&file), configs, policies, sources));
+    let run = Run::new(&written, judged, options, configs, policies, sources);
+    let mut suppressions = Suppressions::new(written, options.today.unwrap_or_else(Day::today));
+    let mut silenced = Vec::new();
+    for one in judged.iter_mut() {
+        let mut kept = Vec::new();
+        let mut taken: BTreeMap<Reason, Vec<Diagnostic>> = BTreeMap::new();
+        for found in std::mem::take(&mut one.findings) {
+            match suppressions.judge(found, &run) {
+                Ok(one) => taken.entry((one.by, one.reason)).or_default().push(one.finding),
+                Err(found) => kept.push(found),
+            }
+        }
+        one.findings = kept;
+        silenced.push((one.name.clone(), taken));
     }
-    let run = Run {
-        selection: &options.selection,
-        policies,
-        sources,
-        files,
-        broken: broken.into_iter().chain(noted(&outcome.graph)).collect(),
-        open: outcome
-            .not_evaluated
-            .iter()
-            .map(|open| (open.rule, open.subject.unit.clone()))
-            .collect(),
-    };
-    let today = options.today.unwrap_or_else(Day::today);
-    let applied = apply(findings, written, today, sources, &run);
-    let complaints: Vec<(Diagnostic, Arc<Config>)> = (applied.complaints.into_iter())
+    let complaints: Vec<(Diagnostic, Arc<Config>)> = (suppressions.complaints(sources, &run).into_iter())
         .filter_map(|found| run.asked_for(found))
         .collect();
-    let mut findings = applied.findings;
-    for (found, config) in complaints {
-        policies.insert_missing(&found.subject.unit, config);
-        findings.push(found);
+    for (found, config) in &complaints {
+        policies.insert_missing(&found.subject.unit, config.clone());
     }
-    outcome.suppressed = joined(applied.suppressed, &outcome.sources);
-    outcome
-        .suppressed
-        .retain(|one| one.finding.severity >= options.min_severity);
-    findings
+    let mut suppressed = joined(silenced, judged.len(), sources);
+    suppressed.retain(|one| one.finding.severity >= options.min_severity);
+    Silenced {
+        suppressed,
+        complaints: complaints.into_iter().map(|(found, _)| found).collect(),
+    }
 }
 
-/// One entry for what is one finding in several calls and has one suppression.
-fn joined(all: Vec<Suppressed>, sources: &Sources) -> Vec<Suppressed> {
-    let mut by_place: BTreeMap<(Span, Option<String>), Vec<Diagnostic>> = BTreeMap::new();
-    for one in all {
-        by_place.entry((one.by, one.reason)).or_default().push(one.finding);
+/// Where something is suppressed, and why.
+type Reason = (Span, Option<String>);
+
+/// One entry for what is one finding in several environments or calls and has one suppression.
+fn joined(
+    silenced: Vec<(Option<String>, BTreeMap<Reason, Vec<Diagnostic>>)>,
+    environments: usize,
+    sources: &Sources,
+) -> Vec<Suppressed> {
+    let mut by_reason: BTreeMap<Reason, Vec<(Option<String>, Vec<Diagnostic>)>> = BTreeMap::new();
+    for (name, taken) in silenced {
+        for (reason, findings) in taken {
+            by_reason.entry(reason).or_default().push((name.clone(), findings));
+        }
     }
     let mut joined = Vec::new();
-    for ((by, reason), mut findings) in by_place {
+    for ((by, reason), found) in by_reason {
+        let mut findings = super::of_environments(found, environments);
         super::sort(&mut findings, sources);
-        joined.extend(join_calls(findings).into_iter().map(|finding| Suppressed {
+        joined.extend(super::join_calls(findings).into_iter().map(|finding| Suppressed {
             finding,
             reason: reason.clone(),
             by,
@@ -85,9 +94,8 @@ fn joined(all: Vec<Suppressed>, sources: &Sources) -> Vec<Suppressed> {
     joined
 }
 
-/// The units of which something is declared in a file, or called from it.
-fn units_by_file(graph: &Graph) -> FxHashMap<FileId, BTreeSet<String>> {
-    let mut units: FxHashMap<FileId, BTreeSet<String>> = FxHashMap::default();
+/// Adds the units of which something is declared in a file, or called from it.
+fn note_units(graph: &Graph, units: &mut FxHashMap<FileId, BTreeSet<String>>) {
     let mut last = None;
     let mut note = |resource: &Resource| {
         for span in resource.calls.iter().chain([&resource.header]) {
@@ -103,7 +111,6 @@ fn units_by_file(graph: &Graph) -> FxHashMap<FileId, BTreeSet<String>> {
     graph.functions().iter().for_each(|function| note(&function.resource));
     graph.mappings().iter().for_each(|mapping| note(&mapping.resource));
     graph.alarms().iter().for_each(|alarm| note(&alarm.resource));
-    units
 }
 
 /// Units of which not everything is read.
@@ -144,7 +151,7 @@ impl About {
 
 struct Run<'a> {
     selection: &'a Selection,
-    policies: &'a Policies,
+    policies: Policies,
     sources: &'a Sources,
     files: FxHashMap<FileId, About>,
     broken: FxHashSet<String>,
@@ -152,7 +159,40 @@ struct Run<'a> {
     open: FxHashSet<(&'static str, String)>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(
+        written: &[Written],
+        judged: &[Judged],
+        options: &'a Options,
+        configs: &Configs,
+        policies: &Policies,
+        sources: &'a Sources,
+    ) -> Self {
+        let mut units = FxHashMap::default();
+        let (mut broken, mut open) = (FxHashSet::default(), FxHashSet::default());
+        for one in judged {
+            note_units(&one.graph, &mut units);
+            broken.extend(one.broken.iter().cloned().chain(noted(&one.graph)));
+            let entries = one.not_evaluated.iter();
+            open.extend(entries.map(|open| (open.rule, open.subject.unit.clone())));
+        }
+        let mut files: FxHashMap<FileId, About> = FxHashMap::default();
+        for one in written {
+            let file = one.span.file;
+            files
+                .entry(file)
+                .or_insert_with(|| About::new(file, units.get(&file), configs, policies, sources));
+        }
+        Run {
+            selection: &options.selection,
+            policies: policies.clone(),
+            sources,
+            files,
+            broken,
+            open,
+        }
+    }
+
     /// `found` as the configuration of its file wants it, if it does.
     fn asked_for(&self, mut found: Diagnostic) -> Option<(Diagnostic, Arc<Config>)> {
         let rule = rules::by_id(found.rule)?;

@@ -4,8 +4,10 @@
 //! ```text
 //! # module: terraform-aws-modules/sqs/aws
 //! # versions: >= 4.0.1, < 6.0.0
+//! # with: sqs.tf
 //! ```
 //!
+//! The last line names files that hold what descriptions of several versions share; most have none.
 //! A description declares every variable of the module, the resources that matter under their real names, and
 //! every output. What it leaves out must not change a queue, a function or a mapping. Comments are not kept.
 
@@ -37,13 +39,28 @@ const TEXTS: &[&str] = &[
     include_str!("terraform-aws-modules/sqs-4.tf"),
 ];
 
+/// What several descriptions share, by name.
+const SHARED: &[(&str, &str)] = &[
+    ("context.tf", include_str!("cloudposse/context.tf")),
+    ("eventbridge.tf", include_str!("terraform-aws-modules/eventbridge.tf")),
+    ("lambda-alias.tf", include_str!("terraform-aws-modules/lambda-alias.tf")),
+    (
+        "lambda-before-4.13.tf",
+        include_str!("terraform-aws-modules/lambda-before-4.13.tf"),
+    ),
+    ("lambda.tf", include_str!("terraform-aws-modules/lambda.tf")),
+    ("sns-topic.tf", include_str!("cloudposse/sns-topic.tf")),
+    ("sns.tf", include_str!("terraform-aws-modules/sns.tf")),
+];
+
 /// One module in some versions.
 #[derive(Debug)]
 pub(super) struct Description {
     /// As [`Address::shown`].
     module: &'static str,
     versions: Range,
-    text: &'static str,
+    /// Its own text, and those that it shares.
+    texts: Vec<&'static str>,
     blocks: OnceLock<Vec<Arc<Block>>>,
 }
 
@@ -57,17 +74,31 @@ impl Description {
     /// `None` where the head is not one, which a test rules out.
     fn new(text: &'static str) -> Option<Description> {
         let mut lines = text.lines();
+        let module = lines.next()?.strip_prefix("# module: ")?;
+        let versions = Range::read(lines.next()?.strip_prefix("# versions: ")?)?;
+        let mut texts = vec![text];
+        for name in lines
+            .next()
+            .and_then(|line| line.strip_prefix("# with: "))
+            .into_iter()
+            .flat_map(|l| l.split(", "))
+        {
+            texts.push(SHARED.iter().find(|(known, _)| *known == name)?.1);
+        }
         Some(Description {
-            module: lines.next()?.strip_prefix("# module: ")?,
-            versions: Range::read(lines.next()?.strip_prefix("# versions: ")?)?,
-            text,
+            module,
+            versions,
+            texts,
             blocks: OnceLock::new(),
         })
     }
 
     /// Its blocks. Their places mean nothing: they are in `file`, or the file of whoever asked first.
     pub(super) fn blocks(&self, file: FileId) -> &[Arc<Block>] {
-        self.blocks.get_or_init(|| syntax::parse(file, self.text).0.blocks)
+        self.blocks.get_or_init(|| {
+            let texts = self.texts.iter();
+            texts.flat_map(|text| syntax::parse(file, text).0.blocks).collect()
+        })
     }
 
     /// The variables that it declares.
@@ -122,13 +153,23 @@ mod tests {
         assert_eq!(DESCRIPTIONS.len(), TEXTS.len());
         let sources = Sources::default();
         for description in DESCRIPTIONS.iter() {
-            let file = sources.add(Path::new("d.tf"), description.text);
-            let (body, problems) = syntax::parse(file, description.text);
-            assert_eq!(problems, [], "{}", description.module);
-            assert!(body.attributes.is_empty(), "{}", description.module);
-            for block in &body.blocks {
-                let known = ["variable", "locals", "resource", "data", "output"];
-                assert!(known.contains(&&*block.kind), "{}: {}", description.module, block.kind);
+            let mut named = BTreeSet::new();
+            for (at, text) in description.texts.iter().enumerate() {
+                let file = sources.add(Path::new(&format!("{at}.tf")), *text);
+                let (body, problems) = syntax::parse(file, text);
+                assert_eq!(problems, [], "{}", description.module);
+                assert!(body.attributes.is_empty(), "{}", description.module);
+                for block in &body.blocks {
+                    let known = ["variable", "locals", "resource", "data", "output"];
+                    assert!(known.contains(&&*block.kind), "{}: {}", description.module, block.kind);
+                    let is_new = named.insert((block.kind.clone(), block.labels.clone()));
+                    assert!(
+                        is_new || &*block.kind == "locals",
+                        "{}: {:?}",
+                        description.module,
+                        block.labels
+                    );
+                }
             }
         }
     }
@@ -154,7 +195,7 @@ mod tests {
     fn versions_outside_of_the_descriptions_are_told() {
         let told = |source: &str, constraint| match find(&Address::read(source).unwrap(), constraint) {
             None => "not described".to_owned(),
-            Some(Ok(found)) => found.text.lines().nth(1).unwrap().to_owned(),
+            Some(Ok(found)) => found.texts[0].lines().nth(1).unwrap().to_owned(),
             Some(Err(reason)) => reason.to_string(),
         };
         let sqs = "terraform-aws-modules/sqs/aws";

@@ -1,31 +1,7 @@
 # module: cloudposse/label/null
 # versions: >= 0.24.0, < 1.0.0
+# with: context.tf
 
-variable "context" {
-  default = {
-    enabled             = true
-    namespace           = null
-    tenant              = null
-    environment         = null
-    stage               = null
-    name                = null
-    delimiter           = null
-    attributes          = []
-    tags                = {}
-    additional_tag_map  = {}
-    regex_replace_chars = null
-    label_order         = []
-    id_length_limit     = null
-    label_key_case      = null
-    label_value_case    = null
-    descriptor_formats  = {}
-    labels_as_tags      = ["unset"]
-  }
-}
-variable "enabled" {
-  type    = bool
-  default = null
-}
 variable "namespace" {
   type    = string
   default = null
@@ -70,13 +46,9 @@ variable "tenant" {
   type    = string
   default = null
 }
-
 # They change nothing that is looked at.
 variable "tags" {}
-variable "additional_tag_map" {}
-variable "label_key_case" {}
 variable "labels_as_tags" {}
-variable "descriptor_formats" {}
 
 # What stands for what is not described.
 data "external" "not_described" {}
@@ -122,43 +94,33 @@ locals {
 output "id" {
   value = local.enabled ? local.id : ""
 }
-
 output "id_full" {
   value = local.enabled ? local.full : ""
 }
-
 output "enabled" {
   value = local.enabled
 }
-
 output "namespace" {
   value = local.enabled ? local.labels["namespace"] : ""
 }
-
 output "tenant" {
   value = local.enabled ? local.labels["tenant"] : ""
 }
-
 output "environment" {
   value = local.enabled ? local.labels["environment"] : ""
 }
-
 output "stage" {
   value = local.enabled ? local.labels["stage"] : ""
 }
-
 output "name" {
   value = local.enabled ? local.labels["name"] : ""
 }
-
 output "delimiter" {
   value = local.enabled ? local.separator : ""
 }
-
 output "tags" {
   value = data.external.not_described.result
 }
-
 output "context" {
   value = {
     enabled             = local.enabled
@@ -175,35 +137,27 @@ output "context" {
     label_value_case    = local.case
   }
 }
-
 output "attributes" {
   value = data.external.not_described.result
 }
-
 output "additional_tag_map" {
   value = data.external.not_described.result
 }
-
 output "label_order" {
   value = data.external.not_described.result
 }
-
 output "regex_replace_chars" {
   value = data.external.not_described.result
 }
-
 output "id_length_limit" {
   value = data.external.not_described.result
 }
-
 output "tags_as_list_of_maps" {
   value = data.external.not_described.result
 }
-
 output "descriptors" {
   value = data.external.not_described.result
 }
-
 output "normalized_context" {
   value = data.external.not_described.result
 }

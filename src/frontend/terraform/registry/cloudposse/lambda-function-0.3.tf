@@ -1,31 +1,7 @@
 # module: cloudposse/lambda-function/aws
 # versions: >= 0.3.3, < 1.0.0
+# with: context.tf
 
-variable "context" {
-  default = {
-    enabled             = true
-    namespace           = null
-    tenant              = null
-    environment         = null
-    stage               = null
-    name                = null
-    delimiter           = null
-    attributes          = []
-    tags                = {}
-    additional_tag_map  = {}
-    regex_replace_chars = null
-    label_order         = []
-    id_length_limit     = null
-    label_key_case      = null
-    label_value_case    = null
-    descriptor_formats  = {}
-    labels_as_tags      = ["unset"]
-  }
-}
-variable "enabled" {
-  type    = bool
-  default = null
-}
 variable "lambda_environment" {
   type = object({
     variables = map(string)
@@ -86,7 +62,6 @@ variable "invoke_function_permissions" {
   }))
   default = []
 }
-
 # They change nothing that is looked at.
 variable "namespace" {}
 variable "tenant" {}
@@ -97,13 +72,10 @@ variable "delimiter" {}
 variable "attributes" {}
 variable "labels_as_tags" {}
 variable "tags" {}
-variable "additional_tag_map" {}
 variable "label_order" {}
 variable "regex_replace_chars" {}
 variable "id_length_limit" {}
-variable "label_key_case" {}
 variable "label_value_case" {}
-variable "descriptor_formats" {}
 variable "architectures" {}
 variable "cloudwatch_event_rules" {}
 variable "cloudwatch_lambda_insights_enabled" {}
@@ -197,27 +169,21 @@ resource "aws_iam_role_policy" "this" {
 output "arn" {
   value = local.enabled ? aws_lambda_function.this[0].arn : null
 }
-
 output "invoke_arn" {
   value = local.enabled ? aws_lambda_function.this[0].invoke_arn : null
 }
-
 output "qualified_arn" {
   value = local.enabled ? aws_lambda_function.this[0].qualified_arn : null
 }
-
 output "function_name" {
   value = local.enabled ? aws_lambda_function.this[0].function_name : null
 }
-
 output "role_name" {
   value = local.enabled ? aws_iam_role.this[0].name : null
 }
-
 output "role_arn" {
   value = local.enabled ? aws_iam_role.this[0].arn : null
 }
-
 output "cloudwatch_log_group_name" {
   value = data.external.not_described.result
 }

@@ -1,43 +1,8 @@
 # module: terraform-aws-modules/eventbridge/aws
 # versions: >= 3.3.1, < 5.0.0
+# with: eventbridge.tf
 
-variable "create" {
-  type    = bool
-  default = true
-}
-variable "create_role" {
-  type    = bool
-  default = true
-}
-variable "append_rule_postfix" {
-  type    = bool
-  default = true
-}
-variable "append_schedule_postfix" {
-  type    = bool
-  default = true
-}
 variable "append_pipe_postfix" {
-  type    = bool
-  default = true
-}
-variable "create_bus" {
-  type    = bool
-  default = true
-}
-variable "create_rules" {
-  type    = bool
-  default = true
-}
-variable "create_targets" {
-  type    = bool
-  default = true
-}
-variable "create_archives" {
-  type    = bool
-  default = false
-}
-variable "create_schedules" {
   type    = bool
   default = true
 }
@@ -45,31 +10,8 @@ variable "create_pipes" {
   type    = bool
   default = true
 }
-variable "bus_name" {
-  type    = string
-  default = "default"
-}
-variable "rules" {
-  type    = map(any)
-  default = {}
-}
-variable "targets" {
-  default = {}
-}
-variable "archives" {
-  type    = map(any)
-  default = {}
-}
-variable "schedules" {
-  type    = map(any)
-  default = {}
-}
 variable "pipes" {
   default = {}
-}
-variable "role_name" {
-  type    = string
-  default = null
 }
 variable "create_pipe_role_only" {
   type    = bool
@@ -82,60 +24,6 @@ variable "region" {
   type    = string
   default = null
 }
-
-# They change nothing that is looked at.
-variable "append_connection_postfix" {}
-variable "append_destination_postfix" {}
-variable "append_schedule_group_postfix" {}
-variable "create_permissions" {}
-variable "create_connections" {}
-variable "create_api_destinations" {}
-variable "create_schemas_discoverer" {}
-variable "create_schedule_groups" {}
-variable "event_source_name" {}
-variable "schemas_discoverer_description" {}
-variable "permissions" {}
-variable "connections" {}
-variable "api_destinations" {}
-variable "schedule_groups" {}
-variable "tags" {}
-variable "schedule_group_timeouts" {}
-variable "role_description" {}
-variable "role_path" {}
-variable "role_force_detach_policies" {}
-variable "role_permissions_boundary" {}
-variable "role_tags" {}
-variable "attach_kinesis_policy" {}
-variable "attach_kinesis_firehose_policy" {}
-variable "attach_sqs_policy" {}
-variable "attach_sns_policy" {}
-variable "attach_ecs_policy" {}
-variable "attach_lambda_policy" {}
-variable "attach_sfn_policy" {}
-variable "attach_cloudwatch_policy" {}
-variable "attach_api_destination_policy" {}
-variable "attach_tracing_policy" {}
-variable "kinesis_target_arns" {}
-variable "kinesis_firehose_target_arns" {}
-variable "sqs_target_arns" {}
-variable "sns_target_arns" {}
-variable "ecs_target_arns" {}
-variable "lambda_target_arns" {}
-variable "sfn_target_arns" {}
-variable "cloudwatch_target_arns" {}
-variable "attach_policy_json" {}
-variable "attach_policy_jsons" {}
-variable "attach_policy" {}
-variable "attach_policies" {}
-variable "number_of_policy_jsons" {}
-variable "number_of_policies" {}
-variable "attach_policy_statements" {}
-variable "trusted_entities" {}
-variable "policy_json" {}
-variable "policy_jsons" {}
-variable "policy" {}
-variable "policies" {}
-variable "policy_statements" {}
 variable "policy_path" {}
 variable "sns_kms_arns" {}
 variable "ecs_pass_role_resources" {}
@@ -146,19 +34,6 @@ variable "create_log_delivery" {}
 variable "log_config" {}
 variable "log_delivery" {}
 variable "log_delivery_source_name" {}
-
-# What stands for what is not described.
-data "external" "not_described" {}
-
-locals {
-  create_role = var.create && var.create_role
-  rules       = { for k, v in var.rules : k => merge(v, { Name = var.append_rule_postfix ? "${replace(k, "_", "-")}-rule" : k }) }
-  targets = flatten([
-    for k, v in var.rules : [
-      for target in var.targets[k] : merge(target, { Name = var.append_rule_postfix ? "${replace(k, "_", "-")}-rule" : k })
-    ] if length(var.targets) != 0
-  ])
-}
 
 resource "aws_cloudwatch_event_bus" "this" {
   count = var.create && var.create_bus ? 1 : 0
@@ -226,13 +101,6 @@ resource "aws_cloudwatch_event_target" "this" {
       maximum_retry_attempts       = retry_policy.value.maximum_retry_attempts
     }
   }
-}
-
-resource "aws_cloudwatch_event_archive" "this" {
-  for_each = var.create && var.create_archives ? var.archives : {}
-
-  name             = try(each.value.name, each.key)
-  event_source_arn = try(each.value.event_source_arn, aws_cloudwatch_event_bus.this[0].arn, null)
 }
 
 resource "aws_scheduler_schedule" "this" {
@@ -387,152 +255,57 @@ resource "aws_iam_role_policy" "eventbridge_pipe" {
   policy = data.external.not_described.result
 }
 
-resource "aws_iam_role" "eventbridge" {
-  count = local.create_role ? 1 : 0
-
-  name = try(coalesce(var.role_name, var.bus_name), "*")
-}
-
-# What the role may do is not described.
-resource "aws_iam_role_policy" "eventbridge" {
-  count = local.create_role ? 1 : 0
-
-  role   = aws_iam_role.eventbridge[0].name
-  policy = data.external.not_described.result
-}
-
-output "eventbridge_bus_name" {
-  value = var.bus_name
-}
-
-output "eventbridge_bus_arn" {
-  value = try(aws_cloudwatch_event_bus.this[0].arn, "")
-}
-
-output "eventbridge_rule_arns" {
-  value = { for k, v in aws_cloudwatch_event_rule.this : k => v.arn }
-}
-
-output "eventbridge_rule_ids" {
-  value = { for k, v in aws_cloudwatch_event_rule.this : k => v.id }
-}
-
-output "eventbridge_role_arn" {
-  value = try(aws_iam_role.eventbridge[0].arn, "")
-}
-
-output "eventbridge_role_name" {
-  value = try(aws_iam_role.eventbridge[0].name, "")
-}
-
-output "eventbridge_api_destination_arns" {
-  value = data.external.not_described.result
-}
-
 output "eventbridge_api_destinations" {
   value = data.external.not_described.result
 }
-
-output "eventbridge_archive_arns" {
-  value = data.external.not_described.result
-}
-
 output "eventbridge_archives" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_bus" {
   value = data.external.not_described.result
 }
-
-output "eventbridge_connection_arns" {
-  value = data.external.not_described.result
-}
-
-output "eventbridge_connection_ids" {
-  value = data.external.not_described.result
-}
-
 output "eventbridge_connections" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_iam_roles" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_log_delivery_source_arn" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_log_delivery_source_name" {
   value = data.external.not_described.result
 }
-
-output "eventbridge_permission_ids" {
-  value = data.external.not_described.result
-}
-
 output "eventbridge_permissions" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_pipe_arns" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_pipe_ids" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_pipe_role_arns" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_pipe_role_names" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_pipes" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_pipes_iam_roles" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_rules" {
   value = data.external.not_described.result
 }
-
-output "eventbridge_schedule_arns" {
-  value = data.external.not_described.result
-}
-
-output "eventbridge_schedule_group_arns" {
-  value = data.external.not_described.result
-}
-
-output "eventbridge_schedule_group_ids" {
-  value = data.external.not_described.result
-}
-
-output "eventbridge_schedule_group_states" {
-  value = data.external.not_described.result
-}
-
 output "eventbridge_schedule_groups" {
   value = data.external.not_described.result
 }
-
-output "eventbridge_schedule_ids" {
-  value = data.external.not_described.result
-}
-
 output "eventbridge_schedules" {
   value = data.external.not_described.result
 }
-
 output "eventbridge_targets" {
   value = data.external.not_described.result
 }

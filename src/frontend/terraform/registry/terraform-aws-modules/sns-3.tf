@@ -1,13 +1,10 @@
 # module: terraform-aws-modules/sns/aws
 # versions: >= 3.0.0, < 5.0.0
+# with: sns.tf
 
 variable "create_sns_topic" {
   type    = bool
   default = true
-}
-variable "name" {
-  type    = string
-  default = null
 }
 variable "name_prefix" {
   type    = string
@@ -17,23 +14,6 @@ variable "policy" {
   type    = string
   default = null
 }
-variable "delivery_policy" {
-  type    = string
-  default = null
-}
-variable "kms_master_key_id" {
-  type    = string
-  default = null
-}
-variable "fifo_topic" {
-  type    = bool
-  default = false
-}
-variable "content_based_deduplication" {
-  type    = bool
-  default = false
-}
-
 # They change nothing that is looked at.
 variable "display_name" {}
 variable "application_success_feedback_role_arn" {}
@@ -71,15 +51,12 @@ resource "aws_sns_topic" "this" {
 output "sns_topic_arn" {
   value = try(aws_sns_topic.this[0].arn, "")
 }
-
 output "sns_topic_id" {
   value = try(aws_sns_topic.this[0].id, "")
 }
-
 output "sns_topic_name" {
   value = try(aws_sns_topic.this[0].name, "")
 }
-
 output "sns_topic_owner" {
   value = data.external.not_described.result
 }

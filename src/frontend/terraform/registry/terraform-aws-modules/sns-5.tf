@@ -1,33 +1,14 @@
 # module: terraform-aws-modules/sns/aws
 # versions: >= 5.0.0, < 8.0.0
+# with: sns.tf
 
 variable "create" {
   type    = bool
   default = true
 }
-variable "name" {
-  type    = string
-  default = null
-}
 variable "use_name_prefix" {
   type    = bool
   default = false
-}
-variable "content_based_deduplication" {
-  type    = bool
-  default = false
-}
-variable "delivery_policy" {
-  type    = string
-  default = null
-}
-variable "fifo_topic" {
-  type    = bool
-  default = false
-}
-variable "kms_master_key_id" {
-  type    = string
-  default = null
 }
 variable "topic_policy" {
   type    = string
@@ -63,7 +44,6 @@ variable "region" {
   type    = string
   default = null
 }
-
 # They change nothing that is looked at.
 variable "tags" {}
 variable "application_feedback" {}
@@ -192,23 +172,18 @@ resource "aws_sns_topic_subscription" "this" {
 output "topic_arn" {
   value = try(aws_sns_topic.this[0].arn, null)
 }
-
 output "topic_id" {
   value = try(aws_sns_topic.this[0].id, null)
 }
-
 output "topic_name" {
   value = try(aws_sns_topic.this[0].name, null)
 }
-
 output "topic_owner" {
   value = data.external.not_described.result
 }
-
 output "topic_beginning_archive_time" {
   value = data.external.not_described.result
 }
-
 output "subscriptions" {
   value = aws_sns_topic_subscription.this
 }

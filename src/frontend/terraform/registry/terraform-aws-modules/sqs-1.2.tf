@@ -43,7 +43,6 @@ variable "kms_master_key_id" {
 variable "kms_data_key_reuse_period_seconds" {
   default = 300
 }
-
 # They change nothing that is looked at.
 variable "tags" {}
 
@@ -82,7 +81,6 @@ resource "aws_sqs_queue" "this_with_kms" {
 output "this_sqs_queue_id" {
   value = try(aws_sqs_queue.this[0].id, aws_sqs_queue.this_with_kms[0].id, "")
 }
-
 output "this_sqs_queue_arn" {
   value = try(aws_sqs_queue.this[0].arn, aws_sqs_queue.this_with_kms[0].arn, "")
 }

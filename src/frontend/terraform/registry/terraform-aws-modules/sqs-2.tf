@@ -73,7 +73,6 @@ variable "sqs_managed_sse_enabled" {
   type    = bool
   default = false
 }
-
 # They change nothing that is looked at.
 variable "tags" {}
 
@@ -103,20 +102,16 @@ resource "aws_sqs_queue" "this" {
 output "this_sqs_queue_id" {
   value = try(aws_sqs_queue.this[0].id, "")
 }
-
 output "this_sqs_queue_arn" {
   value = try(aws_sqs_queue.this[0].arn, "")
 }
-
 # From 3.0.0.
 output "sqs_queue_id" {
   value = try(aws_sqs_queue.this[0].id, "")
 }
-
 output "sqs_queue_arn" {
   value = try(aws_sqs_queue.this[0].arn, "")
 }
-
 output "sqs_queue_name" {
   value = try(aws_sqs_queue.this[0].name, "")
 }

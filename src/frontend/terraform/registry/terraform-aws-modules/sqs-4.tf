@@ -137,7 +137,6 @@ variable "region" {
   type    = string
   default = null
 }
-
 # They change nothing that is looked at.
 variable "tags" {}
 variable "dlq_sqs_managed_sse_enabled" {}
@@ -305,40 +304,31 @@ resource "aws_sqs_queue_policy" "this" {
 output "queue_id" {
   value = try(aws_sqs_queue.this[0].id, null)
 }
-
 output "queue_arn" {
   value = try(aws_sqs_queue.this[0].arn, null)
 }
-
 output "queue_arn_static" {
   # Until 5.2.0 it names no FIFO queue rightly.
   value = var.create && !var.use_name_prefix ? (var.fifo_queue ? data.external.not_described.result : "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${aws_sqs_queue.this[0].name}") : ""
 }
-
 output "queue_url" {
   value = try(aws_sqs_queue.this[0].url, null)
 }
-
 output "queue_name" {
   value = try(aws_sqs_queue.this[0].name, null)
 }
-
 output "dead_letter_queue_id" {
   value = try(aws_sqs_queue.dlq[0].id, null)
 }
-
 output "dead_letter_queue_arn" {
   value = try(aws_sqs_queue.dlq[0].arn, null)
 }
-
 output "dead_letter_queue_arn_static" {
   value = var.create && var.create_dlq && !var.use_name_prefix ? "arn:${data.aws_partition.current.partition}:sqs:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${aws_sqs_queue.dlq[0].name}" : ""
 }
-
 output "dead_letter_queue_url" {
   value = try(aws_sqs_queue.dlq[0].url, null)
 }
-
 output "dead_letter_queue_name" {
   value = try(aws_sqs_queue.dlq[0].name, null)
 }

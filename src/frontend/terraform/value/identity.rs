@@ -1,0 +1,117 @@
+//! What values are told apart by and traced with: instances and their keys, reasons, chains of origins.
+
+use crate::graph::Origin;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Names one instance of a resource.
+#[derive(Debug, PartialEq, Eq)]
+pub(in super::super) struct ResourceId {
+    /// The module's place among the instances.
+    pub(in super::super) module: usize,
+    /// Whether it is a data source.
+    pub(in super::super) data: bool,
+    pub(in super::super) kind: Arc<str>,
+    pub(in super::super) name: Arc<str>,
+    pub(in super::super) key: Key,
+    pub(in super::super) address: Arc<str>,
+}
+
+/// The key of an instance.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in super::super) enum Key {
+    None,
+    Index(usize),
+    Name(Arc<str>),
+}
+
+impl Key {
+    /// As Terraform prints it after an address.
+    pub(in super::super) fn shown(&self) -> String {
+        match self {
+            Key::None => String::new(),
+            Key::Index(index) => format!("[{index}]"),
+            Key::Name(name) => format!("[{}]", quoted(name)),
+        }
+    }
+}
+
+/// A text as HCL writes it in quotes.
+fn quoted(text: &str) -> String {
+    let mut written = String::from("\"");
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' => written.push_str("\\n"),
+            '\r' => written.push_str("\\r"),
+            '\t' => written.push_str("\\t"),
+            '"' | '\\' => written.extend(['\\', letter]),
+            '$' | '%' if letters.peek() == Some(&'{') => written.extend([letter, letter]),
+            _ if is_printable(letter) => written.push(letter),
+            _ if u32::from(letter) < 0x1_0000 => written.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            _ => written.push_str(&format!("\\U{:08x}", u32::from(letter))),
+        }
+    }
+    written.push('"');
+    written
+}
+
+/// Whether a letter shows; of the marks that do not, the common ones are known.
+fn is_printable(letter: char) -> bool {
+    let hidden = letter.is_control() || (letter.is_whitespace() && letter != ' ');
+    let formats = matches!(u32::from(letter), 0xad | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2064 | 0xfeff | 0xe000..=0xf8ff);
+    !hidden && !formats
+}
+
+/// Why a value is not known.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Unknown {
+    /// As a clause: "`var.x` has no value".
+    pub(in super::super) reason: Arc<str>,
+    /// Identity, where the same unknown thing may be met again.
+    pub(in super::super) key: Option<Arc<str>>,
+    /// Whether Terraform would refuse the expression (which `try` and `can` notice).
+    pub(in super::super) error: bool,
+}
+
+/// A chain of origins, nearest first.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Trail(Option<Arc<(Origin, Trail)>>);
+
+impl Trail {
+    /// With a nearer origin in front.
+    pub(in super::super) fn before(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
+        let what = what.into();
+        Trail(Some(Arc::new((Origin { span, what }, self))))
+    }
+
+    /// The origins, nearest first; at most eight.
+    pub(in super::super) fn list(&self) -> Vec<Origin> {
+        let mut all = Vec::new();
+        let mut rest = self;
+        while let Some(node) = &rest.0 {
+            if all.len() == 8 {
+                break;
+            }
+            all.push(node.0.clone());
+            rest = &node.1;
+        }
+        all
+    }
+
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The same with its nearest place narrowed to `span`, where that lies within.
+    pub(in super::super) fn narrowed(&self, span: Option<Span>) -> Trail {
+        match (&self.0, span) {
+            (Some(node), Some(span))
+                if node.0.span.file == span.file && node.0.span.start <= span.start && span.end <= node.0.span.end =>
+            {
+                node.1.clone().before(span, node.0.what.clone())
+            }
+            _ => self.clone(),
+        }
+    }
+}

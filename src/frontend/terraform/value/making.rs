@@ -1,0 +1,136 @@
+//! Values from what they are made of.
+
+use super::{Arc, Condition, Kind, MAX_CASES, Number, Type, Unknown, Value};
+
+impl Value {
+    pub(in super::super) fn null() -> Value {
+        Kind::Null.into()
+    }
+
+    pub(in super::super) fn bool(value: bool) -> Value {
+        Kind::Bool(value).into()
+    }
+
+    pub(in super::super) fn number(value: i64) -> Value {
+        Kind::Number(value.into()).into()
+    }
+
+    pub(in super::super) fn exact(value: Number) -> Value {
+        Kind::Number(value).into()
+    }
+
+    /// What arithmetic gave.
+    pub(in super::super) fn computed(value: Option<Number>) -> Value {
+        value.map_or_else(|| Value::error("its number cannot be computed"), Value::exact)
+    }
+
+    pub(in super::super) fn count(value: usize) -> Value {
+        Value::number(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+
+    pub(in super::super) fn text(value: impl Into<Arc<str>>) -> Value {
+        Kind::Text(value.into()).into()
+    }
+
+    pub(in super::super) fn list(items: Vec<Value>) -> Value {
+        Kind::List(items.into()).into()
+    }
+
+    /// A list of `element`s.
+    pub(in super::super) fn list_of(items: Vec<Value>, element: &Type) -> Value {
+        Value {
+            declared: Some(Arc::new(Type::List(Arc::new(element.clone())))),
+            ..Value::list(items)
+        }
+    }
+
+    /// A list of texts.
+    pub(in super::super) fn texts(items: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Value {
+        Value::list_of(items.into_iter().map(Value::text).collect(), &Type::Text)
+    }
+
+    /// A set; items of one kind that can be compared.
+    pub(in super::super) fn set(mut items: Vec<Value>) -> Value {
+        items.sort_by_cached_key(Value::rank);
+        items.dedup_by(|a, b| a.equals(b) == Some(true));
+        Kind::Set(items.into()).into()
+    }
+
+    /// A set of `element`s.
+    pub(in super::super) fn set_of(items: Vec<Value>, element: &Type) -> Value {
+        Value {
+            declared: Some(Arc::new(Type::Set(Arc::new(element.clone())))),
+            ..Value::set(items)
+        }
+    }
+
+    /// A map of `element`s.
+    pub(in super::super) fn map_of(entries: Vec<(Arc<str>, Value)>, element: &Type) -> Value {
+        Value {
+            declared: Some(Arc::new(Type::Map(Arc::new(element.clone())))),
+            ..Value::map(entries)
+        }
+    }
+
+    /// A map; the last of equal keys wins.
+    pub(in super::super) fn map(mut entries: Vec<(Arc<str>, Value)>) -> Value {
+        entries.reverse();
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        entries.dedup_by(|a, b| a.0 == b.0);
+        Kind::Map(entries.into()).into()
+    }
+
+    /// Not known, because of `reason`.
+    pub(in super::super) fn unknown(reason: impl Into<Arc<str>>) -> Value {
+        Kind::Unknown(Unknown {
+            reason: reason.into(),
+            key: None,
+            error: false,
+        })
+        .into()
+    }
+
+    /// Refused by Terraform, because of `reason`.
+    pub(in super::super) fn error(reason: impl Into<Arc<str>>) -> Value {
+        Kind::Unknown(Unknown {
+            reason: reason.into(),
+            key: None,
+            error: true,
+        })
+        .into()
+    }
+
+    /// One of several; a single one is itself, equal answers become one.
+    pub(in super::super) fn cases(cases: Vec<(Condition, Value)>) -> Value {
+        let mut flat: Vec<(Condition, Value)> = Vec::new();
+        for (when, value) in cases {
+            let inner = match &value.kind {
+                Kind::Cases(inner) => inner.iter().map(|(c, v)| (c.and(&when), v.clone())).collect(),
+                _ => vec![(when, value)],
+            };
+            for (when, value) in inner {
+                if !when.is_possible() {
+                    continue;
+                }
+                let same = flat.iter_mut().find(|(_, known)| match (&known.kind, &value.kind) {
+                    (Kind::Bool(a), Kind::Bool(b)) => a == b,
+                    (Kind::Null, Kind::Null) => true,
+                    (Kind::Number(a), Kind::Number(b)) => a == b && known.origins.is_empty(),
+                    _ => false,
+                });
+                match same {
+                    Some((known, _)) => *known = known.or(&when),
+                    None => flat.push((when, value)),
+                }
+                if flat.len() > MAX_CASES {
+                    return Value::unknown("it depends on too many conditions");
+                }
+            }
+        }
+        match flat.len() {
+            0 => Value::unknown("no combination of conditions reaches it"),
+            1 => flat.remove(0).1,
+            _ => Kind::Cases(flat.into()).into(),
+        }
+    }
+}

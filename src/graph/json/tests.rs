@@ -1,0 +1,95 @@
+//! A small graph, which the text of the graph is tested with too, and its document.
+
+use super::*;
+use crate::graph::{Case, Form, RedrivePolicy, Seconds, Unit, UnitGraph, UnitKind, Variable};
+use crate::source::Span;
+use std::path::{Path, PathBuf};
+
+/// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
+pub(in crate::graph) fn sample() -> (Graph, Sources) {
+    let sources = Sources::new(None, PathBuf::from("/infra"));
+    let file = sources.add(Path::new("/infra/main.tf"), "queue\ndlq\n");
+    let env = Condition::is(
+        Variable {
+            order: 0,
+            key: "Env".into(),
+            domain: None,
+            default: Some("dev".into()),
+        },
+        "prod",
+    );
+    let queue = |address: &str, header: Span| Queue {
+        resource: Resource {
+            unit: UnitId(0),
+            address: address.into(),
+            construct: None,
+            kind: "aws_sqs_queue".into(),
+            header,
+            when: Condition::always(),
+            uncertain: None,
+            calls: Vec::new(),
+            region: None,
+        },
+        name: Attribute::absent("name", None, header),
+        fifo: Attribute::absent("fifo_queue", false, header),
+        sends_fifo_false: false,
+        visibility_timeout: Attribute::set("visibility_timeout_seconds", Seconds(30), header),
+        retention: Attribute::absent("message_retention_seconds", Seconds(345_600), header),
+        delay: Attribute::unresolved("delay_seconds", "`var.delay` has no value", header),
+        receive_wait_time: Attribute::absent("receive_wait_time_seconds", Seconds(0), header),
+        maximum_message_size: Attribute::absent("max_message_size", 262_144, header),
+        key: Attribute::absent("kms_master_key_id", None, header),
+        managed_encryption: Attribute::absent("sqs_managed_sse_enabled", None, header),
+        content_based_deduplication: Attribute::absent("content_based_deduplication", false, header),
+        deduplication_scope: Attribute::absent("deduplication_scope", None, header),
+        throughput_limit: Attribute::absent("fifo_throughput_limit", None, header),
+        key_reuse_period: Attribute::absent("kms_data_key_reuse_period_seconds", Seconds(300), header),
+        redrive: Attribute::absent("redrive_policy", None, header),
+        redrive_allow: Attribute::absent("redrive_allow_policy", None, header),
+        implicit: None,
+    };
+    let header = Span::new(file, 0..5);
+    let mut source = queue("aws_sqs_queue.orders", header);
+    let case = |when: Condition, seconds| Case {
+        when,
+        state: State::Set(Seconds(seconds)),
+        span: header,
+        origins: Vec::new(),
+    };
+    source.visibility_timeout.cases = vec![case(env.clone(), 300), case(env.not(), 60)];
+    let link = Link {
+        target: Target::Resource("aws_sqs_queue.dlq".into()),
+        form: Form::Arn,
+    };
+    let policy = RedrivePolicy {
+        target: Attribute::set("deadLetterTargetArn", link, header),
+        max_receive_count: Attribute::set("maxReceiveCount", 5, header),
+        faults: Vec::new(),
+    };
+    source.redrive = Attribute::set("redrive_policy", Some(policy), header);
+    let mut dlq = queue("aws_sqs_queue.dlq", Span::new(file, 6..9));
+    dlq.resource.when = env;
+    let mut unit = UnitGraph::new(Unit {
+        name: ".".to_owned(),
+        kind: UnitKind::TerraformModule,
+        notes: Vec::new(),
+        call: None,
+    });
+    unit.queues = vec![source, dlq];
+    (Graph::assemble(vec![unit]), sources)
+}
+
+#[test]
+fn the_document_is_version_1() {
+    let (graph, sources) = sample();
+    insta::assert_snapshot!(render(&graph, &sources));
+}
+
+#[test]
+fn defaults_leave_one_world() {
+    let (graph, sources) = sample();
+    let document = render_by_default(&graph, &sources);
+    assert!(document.contains("\"visibility_timeout\": 60,"), "{document}");
+    assert!(!document.contains("one_of"), "{document}");
+    assert!(!document.contains("\"address\": \"aws_sqs_queue.dlq\""), "{document}");
+}

@@ -1,0 +1,190 @@
+//! Every attribute of the graph by itself: what it is, where it stands and how it came about. For `sqslint explain`.
+
+use super::json::{End, end};
+use super::{Attribute, Case, Condition, Graph, Link, Origin, Resource, State, UnitId};
+use crate::source::Span;
+use std::fmt::Display;
+
+/// One attribute of one resource.
+#[derive(Debug)]
+pub struct Listed<'g> {
+    /// Whose.
+    pub resource: &'g Resource,
+    /// As the user spells it.
+    pub name: &'g str,
+    /// Its values.
+    pub cases: Vec<ListedCase<'g>>,
+}
+
+/// A value in some worlds.
+#[derive(Debug)]
+pub struct ListedCase<'g> {
+    /// The worlds, where it is not all of them.
+    pub when: Option<String>,
+    /// The value, or why it is not known.
+    pub value: Result<String, &'g str>,
+    /// Whether nothing is written and the default applies.
+    pub is_default: bool,
+    /// Where it stands; the resource's header where it is absent.
+    pub span: Span,
+    /// Where it comes from, nearest first.
+    pub origins: &'g [Origin],
+}
+
+/// Every attribute, resource by resource.
+pub fn list(graph: &Graph) -> Vec<Listed<'_>> {
+    let mut lister = Lister { graph, all: Vec::new() };
+    lister.queues();
+    lister.functions();
+    lister.mappings();
+    lister.deliveries();
+    lister.all
+}
+
+struct Lister<'g> {
+    graph: &'g Graph,
+    all: Vec<Listed<'g>>,
+}
+
+impl<'g> Lister<'g> {
+    fn add<T>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>, show: impl Fn(&'g T) -> String) {
+        let world = &resource.when;
+        let possible = attribute.cases.iter().filter(|case| world.is_possible_with(&case.when));
+        let cases = possible.map(|case| listed(case, &show));
+        self.all.push(Listed {
+            resource,
+            name: &attribute.name,
+            cases: cases.collect(),
+        });
+    }
+
+    fn plain<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
+        self.add(resource, attribute, ToString::to_string);
+    }
+
+    fn optional<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<Option<T>>) {
+        self.add(resource, attribute, |value| {
+            value.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+        });
+    }
+
+    fn link(&mut self, resource: &'g Resource, attribute: &'g Attribute<Link>) {
+        let graph = self.graph;
+        self.add(resource, attribute, |link| shown(graph, resource.unit, link));
+    }
+
+    fn optional_link(&mut self, resource: &'g Resource, attribute: &'g Attribute<Option<Link>>) {
+        let graph = self.graph;
+        self.add(resource, attribute, |link| {
+            link.as_ref()
+                .map_or_else(|| "none".to_owned(), |link| shown(graph, resource.unit, link))
+        });
+    }
+
+    fn queues(&mut self) {
+        for queue in self.graph.queues() {
+            let resource = &queue.resource;
+            self.optional(resource, &queue.name);
+            self.plain(resource, &queue.fifo);
+            for seconds in [
+                &queue.visibility_timeout,
+                &queue.retention,
+                &queue.delay,
+                &queue.receive_wait_time,
+            ] {
+                self.plain(resource, seconds);
+            }
+            self.plain(resource, &queue.maximum_message_size);
+            self.optional_link(resource, &queue.key);
+            self.add(resource, &queue.redrive, |policy| {
+                policy.as_ref().map_or("none", |_| "a policy").to_owned()
+            });
+            let policies = queue.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
+            for policy in policies {
+                self.link(resource, &policy.target);
+                self.plain(resource, &policy.max_receive_count);
+            }
+        }
+    }
+
+    fn functions(&mut self) {
+        for function in self.graph.functions() {
+            let resource = &function.resource;
+            self.optional(resource, &function.name);
+            self.plain(resource, &function.timeout);
+            self.optional(resource, &function.reserved_concurrency);
+            self.optional_link(resource, &function.role);
+            for failure in &function.failure_targets {
+                self.link(resource, &failure.target);
+            }
+        }
+    }
+
+    fn mappings(&mut self) {
+        for mapping in self.graph.mappings() {
+            let resource = &mapping.resource;
+            self.link(resource, &mapping.queue);
+            self.link(resource, &mapping.function);
+            self.plain(resource, &mapping.batch_size);
+            self.plain(resource, &mapping.window);
+            self.plain(resource, &mapping.report_batch_item_failures);
+            self.optional(resource, &mapping.maximum_concurrency);
+            self.plain(resource, &mapping.enabled);
+        }
+    }
+
+    fn deliveries(&mut self) {
+        let deliveries = self.graph.deliveries();
+        for pipe in &deliveries.pipes {
+            let resource = &pipe.resource;
+            self.link(resource, &pipe.source);
+            self.optional_link(resource, &pipe.enrichment);
+            self.link(resource, &pipe.target);
+            self.plain(resource, &pipe.batch_size);
+            self.plain(resource, &pipe.window);
+            self.plain(resource, &pipe.running);
+        }
+        for subscription in &deliveries.subscriptions {
+            let resource = &subscription.resource;
+            self.link(resource, &subscription.topic);
+            self.plain(resource, &subscription.protocol);
+            self.link(resource, &subscription.endpoint);
+            self.plain(resource, &subscription.raw_message_delivery);
+        }
+        for target in &deliveries.targets {
+            let resource = &target.resource;
+            self.link(resource, &target.source);
+            self.link(resource, &target.target);
+            self.optional_link(resource, &target.dead_letter);
+            self.optional(resource, &target.message_group_id);
+        }
+    }
+}
+
+fn listed<'g, T>(case: &'g Case<T>, show: impl Fn(&'g T) -> String) -> ListedCase<'g> {
+    ListedCase {
+        when: when(&case.when),
+        value: match &case.state {
+            State::Set(value) | State::Default(value) => Ok(show(value)),
+            State::Unresolved(reason) => Err(reason),
+        },
+        is_default: case.is_default(),
+        span: case.span,
+        origins: &case.origins,
+    }
+}
+
+fn when(condition: &Condition) -> Option<String> {
+    condition.describe()
+}
+
+/// What a link points to, with its unit where that is another.
+fn shown(graph: &Graph, unit: UnitId, link: &Link) -> String {
+    let queue = graph.queue(unit, link).map(|queue| &queue.resource);
+    let function = || graph.function(unit, link).map(|function| &function.resource);
+    match end(graph, unit, link, queue.or_else(function)) {
+        End::Address(address) => format!("→ {address}"),
+        End::Elsewhere { unit, address } => format!("→ {address} in {unit}"),
+        End::Written(written) => format!("→ {written} (not declared here)"),
+    }
+}
