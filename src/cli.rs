@@ -125,6 +125,15 @@ struct CheckArgs {
     /// Pass over suppressions in the files
     #[arg(long, help_heading = "Suppression")]
     no_ignores: bool,
+    /// Write suppressions for all findings into the files, with this reason
+    #[arg(
+        long,
+        value_name = "REASON",
+        value_parser = clap::builder::NonEmptyStringValueParser::new(),
+        conflicts_with = "no_ignores",
+        help_heading = "Suppression"
+    )]
+    add_ignore: Option<String>,
     /// List what suppressions silence as well
     #[arg(long, help_heading = "Output")]
     show_suppressed: bool,

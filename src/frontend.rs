@@ -18,7 +18,7 @@ use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
-pub use comments::suppressions;
+pub use comments::{Insertion, insertions, suppressions};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ pub mod explain;
 pub mod frontend;
 pub mod given;
 pub mod graph;
+mod ignores;
 mod judge;
 mod project;
 pub mod report;
@@ -24,6 +25,7 @@ use config::{Configs, FailLevel};
 use diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use given::Given;
 use graph::Graph;
+pub use ignores::{Added, add_ignores};
 use project::Project;
 use selection::Selection;
 use source::{Sources, Span};
@@ -41,6 +43,10 @@ fn roots(options: &Options, repository: Option<&PathBuf>, working_directory: &Pa
     let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
     let outside = named.filter(|path| !path.starts_with(working_directory));
     std::iter::once(working_directory.to_owned()).chain(outside).collect()
+}
+
+fn configs(options: &Options, repository: Option<&PathBuf>, working_directory: &Path) -> Configs {
+    Configs::new(options.config.clone(), roots(options, repository, working_directory))
 }
 
 /// What to check, and with which rules.
@@ -105,10 +111,7 @@ fn run(options: &Options) -> Outcome {
     let working_directory = working_directory.unwrap_or_default();
     let start = options.paths.first().and_then(|path| path.canonicalize().ok());
     let repository = discover::repository_root(start.as_deref().unwrap_or(&working_directory));
-    let configs = Configs::new(
-        options.config.clone(),
-        roots(options, repository.as_ref(), &working_directory),
-    );
+    let configs = configs(options, repository.as_ref(), &working_directory);
     let mut outcome = Outcome {
         graph: Graph::default(),
         sources: Sources::new(repository, working_directory),

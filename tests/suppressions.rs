@@ -6,7 +6,7 @@ use sqslint::config::Source;
 use sqslint::selection::Selection;
 use sqslint::suppress::Day;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::{Options, Outcome, check};
+use sqslint::{Options, Outcome, add_ignores, check};
 
 /// A queue whose visibility timeout is zero (line 2 of its block), and one that is not.
 const ZERO: &str = "visibility-timeout-zero";
@@ -424,4 +424,156 @@ fn ten_thousand_comments_take_linear_time() {
     );
     assert_eq!(run(&[("t.yaml", &yaml)]).len(), 10_001);
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+/// What `--add-ignore` makes of files, and that it silences everything.
+fn with_ignores(files: &[(&str, &str)]) -> Vec<String> {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
+    let options = options(&directory);
+    let before = check(&options);
+    assert!(!before.findings.is_empty());
+    let added = add_ignores(&options, &before, "known since\nMay");
+    assert_eq!((&added.refused, &added.errors), (&vec![], &vec![]));
+    assert_eq!(
+        shown(&check(&options))
+            .iter()
+            .filter(|line| !line.starts_with('-'))
+            .count(),
+        0
+    );
+    let read = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
+    files.iter().map(|(name, _)| read(name)).collect()
+}
+
+/// Asserts that `--add-ignore` adds to a file, at `«»`, what stands there, and silences everything; whatever its
+/// line ends are.
+fn check_added(name: &str, expected: &str) {
+    let mut original = String::new();
+    let mut written = String::new();
+    for part in expected.split('«') {
+        match part.split_once('»') {
+            Some((added, rest)) => {
+                written.push_str(added);
+                written.push_str(rest);
+                original.push_str(rest);
+            }
+            None => {
+                written.push_str(part);
+                original.push_str(part);
+            }
+        }
+    }
+    assert_eq!(with_ignores(&[(name, &original)]), [written.clone()], "{name}");
+    let windows = |text: &str| text.replace('\n', "\r\n");
+    assert_eq!(
+        with_ignores(&[(name, &windows(&original))]),
+        [windows(&written)],
+        "{name}"
+    );
+    let marked = format!("\u{feff}{original}");
+    assert_eq!(
+        with_ignores(&[(name, &marked)]),
+        [format!("\u{feff}{written}")],
+        "{name}"
+    );
+}
+
+#[test]
+fn ignores_are_added_in_the_form_of_the_file() {
+    check_added(
+        "main.tf",
+        "«# sqslint: ignore[fifo-queue-name-suffix, visibility-timeout-zero] known since May\n»resource \"aws_sqs_queue\" \"q\" {
+  name                       = \"a\" # the name
+  fifo_queue                 = true
+  visibility_timeout_seconds = 0
+}
+
+module \"m\" { source = \"./m\" }
+locals {
+  a = 1
+  b = 0
+}
+resource \"aws_sqs_queue\" \"p\" {
+  visibility_timeout_seconds = 30
+}
+«# sqslint: ignore[visibility-timeout-zero] known since May\n»resource \"aws_sqs_queue\" \"r\" { visibility_timeout_seconds = 0 }",
+    );
+    check_added(
+        "template.yaml",
+        "Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+«      # sqslint: ignore[visibility-timeout-zero] known since May\n»      VisibilityTimeout: 0
+      Tags:
+        - Key: a
+          Value: b
+  P:
+    Type: AWS::SQS::Queue
+«    # sqslint: ignore[visibility-timeout-zero] known since May\n»    Properties: {VisibilityTimeout: 0}
+",
+    );
+    check_added(
+        "template.json",
+        "{
+  \"Resources\": {
+    \"Q\": {
+      «\"Metadata\": {\"sqslint\": {\"ignore\": [{\"rule\": \"visibility-timeout-zero\", \"reason\": \"known since May\"}]}},
+      »\"Type\": \"AWS::SQS::Queue\",
+      \"Properties\": {\"VisibilityTimeout\": 0}
+    },
+    \"P\": {«\"Metadata\": {\"sqslint\": {\"ignore\": [{\"rule\": \"visibility-timeout-zero\", \"reason\": \"known since May\"}]}}, »\"Type\": \"AWS::SQS::Queue\", \"Properties\": {\"VisibilityTimeout\": 0}},
+    \"O\": {\"Metadata\": {«\"sqslint\": {\"ignore\": [{\"rule\": \"visibility-timeout-zero\", \"reason\": \"known since May\"}]}, »\"a\": 1}, \"Type\": \"AWS::SQS::Queue\", \"Properties\": {\"VisibilityTimeout\": 0}},
+    \"N\": {\"Metadata\": {\"sqslint\": {\"ignore\": [«{\"rule\": \"visibility-timeout-zero\", \"reason\": \"known since May\"}»]}}, \"Type\": \"AWS::SQS::Queue\", \"Properties\": {\"VisibilityTimeout\": 0}}
+  }
+}
+",
+    );
+    check_added(
+        "main.tf.json",
+        "{
+  \"resource\": {
+    \"aws_sqs_queue\": {
+      \"q\": {
+        «\"//\": \"sqslint: ignore[visibility-timeout-zero] known since May\",
+        »\"visibility_timeout_seconds\": 0
+      },
+      \"p\": [{\"//\": «[»\"a note\"«, \"sqslint: ignore[visibility-timeout-zero] known since May\"]», \"visibility_timeout_seconds\": 0}]
+    }
+  }
+}
+",
+    );
+}
+
+#[test]
+fn what_cannot_be_silenced_is_told() {
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
+    let config = "[rules.visibility-timeout-zero]\nsuppressible = false";
+    let directory = TemporaryDirectory::with_files([("main.tf", queue), ("sqslint.toml", config), ("b.tf", "a {{{\n")]);
+    let options = options(&directory);
+    let before = check(&options);
+    let added = add_ignores(&options, &before, "x");
+    assert_eq!(
+        (added.findings, added.files, added.refused.len()),
+        (0, 0, before.findings.len())
+    );
+    assert_eq!(
+        std::fs::read_to_string(directory.path().join("main.tf")).unwrap(),
+        queue
+    );
+}
+
+#[test]
+fn a_module_that_others_wrote_is_silenced_where_it_is_called() {
+    let module = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
+    let manifest = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"git::https://example.com/m","Dir":".terraform/modules/m"}]}"#;
+    let main = "module \"m\" {\n  source = \"git::https://example.com/m\"\n}\n";
+    let written = with_ignores(&[
+        ("main.tf", main),
+        (".terraform/modules/modules.json", manifest),
+        (".terraform/modules/m/main.tf", module),
+    ]);
+    let expected = format!("# sqslint: ignore[visibility-timeout-zero] known since May\n{main}");
+    assert_eq!(written, [expected.as_str(), manifest, module]);
 }

@@ -5,7 +5,7 @@ use sqslint::graph::UnitKind;
 use sqslint::report::{Report, Units, concise, human, json, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
-use sqslint::{Options, Outcome};
+use sqslint::{Added, Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
-    let outcome = sqslint::check(&Options {
+    let options = Options {
         paths: arguments.paths.clone(),
         selection,
         given: arguments.inputs.given(),
@@ -29,7 +29,15 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         force_exclude: arguments.force_exclude,
         no_ignores: arguments.no_ignores,
         ..Options::default()
-    });
+    };
+    let mut outcome = sqslint::check(&options);
+    if let Some(reason) = &arguments.add_ignore {
+        let added = sqslint::add_ignores(&options, &outcome, reason);
+        // What is left is what the files say now.
+        outcome = sqslint::check(&options);
+        outcome.errors.extend(added.errors.iter().cloned());
+        tell(&added, streams)?;
+    }
     let units = units(&outcome);
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
@@ -58,6 +66,20 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     } else {
         Exit::Clean
     })
+}
+
+/// Says what `--add-ignore` did.
+fn tell(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
+    for place in &added.refused {
+        writeln!(
+            streams.err,
+            "sqslint: no suppression can be written for {}",
+            printable(place)
+        )?;
+    }
+    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let (findings, files) = (plural(added.findings, "finding"), plural(added.files, "file"));
+    writeln!(streams.err, "sqslint: suppressed {findings} in {files}")
 }
 
 /// Ends a run that cannot start, in the format that was asked for.

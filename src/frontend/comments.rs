@@ -3,12 +3,14 @@
 //! It knows where one may stand and what it covers, by the syntax of the file alone; what one says, and whether it
 //! silences anything, is not known here. Files are looked at once, whoever reads them for what else.
 
+mod insert;
 mod json;
 mod tree;
 
 use super::terraform;
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::suppress::{Content, Cover, Written, directives, may_suppress};
+pub use insert::{Insertion, insertions};
 use rayon::prelude::*;
 
 /// In which syntax a file is written.

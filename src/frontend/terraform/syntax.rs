@@ -14,8 +14,8 @@ use crate::source::{FileId, Span};
 use std::sync::Arc;
 
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
-pub(in crate::frontend) use scan::traced;
 pub(super) use json::{parse as parse_json, parse_values as parse_json_values, unread};
+pub(in crate::frontend) use scan::traced;
 
 /// An expression and its place.
 #[derive(Debug, Clone)]
