@@ -106,8 +106,8 @@ impl Suppressions {
         let all: Vec<Suppression> = written.into_iter().map(Suppression::new).collect();
         let mut reach: FxHashMap<(FileId, &'static str), Reach> = FxHashMap::default();
         for (suppression, one) in all.iter().enumerate() {
-            let names = one.directive.as_ref().map_or(&[][..], |directive| &directive.names);
-            for (name, written) in names.iter().enumerate() {
+            let said = one.directive.as_ref().map_or(&[][..], |directive| &directive.names);
+            for (name, written) in said.iter().enumerate() {
                 let named = Named { suppression, name };
                 // What cannot be read may not be hushed up.
                 for rule in rules_of(&written.text).filter(|rule| rule.check.is_some()) {

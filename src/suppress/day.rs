@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Day {
     year: i64,
     month: i64,
-    day: i64,
+    of_month: i64,
 }
 
 const SECONDS: i64 = 86_400;
@@ -24,9 +24,9 @@ impl Day {
         let day = Day {
             year: digits(year, 4)?,
             month: digits(month, 2)?,
-            day: digits(day, 2)?,
+            of_month: digits(day, 2)?,
         };
-        let exists = (1..=12).contains(&day.month) && (1..=day.days_of_month()).contains(&day.day);
+        let exists = (1..=12).contains(&day.month) && (1..=day.days_of_month()).contains(&day.of_month);
         (parts.next().is_none() && exists).then_some(day)
     }
 
@@ -43,7 +43,7 @@ impl Day {
         Day {
             year: year + era * 400 + i64::from(month <= 2),
             month,
-            day: of_year - (153 * shifted + 2) / 5 + 1,
+            of_month: of_year - (153 * shifted + 2) / 5 + 1,
         }
     }
 
@@ -73,7 +73,7 @@ impl Day {
 
 impl std::fmt::Display for Day {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.of_month)
     }
 }
 

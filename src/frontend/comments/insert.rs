@@ -58,7 +58,7 @@ impl Writer<'_> {
             // The whole block; of locals only the one.
             let is_locals = |start: &usize| writer.text.get(*start..).is_some_and(|text| text.starts_with("locals"));
             let inner = around.get(1).filter(|_| around.first().is_some_and(is_locals));
-            let line = |start: &usize| writer.line(*start, |c| c.is_whitespace());
+            let line = |start: &usize| writer.line(*start, char::is_whitespace);
             inner.and_then(line).or_else(|| around.first().and_then(line))
         });
     }
@@ -68,8 +68,8 @@ impl Writer<'_> {
         self.lines(wanted, |writer, at| {
             let around = elements.iter().filter(|span| span.range().contains(&at));
             // The innermost that begins its line.
-            let lines = around.filter_map(|span| writer.line(span.start as usize, |c| c.is_whitespace() || c == '-'));
-            lines.last()
+            let mut lines = around.rev().filter_map(|span| writer.line(span.start as usize, |c| c.is_whitespace() || c == '-'));
+            lines.next()
         });
     }
 

@@ -28,7 +28,7 @@ fn covered(name: &str, text: &str) -> Vec<String> {
                 let text = sources.text(span);
                 let mut lines = text.lines().map(str::trim);
                 let first = lines.next().unwrap_or("");
-                lines.last().map_or(first.to_owned(), |last| format!("{first}…{last}"))
+                lines.next_back().map_or(first.to_owned(), |last| format!("{first}…{last}"))
             }
         };
         let leading = if written.leading { "^" } else { "" };
