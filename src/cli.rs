@@ -129,7 +129,7 @@ struct CheckArgs {
     #[arg(
         long,
         value_name = "REASON",
-        value_parser = clap::builder::NonEmptyStringValueParser::new(),
+        value_parser = reason,
         conflicts_with = "no_ignores",
         help_heading = "Suppression"
     )]
@@ -143,6 +143,15 @@ struct CheckArgs {
     /// Nothing to check is no failure
     #[arg(long, help_heading = "Outcome")]
     allow_empty: bool,
+}
+
+/// A reason that says something.
+fn reason(text: &str) -> Result<String, &'static str> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("say why the findings are none");
+    }
+    Ok(text.to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -219,7 +219,8 @@ fn recognise(file: &Path) -> Result<Option<Input>, String> {
         return Ok(plan.or_else(|| input_of(file, &head)));
     }
     let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
-    Ok(input_of(file, &bytes))
+    // The templates of an assembly are found by themselves; its manifest leads to them where it is named.
+    Ok(input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_))))
 }
 
 fn name_of(path: &Path) -> &str {
@@ -267,9 +268,9 @@ fn walk(root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
         .git_global(false)
         .require_git(false)
         .filter_entry(move |entry| {
-            let pass = entry.depth() > 0
-                && entry.file_type().is_some_and(|kind| kind.is_dir())
-                && (PASSED_OVER.contains(&name_of(entry.path())) || is_assembly(entry.path()));
+            // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
+            let is_inner = entry.depth() > 0 && entry.file_type().is_some_and(|kind| kind.is_dir());
+            let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
             if pass && name_of(entry.path()) != ".git" {
                 let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
                 with(&noted, |found| {

@@ -20,6 +20,35 @@ fn orders() -> Outcome {
 }
 
 #[test]
+fn a_walk_passes_over_what_is_generated_and_reads_what_is_kept() {
+    let template = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
+    let stack = |name: &str| {
+        format!(
+            r#""{name}": {{"type": "aws:cloudformation:stack", "properties": {{"templateFile": "{name}.template.json"}}}}"#
+        )
+    };
+    // Not everything of a snapshot is kept.
+    let manifest = format!(
+        r#"{{"version": "52.0.0", "artifacts": {{{}, {}}}}}"#,
+        stack("S"),
+        stack("Missing")
+    );
+    let manifest = manifest.as_str();
+    let directory = TemporaryDirectory::with_files([
+        ("cdk.out/manifest.json", manifest),
+        ("cdk.out/S.template.json", template),
+        ("test/integ.snapshot/manifest.json", manifest),
+        ("test/integ.snapshot/S.template.json", template),
+    ]);
+    let outcome = run(directory.path().to_owned());
+    let units: Vec<&str> = outcome.graph.units().iter().map(|unit| unit.name.as_str()).collect();
+    assert_eq!(units.len(), 1, "{units:?}");
+    assert!(units[0].ends_with("test/integ.snapshot/S.template.json"), "{units:?}");
+    assert_eq!(outcome.skipped.len(), 1, "{:?}", outcome.skipped);
+    assert_eq!(outcome.findings.len(), 0, "{:?}", outcome.findings);
+}
+
+#[test]
 fn every_stack_of_the_app_is_read() {
     let outcome = orders();
     assert_eq!(outcome.errors, Vec::<String>::new());

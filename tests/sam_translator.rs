@@ -90,6 +90,13 @@ fn translations(python: &Path, paths: &[PathBuf]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// A line of a fragment as it is where no other file sets anything for it: the transform takes it for a template.
+fn as_if_whole(line: &str) -> String {
+    let open = |key: &str| format!("? `Globals` in a file that was not read may set `{key}`");
+    line.replace(&open("Timeout"), "Seconds(3)")
+        .replace(&open("ReservedConcurrentExecutions"), "None")
+}
+
 /// The graph of `text` as a file of its own, with nothing beside it.
 fn graph(text: &str) -> Graph {
     let directory = std::env::temp_dir().join(format!("sqslint-sam-{}", std::process::id()));
@@ -401,6 +408,7 @@ fn sam_templates_come_to_what_the_translator_makes() {
             source => source.to_string(),
         };
         let (ours, theirs) = (lines(&graph(&given)), lines(&graph(&answer["template"].to_string())));
+        let ours: BTreeSet<String> = ours.iter().map(|line| as_if_whole(line)).collect();
         assert!(!is_fixture || ours.len() > 1, "{shown}: {ours:?}");
         compared += 1;
         let only_ours = ours.difference(&theirs).map(|line| format!("{shown}\n  ours   {line}"));

@@ -268,6 +268,24 @@ fn names_that_only_look_alike_are_not_imports() {
 }
 
 #[test]
+fn several_arns_may_be_exported_as_one_text() {
+    let a = "
+Resources: {Q: {Type: AWS::SQS::Queue}, P: {Type: AWS::SQS::Queue}}
+Outputs: {O: {Value: !Join [',', [!GetAtt Q.Arn, !GetAtt P.Arn]], Export: {Name: both}}}
+";
+    let b = "
+Resources:
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !Select [1, !Split [',', !ImportValue both]], FunctionName: !Ref F}
+  F: {Type: AWS::Lambda::Function}
+";
+    let (_, graph, _) = read(&[("a.yaml", a), ("b.yaml", b)], &["."]);
+    let queue = serde_json::json!({"unit": "a.yaml", "address": "P"});
+    assert_eq!(graph["event_source_mappings"][0]["queue"], queue);
+}
+
+#[test]
 fn imports_may_be_exported_again() {
     let a = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {O: {Value: 7, Export: {Name: a}}}\n";
     let b = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {O: {Value: !ImportValue a, Export: {Name: b}}}\n";
@@ -318,4 +336,59 @@ Globals: {Function: {Timeout: 60}}
         graph["event_source_mappings"][0]["queue"]["unresolved"].is_string(),
         "{graph}"
     );
+}
+
+/// A hook hands over the files that changed: those that complete them may not be among them.
+#[test]
+fn a_fragment_by_itself_does_not_know_the_globals() {
+    let fragment = "
+AWSTemplateFormatVersion: 2010-09-09
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {KmsMasterKeyId: !Ref DeclaredInAnotherFragment, VisibilityTimeout: 1}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}
+";
+    let (found, graph, _) = read(&[("queues.yaml", fragment)], &["queues.yaml"]);
+    let reason = "`Globals` in a file that was not read may set `Timeout`";
+    assert_eq!(graph["functions"][0]["timeout"]["unresolved"], reason);
+    assert!(graph["functions"][0]["reserved_concurrency"]["unresolved"].is_string());
+    assert_eq!(of(BELOW, &found), [""; 0]);
+    let whole = fragment.replace("DeclaredInAnotherFragment", "AWS::AccountId");
+    let (found, ..) = read(&[("queues.yaml", &whole)], &["queues.yaml"]);
+    assert_eq!(of(BELOW, &found), [format!("{BELOW} queues.yaml Q")]);
+}
+
+#[test]
+fn a_template_may_name_its_fragments_in_a_tag_of_its_own() {
+    let base = "
+AWSTemplateFormatVersion: 2010-09-09
+Transform: AWS::Serverless-2016-10-31
+Parameters: {Env: {Type: String, AllowedValues: [dev, prod]}}
+Conditions: {IsProd: !Equals [!Ref Env, prod], IsDev: !Equals [!Ref Env, dev]}
+Globals: {Function: {Timeout: 60}}
+Resources: !YAMLInclude ./parts/queues.yaml, ./parts/functions.yaml
+";
+    let queues = "
+AWSTemplateFormatVersion: 2010-09-09
+Resources: {Q: {Type: AWS::SQS::Queue, Condition: IsProd, Properties: {VisibilityTimeout: !If [IsDev, 1, 30]}}}
+";
+    let functions = "
+AWSTemplateFormatVersion: 2010-09-09
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}
+";
+    let files = [
+        ("template-source.yaml", base),
+        ("parts/queues.yaml", queues),
+        ("parts/functions.yaml", functions),
+    ];
+    let (found, graph, outcome) = read(&files, &["."]);
+    assert_eq!(graph["functions"][0]["timeout"], 60, "{}", describe(&outcome));
+    // `IsProd` and `IsDev` never hold together, as the base says.
+    assert_eq!(of(BELOW, &found), [format!("{BELOW} parts/queues.yaml Q when IsProd")]);
 }

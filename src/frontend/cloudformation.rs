@@ -51,7 +51,7 @@ struct Read {
     exports: Vec<handover::Export>,
     /// Names that it imports.
     imports: BTreeSet<String>,
-    /// Whether it uses names that it does not declare, or holds nothing but `Globals`.
+    /// Whether it uses names that it does not declare, or is what fragments are put into.
     is_fragment: bool,
 }
 
@@ -114,8 +114,8 @@ fn load_unit(
     let (mut loaded, documents) = open(path, sources, kind, None);
     let name = loaded.graph.unit.name.clone();
     for document in documents {
-        if document.get("Resources").is_none() && document.get("Globals").is_some() {
-            around.met.holds_only_globals.set(true);
+        if stacks::is_frame(&document) {
+            around.met.is_frame.set(true);
         }
         let (document, problems) = includes::included(document, path, sources, &name);
         let found = faults_of(&problems.refused, &problems.limits, sources, &name);

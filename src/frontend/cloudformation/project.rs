@@ -46,6 +46,8 @@ impl Document {
 pub(in crate::frontend) struct Project {
     exports: BTreeMap<String, Vec<Export>>,
     fragments: FxHashMap<PathBuf, Arc<Fragments>>,
+    /// Files that use names which they do not declare.
+    incomplete: BTreeSet<PathBuf>,
 }
 
 /// Templates that a build step makes one.
@@ -74,6 +76,11 @@ impl Project {
         document
     }
 
+    /// Whether something that is not here is put together with the file at `path`.
+    pub(super) fn is_incomplete(&self, path: &Path) -> bool {
+        self.incomplete.contains(path)
+    }
+
     pub(super) fn fragments_of(&self, path: &Path) -> Option<&Fragments> {
         self.fragments.get(path).map(|group| &**group)
     }
@@ -92,6 +99,8 @@ pub(in crate::frontend) fn load_all(
     });
     let mut reads: Vec<(&Path, &Document, Read)> = keep_uncalled(alone.collect());
     project.fragments = fragments(&reads, sources);
+    let incomplete = reads.iter().filter(|(.., read)| read.is_fragment);
+    project.incomplete = incomplete.map(|(path, ..)| path.to_path_buf()).collect();
     let mut renewed: BTreeSet<usize> = BTreeSet::new();
     for round in 0..MAX_ROUNDS {
         let mut exporters: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
@@ -109,7 +118,8 @@ pub(in crate::frontend) fn load_all(
         let is_new = |at: &usize| round == 0 || renewed.contains(at);
         let again = reads.iter().enumerate().filter(|(_, (path, _, read))| {
             let imports = || read.imports.iter().filter_map(|name| exporters.get(name.as_str()));
-            (round == 0 && project.fragments.contains_key(*path)) || imports().flatten().any(&is_new)
+            let is_part = || read.is_fragment || project.fragments.contains_key(*path);
+            (round == 0 && is_part()) || imports().flatten().any(&is_new)
         });
         renewed = again.map(|(at, _)| at).collect();
         if renewed.is_empty() {
@@ -158,7 +168,7 @@ fn keep_uncalled<'f>(reads: Vec<(&'f Path, &'f Document, Read)>) -> Vec<(&'f Pat
     all.filter(|(path, ..)| kept.contains(*path)).collect()
 }
 
-/// The fragments among `reads`: templates that use names they do not declare, and those that hold only `Globals`,
+/// The fragments among `reads`: templates that use names they do not declare, and those that fragments are put into,
 /// with every other template in the same directory or below.
 fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap<PathBuf, Arc<Fragments>> {
     let mut groups = FxHashMap::default();

@@ -5,11 +5,12 @@
 //! repository, and nothing that was downloaded (`node_modules`).
 //! <https://docs.aws.amazon.com/cli/latest/reference/cloudformation/package.html>
 
+use super::eval::intrinsic;
 use super::project::Project;
 use super::template::{Declared, Dialect, Template};
 use super::value::{Evaluated, Outcome, Outcomes};
 use super::{Loaded, Read, faults_of, includes, local, loops, lower, open};
-use crate::frontend::tree::Node;
+use crate::frontend::tree::{Node, Value};
 use crate::graph::{Condition, UnitKind};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
@@ -52,23 +53,36 @@ pub(super) struct Met {
     pub(super) imports: RefCell<BTreeSet<String>>,
     /// Whether a name is used that the template does not declare.
     pub(super) is_fragment: Cell<bool>,
-    /// Whether the template holds `Globals` and no resource.
-    pub(super) holds_only_globals: Cell<bool>,
+    /// Whether the template is what fragments are put into.
+    pub(super) is_frame: Cell<bool>,
     calls: Cell<usize>,
 }
 
 impl Met {
     /// With the unit itself.
     pub(super) fn into_read(self, loaded: Loaded) -> Read {
-        let holds_only_globals = self.holds_only_globals.get();
+        let is_frame = self.is_frame.get();
         let called = self.called.into_inner();
         Read {
             loaded: std::iter::once(loaded).chain(called).collect(),
             called: self.files.into_inner(),
             exports: self.exports.into_inner(),
             imports: self.imports.into_inner(),
-            is_fragment: self.is_fragment.get() || holds_only_globals,
+            is_fragment: self.is_fragment.get() || is_frame,
         }
+    }
+}
+
+/// Whether a build step puts fragments into `document`: it holds `Globals` and no resource, or its resources are
+/// written in a way that CloudFormation does not know (`Resources: !YAMLInclude queues.yaml`).
+pub(super) fn is_frame(document: &Node) -> bool {
+    let Some(resources) = document.get("Resources") else {
+        return document.get("Globals").is_some();
+    };
+    match (&resources.value, intrinsic(resources)) {
+        (Value::String(_) | Value::Sequence(_), _) => true,
+        (_, Some((name, _))) => name != "Fn::Transform",
+        _ => false,
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) struct Template<'t> {
     pub(super) resources: Vec<Declared<'t>>,
     /// The place of `Globals`, whose values the SAM transform has put into the resources.
     pub(super) globals: Option<Span>,
+    /// Whether `Globals` may stand in a file that is not here.
+    pub(super) globals_may_be_elsewhere: bool,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
     /// Where values that stand in the place of variables came from.
@@ -148,6 +150,7 @@ impl<'t> Template<'t> {
             dialect,
             by_id: index(&section("Resources"), &resources),
             globals: roots.iter().find_map(|root| Some(root.entry("Globals")?.span())),
+            globals_may_be_elsewhere: false,
             outputs: roots
                 .iter()
                 .find_map(|root| root.get("Outputs")?.entries())
@@ -181,6 +184,7 @@ impl<'t> Template<'t> {
         key.clone_into(&mut self.key);
         self.surroundings = Some(around);
         let is_alone = around.arguments.is_none();
+        self.globals_may_be_elsewhere = is_alone && self.globals.is_none() && around.project.is_incomplete(around.path);
         if let Some(group) = around.project.fragments_of(around.path).filter(|_| is_alone) {
             self.add_siblings(group, around.path);
         }

@@ -168,6 +168,7 @@ impl Evaluator<'_> {
             Syntax::Template(parts) => self.template(parts, scope),
             Syntax::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
             Syntax::Object(items) => self.object(items, scope),
+            Syntax::Variable(_) if expression.is_unread() => Value::unknown("it cannot be read"),
             Syntax::Variable(_) => self.traverse(expression, &[], scope),
             Syntax::Traversal(base, steps) => self.traverse(base, steps, scope),
             Syntax::Conditional(parts) => self.conditional(parts, scope),

@@ -197,7 +197,7 @@ pub(super) fn values(file: FileId, text: &str, json: bool) -> (Body, Vec<Problem
         });
     }
     body.blocks.clear();
-    for attribute in &mut body.attributes {
+    for attribute in body.attributes.iter_mut().filter(|known| !known.value.is_unread()) {
         if let Err(problem) = refuse_references(&attribute.value) {
             problems.push(problem);
             attribute.value = Arc::new(syntax::unread(attribute.value.span));

@@ -1,8 +1,10 @@
 //! The syntax of one Terraform file: expressions, attributes and blocks with the byte spans of the author's text.
 //!
 //! It hides the parser: nothing outside of this module sees its types. Only the JSON spelling (`json.rs`) knows
-//! which Terraform block takes how many labels; nothing is evaluated. A syntax error hides the top-level item it lies in, or less, and never the file.
+//! which Terraform block takes how many labels; nothing is evaluated. A syntax error hides the line it lies in, at most
+//! the top-level item, and never the file; what it hides is not known, which is something else than absent.
 
+mod broken;
 mod convert;
 mod json;
 mod literal;
@@ -13,8 +15,9 @@ use super::value::Value;
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 
+pub(super) use broken::unread;
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
-pub(super) use json::{parse as parse_json, parse_values as parse_json_values, unread};
+pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
 pub(in crate::frontend) use scan::traced;
 
 /// An expression and its place.
@@ -125,12 +128,15 @@ pub(super) struct Block {
 pub(super) struct Body {
     pub(super) attributes: Vec<Attribute>,
     pub(super) blocks: Vec<Arc<Block>>,
+    /// Stands for every attribute that is not there, since a part of the body could not be read.
+    pub(super) broken: Option<Attribute>,
 }
 
 impl Body {
-    /// The attribute `name`.
+    /// The attribute `name`; what may be it where a part of the body could not be read.
     pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.iter().find(|attribute| &*attribute.name == name)
+        let found = self.attributes.iter().find(|attribute| &*attribute.name == name);
+        found.or(self.broken.as_ref())
     }
 }
 
@@ -151,6 +157,10 @@ pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
         let at = |range: std::ops::Range<usize>| Span::new(file, range);
         if let Some(limit) = item.limit {
             problems.push(Problem::limit(at(item.range.start..item.range.start + 1), limit));
+            let start = item.range.start;
+            let text = text.get(item.range).unwrap_or("");
+            body.blocks
+                .extend(broken::lost(text, |range| at(start + range.start..start + range.end)));
             continue;
         }
         convert::item(file, text, item.range, &mut body, &mut problems);
@@ -222,6 +232,44 @@ mod tests {
             let (_, body, problems) = parse_text(text);
             assert!(problems.len() >= least, "{text}: {problems:?}");
             assert!(body.blocks.iter().any(|block| &*block.kind == "resource"), "{text}");
+        }
+    }
+
+    /// What of the block in `text` is read, is broken, and is absent for certain.
+    fn told(text: &str, names: &[&str]) -> Vec<&'static str> {
+        let (_, body, problems) = parse_text(text);
+        assert!(!problems.is_empty(), "{text}");
+        let block = &body.blocks[0];
+        let told = names.iter().map(|name| match block.body.attribute(name) {
+            None => "absent",
+            Some(attribute) if attribute.value.is_unread() => "broken",
+            Some(_) => "read",
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn a_broken_argument_is_not_absent() {
+        let cases = [
+            ("r \"a\" \"b\" {\n x = = 1\n y = 2\n}\n", ["broken", "read", "absent"]),
+            (
+                "r \"a\" \"b\" {\n x = f({\n  k = = 1\n })\n y = 2\n}\n",
+                ["broken", "read", "absent"],
+            ),
+            ("r \"a\" \"b\" {\n x 1\n y = 2\n}\n", ["broken", "read", "broken"]),
+            (
+                "r \"a\" \"b\" {\n x = f({ k = 1 )\n y = 2\n}\n",
+                ["broken", "read", "broken"],
+            ),
+            (
+                "r \"a\" \"b\" {\n x = {{\n k = 1\n }\n y = 2\n}\n",
+                ["broken", "broken", "broken"],
+            ),
+            ("r \"a\" \"b\" {\n x = 1\n", ["broken", "broken", "broken"]),
+            ("r \"a\" \"b\" {{\n x = 1\n}\n", ["broken", "broken", "broken"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(told(text, &["x", "y", "z"]), expected, "{text}");
         }
     }
 

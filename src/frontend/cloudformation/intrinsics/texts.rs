@@ -191,7 +191,7 @@ impl<'t> Template<'t> {
         let keeps_whole = |part: &Part| match part {
             Part::Text(_) => true,
             Part::Open { atomic, .. } => *atomic && matches!(delimiter, ":" | "/" | "," | "|"),
-            Part::Reference(_) => false,
+            Part::Reference(reference) => matches!(delimiter, "," | "|") && self.is_name_or_arn(reference),
         };
         if parts.iter().all(keeps_whole) {
             Evaluated::Items(split(parts, delimiter))
@@ -199,6 +199,15 @@ impl<'t> Template<'t> {
             let reason = literal(parts).err();
             Evaluated::Unresolved(reason.unwrap_or_else(|| "the text of `Fn::Split` is not known".into()))
         }
+    }
+
+    /// Whether `reference` is to a queue or a function, whose names, ARNs and URLs hold no separator of lists.
+    fn is_name_or_arn(&self, reference: &Reference) -> bool {
+        let kind = match &reference.elsewhere {
+            Some(foreign) => Some(&foreign.kind),
+            None => self.resource(&reference.id).map(|resource| &resource.kind),
+        };
+        kind.is_some_and(|kind| matches!(&**kind, "AWS::SQS::Queue" | "AWS::Lambda::Function"))
     }
 
     /// The parts of an ARN that a resource gives: CDK takes a version's apart to put an alias behind it.

@@ -28,11 +28,16 @@ impl<'t> Lowering<'_, 't> {
         let absent = if is_durable { unknown } else { State::Default(None) };
         Function {
             name: self.name(properties, &["FunctionName"]),
-            timeout: self.seconds(properties, &["Timeout"], limits::FUNCTION_TIMEOUT_DEFAULT),
+            timeout: self.attribute(
+                properties,
+                &["Timeout"],
+                &self.unwritten(&resource, "Timeout", limits::FUNCTION_TIMEOUT_DEFAULT),
+                |value| integer(value).map(Seconds),
+            ),
             reserved_concurrency: self.attribute(
                 properties,
                 &["ReservedConcurrentExecutions"],
-                &State::Default(None),
+                &self.unwritten(&resource, "ReservedConcurrentExecutions", None),
                 |value| integer(value).map(Some),
             ),
             managed_instances: self.attribute(
@@ -60,6 +65,14 @@ impl<'t> Lowering<'_, 't> {
             ),
             resource,
         }
+    }
+
+    /// What the setting `key` is that the function `resource` does not have.
+    fn unwritten<T>(&self, resource: &Resource, key: &str, default: T) -> State<T> {
+        if self.template.globals_may_be_elsewhere && &*resource.kind == "AWS::Serverless::Function" {
+            return State::Unresolved(format!("`Globals` in a file that was not read may set `{key}`").into());
+        }
+        State::Default(default)
     }
 
     /// The setting at `path`, in the worlds where it is written.

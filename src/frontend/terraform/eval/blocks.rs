@@ -19,6 +19,9 @@ pub(in super::super) struct Nested {
 impl Evaluator<'_> {
     /// The nested blocks `name`, dynamic ones expanded; or why they are not known.
     pub(in super::super) fn blocks(&mut self, body: &Body, scope: &Scope, name: &str) -> Result<Vec<Nested>, Arc<str>> {
+        if body.broken.is_some() {
+            return Err("a part of the block cannot be read".into());
+        }
         let mut all = Vec::new();
         for block in &body.blocks {
             if &*block.kind == name {

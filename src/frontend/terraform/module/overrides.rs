@@ -37,7 +37,7 @@ pub(super) fn alias(block: &Block) -> Option<Arc<str>> {
 fn attributes_only(attribute: &Attribute) -> Body {
     Body {
         attributes: vec![attribute.clone()],
-        blocks: Vec::new(),
+        ..Body::default()
     }
 }
 
@@ -45,6 +45,9 @@ fn override_body(base: &mut Body, from: &Body) {
     for attribute in &from.attributes {
         base.attributes.retain(|old| old.name != attribute.name);
         base.attributes.push(attribute.clone());
+    }
+    if from.broken.is_some() {
+        base.broken.clone_from(&from.broken);
     }
     let kind_of = |block: &Block| match &*block.kind {
         "dynamic" => block.labels.first().cloned().unwrap_or_default(),

@@ -369,7 +369,7 @@ pub(super) fn literals(values: &Node) -> Block {
         labels: Vec::new(),
         body: Body {
             attributes: texts.collect(),
-            blocks: Vec::new(),
+            ..Body::default()
         },
         header: values.span,
         span: values.span,
@@ -497,6 +497,7 @@ fn unknown_argument(body: &mut Body, slot: &Slot<'_>, reason: Arc<str>) {
     let content = Body {
         attributes: vec![for_each],
         blocks: vec![empty("content", Vec::new(), Body::default())],
+        ..Body::default()
     };
     body.blocks.push(empty("dynamic", vec![slot.name.into()], content));
 }

@@ -2,6 +2,7 @@
 //! and the parser refuses.
 
 use super::super::number::Number;
+use super::broken::{self, Line};
 use super::literal::{self, Style};
 use super::{Attribute, Block, Body, Expression, For, Item, Kind, Part, Problem, Step};
 use crate::source::{FileId, Span};
@@ -28,26 +29,40 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
     };
     let mut source = Cow::Borrowed(original);
     let mut places = Places::new(file, range);
-    let mut blanked = 0;
+    let mut read = Body::default();
+    let mut blanked: Vec<Line> = Vec::new();
     loop {
         match places.parse(&mut source, hcl_edit::parser::parse_body) {
             Ok(parsed) => {
                 for structure in parsed {
-                    places.structure(structure, body);
+                    places.structure(structure, &mut read);
                 }
-                return;
+                for line in &blanked {
+                    broken::mark(&mut read, line);
+                }
+                break;
             }
             Err((offset, problem)) => {
                 problems.push(problem);
-                blanked += 1;
                 let mut text = source.into_owned();
-                if blanked > MAX_BLANKED || !blank_line(&mut text, offset) {
-                    return;
-                }
+                let line = (blanked.len() < MAX_BLANKED)
+                    .then(|| blank_line(&mut text, offset))
+                    .flatten();
+                let Some(line) = line else {
+                    let at = |range: Range<usize>| Span::new(file, places.base + range.start..places.base + range.end);
+                    read.blocks.extend(broken::lost(original, at));
+                    break;
+                };
+                blanked.push(Line {
+                    span: places.span(Some(line.0), places.whole()),
+                    text: line.1,
+                });
                 source = Cow::Owned(text);
             }
         }
     }
+    body.attributes.append(&mut read.attributes);
+    body.blocks.append(&mut read.blocks);
 }
 
 /// Where a text stands that may not be written as it is read: a JSON string has escapes.
@@ -85,8 +100,8 @@ pub(super) fn template(file: FileId, text: &str, drift: Drift) -> Result<Express
         .map_err(|(_, problem)| problem)
 }
 
-/// Replaces the line around `offset` by spaces; `false` where nothing is on it.
-fn blank_line(text: &mut String, offset: usize) -> bool {
+/// Replaces the line around `offset` by spaces and gives what was there, where anything was.
+fn blank_line(text: &mut String, offset: usize) -> Option<(Range<usize>, String)> {
     let before = text.get(..offset).unwrap_or("");
     let mut start = before.rfind('\n').map_or(0, |at| at + 1);
     let mut end = text
@@ -98,12 +113,12 @@ fn blank_line(text: &mut String, offset: usize) -> bool {
         let content = before.trim_end();
         (start, end) = (content.rfind('\n').map_or(0, |at| at + 1), content.len());
     }
-    let Some(line) = text.get(start..end).filter(|line| !line.trim().is_empty()) else {
-        return false;
-    };
+    let line = text.get(start..end).filter(|line| !line.trim().is_empty())?;
+    let from = start + (line.len() - line.trim_start().len());
+    let content = line.trim().to_owned();
     let spaces = " ".repeat(line.len());
     text.replace_range(start..end, &spaces);
-    true
+    Some((from..from + content.len(), content))
 }
 
 /// Where things of one item stand in the file.

@@ -6,7 +6,7 @@
 
 use super::super::number::Number;
 use super::convert::{self, Drift};
-use super::{Attribute, Block, Body, Expression, Item, Kind, Problem, scan};
+use super::{Attribute, Block, Body, Expression, Item, Kind, Problem, broken, scan};
 use crate::frontend::json;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::source::{FileId, Span};
@@ -14,8 +14,6 @@ use std::sync::Arc;
 
 /// Blocks may be nested so deep; no resource nests half of it.
 const MAX_BLOCKS: usize = 16;
-/// In place of a text that is no template; no name is spelt like this.
-const UNREAD: &str = "text that cannot be read";
 
 /// Reads a file of a module.
 pub(in super::super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
@@ -189,7 +187,7 @@ impl<'t> Reader<'t> {
         }
         if let Some(limit) = scan::limit_of_template(text) {
             self.problems.push(Problem::limit(span, limit));
-            return unread(span);
+            return broken::unread(span);
         }
         let drift = self.drift(span);
         let parsed = if template {
@@ -206,7 +204,7 @@ impl<'t> Reader<'t> {
             Err(_) if !template => literal,
             Err(problem) => {
                 self.problems.push(problem);
-                unread(span)
+                broken::unread(span)
             }
         }
     }
@@ -242,14 +240,6 @@ fn escape(raw: &[u8]) -> (usize, usize) {
         (Some(b'u'), Some(0xd800..=0xdbff)) if raw.get(6..8) == Some(b"\\u") => (12, 4),
         (Some(b'u'), Some(code)) => (6, char::from_u32(code).map_or(3, char::len_utf8)),
         _ => (2, 1),
-    }
-}
-
-/// Stands for what could not be read: absent would be something else.
-pub(in super::super) fn unread(span: Span) -> Expression {
-    Expression {
-        kind: Kind::Variable(UNREAD.into()),
-        span,
     }
 }
 
