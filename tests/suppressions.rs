@@ -5,8 +5,9 @@
 use sqslint::config::Source;
 use sqslint::selection::Selection;
 use sqslint::suppress::Day;
-use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::{self, TemporaryDirectory};
 use sqslint::{Options, Outcome, add_ignores, check};
+use std::path::Path;
 
 /// A queue whose visibility timeout is zero (line 2 of its block), and one that is not.
 const ZERO: &str = "visibility-timeout-zero";
@@ -576,4 +577,48 @@ fn a_module_that_others_wrote_is_silenced_where_it_is_called() {
     ]);
     let expected = format!("# sqslint: ignore[visibility-timeout-zero] known since May\n{main}");
     assert_eq!(written, [expected.as_str(), manifest, module]);
+}
+
+/// Every text file below a directory of fixtures.
+fn fixture(name: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
+    let mut next = vec![root.clone()];
+    let mut files = Vec::new();
+    while let Some(directory) = next.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                next.push(path);
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+                files.push((name, text));
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn whole_projects_begin_with_nothing_to_say() {
+    for (name, path) in [("stacks", ""), ("plans/orders", "plan.json")] {
+        let files = fixture(name);
+        let borrowed = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let directory = TemporaryDirectory::with_files(borrowed);
+        let options = Options {
+            paths: vec![directory.path().join(path)],
+            ..Options::default()
+        };
+        let before = check(&options);
+        let added = add_ignores(&options, &before, "known");
+        assert!(added.files > 0 && added.findings > 0, "{name}: {added:?}");
+        assert_eq!((&added.refused, &added.errors), (&vec![], &vec![]), "{name}");
+        let after = check(&options);
+        assert!(after.findings.is_empty(), "{name}: {}", testing::describe(&after));
+        for (file, text) in files.iter().filter(|(file, _)| !file.ends_with(".json")) {
+            let written = std::fs::read_to_string(directory.path().join(file)).unwrap();
+            let lines = written.split_inclusive('\n');
+            let kept: String = lines.filter(|line| !line.contains("# sqslint: ignore[")).collect();
+            assert_eq!(&kept, text, "{file}");
+        }
+    }
 }
