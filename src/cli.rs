@@ -8,6 +8,7 @@ mod explain;
 mod graph;
 mod inputs;
 mod manual;
+mod output;
 mod rules;
 mod variables;
 
@@ -15,6 +16,7 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
 use explain::ExplainArgs;
 use inputs::InputArgs;
+use output::OutputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -92,15 +94,8 @@ struct CheckArgs {
     /// Pass over what is excluded even where it is named
     #[arg(long, help_heading = "Inputs")]
     force_exclude: bool,
-    /// How to print findings
-    #[arg(long, value_enum, default_value_t = Format::Full, env = "SQSLINT_FORMAT", help_heading = "Output")]
-    format: Format,
-    /// Whether to colour
-    #[arg(
-        long,
-        help = "Whether to colour: by default on a terminal, unless NO_COLOR is set",
-         value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
-    color: Color,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Print findings and errors only, no summary
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
     quiet: bool,
@@ -155,23 +150,6 @@ fn reason(text: &str) -> Result<String, &'static str> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Drawn, with the places, the arithmetic and what to do
-    Full,
-    /// `path:line:column: severity[rule] message`
-    Concise,
-    /// One object, of the same shape whatever the outcome
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Level {
     Error,
     Warning,
@@ -223,6 +201,12 @@ enum RulesFormat {
 enum GraphFormat {
     /// For people
     Text,
+    /// A flowchart that GitHub and GitLab draw
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
     /// Version 1 of the document
     Json,
 }

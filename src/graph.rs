@@ -9,11 +9,14 @@ mod arn;
 pub mod attribute;
 pub mod condition;
 pub mod delivery;
+pub mod drawing;
 pub mod json;
 pub mod limits;
 mod lookup;
 mod polling;
+pub mod svg;
 pub mod text;
+pub mod topology;
 pub mod values;
 
 pub use access::Access;

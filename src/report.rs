@@ -3,15 +3,29 @@
 //! What comes out of the inputs (names, paths, values) may hold anything: everything that is meant for a
 //! terminal passes through [`printable`] or, in snippets, through a replacement of the same length.
 
+pub mod checkstyle;
 pub mod concise;
 mod excerpt;
+pub mod github;
+pub mod gitlab;
+pub mod html;
 pub mod human;
 pub mod json;
+pub mod json_lines;
+pub mod junit;
+mod line_hash;
+pub mod links;
+pub mod markdown;
+mod markup;
+mod place;
 mod prose;
+pub mod rdjson;
+pub mod sarif;
+pub mod statistics;
 pub mod summary;
 mod suppressed;
 
-use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::source::Sources;
 
 /// What a format may show.
@@ -31,6 +45,32 @@ pub struct Report<'a> {
     pub errors: &'a [String],
     /// What was read.
     pub units: &'a Units,
+}
+
+impl Report<'_> {
+    /// How many findings have `severity`.
+    fn count(&self, severity: Severity) -> usize {
+        let of = |found: &&Diagnostic| found.severity == severity;
+        self.findings.iter().filter(of).count()
+    }
+
+    /// The findings, the most severe first.
+    fn by_severity(&self) -> Vec<&Diagnostic> {
+        let mut sorted: Vec<&Diagnostic> = self.findings.iter().collect();
+        sorted.sort_by_key(|found| std::cmp::Reverse(found.severity));
+        sorted
+    }
+}
+
+/// A unit's queues and what reads them, drawn by whoever knows the graph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// The unit, as findings name it.
+    pub unit: String,
+    /// As a Mermaid flowchart.
+    pub mermaid: String,
+    /// As an SVG element.
+    pub svg: String,
 }
 
 /// How many units were read, and what in them was not.
@@ -82,3 +122,5 @@ fn counted(count: usize, singular: &str) -> String {
 
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod validation;

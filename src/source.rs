@@ -108,9 +108,12 @@ impl Index {
     }
 }
 
-/// How many characters begin in `bytes`.
+/// How many characters begin in `bytes`. Counted in small numbers, which one instruction adds many of: a plan may be
+/// one line of 100 MB.
 fn starts(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
+    let begins = |byte: &u8| u8::from(byte & 0xc0 != 0x80);
+    let counts = bytes.chunks(192).map(|few| few.iter().map(begins).sum::<u8>());
+    counts.map(usize::from).sum()
 }
 
 impl SourceFile {

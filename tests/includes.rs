@@ -155,3 +155,32 @@ fn another_macro_may_change_everything_that_it_gets() {
     );
     assert_eq!(timeouts(&run(&known, &[])), ["Q 30"]);
 }
+
+/// What may be added is not written: neither a setting that is in vain, nor another source of a mapping.
+#[test]
+fn what_may_be_added_is_not_there_yet() {
+    let template = "
+AWSTemplateFormatVersion: '2010-09-09'
+Transform: [TRANSFORMS]
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 5}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {PROPERTIESTimeout: 60, Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}
+";
+    let away = include("s3://bucket/more.yaml");
+    let variants = [
+        ("AWS::Serverless-2016-10-31", format!("{away}, ")),
+        ("Mine, AWS::Serverless-2016-10-31", String::new()),
+    ];
+    for (transforms, properties) in variants {
+        let template = template
+            .replace("TRANSFORMS", transforms)
+            .replace("PROPERTIES", &properties);
+        let outcome = run(&template, &[]);
+        let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+        assert_eq!(document["event_source_mappings"][0]["queue"], "Q", "{transforms}");
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        assert!(!rules.contains(&"function-dead-letter-config-ineffective"), "{rules:?}");
+    }
+}

@@ -1,17 +1,15 @@
 //! `sqslint check`: from arguments to options, from the outcome to output and exit code.
 
-use super::{CheckArgs, Color, Exit, FailLevel, Format, Streams};
-use sqslint::graph::UnitKind;
-use sqslint::report::{Report, Units, concise, human, json, printable, summary};
+use super::output::{self, Written};
+use super::{CheckArgs, Exit, FailLevel, Streams};
+use sqslint::graph::{Graph, UnitKind};
+use sqslint::report::{Report, Units, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Added, Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
-
-/// The width of a report that goes to no terminal.
-const WIDTH: usize = 100;
 
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
@@ -53,11 +51,11 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         errors: &errors,
         units: &units,
     };
-    write(&report, arguments, streams)?;
+    let written = output::write(&report, &outcome.graph, arguments, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         writeln!(streams.err, "{}", summary::render(&report))?;
     }
-    Ok(if !outcome.errors.is_empty() {
+    Ok(if !outcome.errors.is_empty() || written == Written::Partly {
         Exit::Failed
     } else if nothing {
         Exit::Nothing
@@ -82,7 +80,7 @@ fn tell(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
     writeln!(streams.err, "sqslint: suppressed {findings} in {files}")
 }
 
-/// Ends a run that cannot start, in the format that was asked for.
+/// Ends a run that cannot start, in the formats that were asked for.
 fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let report = Report {
         sources: &Sources::default(),
@@ -93,26 +91,8 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         errors: &[error],
         units: &Units::default(),
     };
-    write(&report, arguments, streams)?;
+    output::write(&report, &Graph::default(), arguments, streams)?;
     Ok(Exit::Failed)
-}
-
-/// Findings go out first, then what is to be said about the run.
-fn write(report: &Report<'_>, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<()> {
-    let text = match arguments.format {
-        Format::Full => human::render(report, style(arguments.color)),
-        Format::Concise => concise::render(report),
-        Format::Json => json::render(report),
-    };
-    streams.out.write_all(text.as_bytes())?;
-    streams.out.flush()?;
-    for error in report.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
-    }
-    if arguments.verbose {
-        streams.err.write_all(summary::not_evaluated(report).as_bytes())?;
-    }
-    Ok(())
 }
 
 fn units(outcome: &Outcome) -> Units {
@@ -164,41 +144,4 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String 
         text.push_str(" (name it to have it checked)");
     }
     text
-}
-
-/// What the terminal, or what stands in its place, can show.
-fn style(color: Color) -> human::Style {
-    let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
-    human::Style {
-        width,
-        color: match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
-                let stdout = io::stdout();
-                anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
-            }
-        },
-        unicode: shows_unicode(),
-        graphics: std::env::var_os("NO_GRAPHICS").is_none_or(|value| value.is_empty() || value == "0"),
-    }
-}
-
-/// `CLICOLOR_FORCE` colours pipes too.
-fn forced_or_terminal(stdout: &io::Stdout) -> bool {
-    let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    forced || stdout.is_terminal()
-}
-
-/// Whether the locale is one of UTF-8; Windows terminals have been for long.
-fn shows_unicode() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .find(|value| !value.is_empty());
-    cfg!(windows)
-        || locale.is_some_and(|locale| {
-            let locale = locale.to_ascii_lowercase();
-            locale.contains("utf-8") || locale.contains("utf8")
-        })
 }

@@ -3,8 +3,11 @@
 use super::check::nothing_to_check;
 use super::{Exit, GraphArgs, GraphFormat, Streams};
 use sqslint::Options;
-use sqslint::graph::{json, text};
+use sqslint::diagnostic::Diagnostic;
+use sqslint::graph::topology::{self, Topology};
+use sqslint::graph::{Graph, drawing, json, svg, text};
 use sqslint::report::printable;
+use std::collections::BTreeSet;
 use std::io;
 
 pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
@@ -20,6 +23,9 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let text = match format {
         GraphFormat::Json => json::render(&outcome.graph, &outcome.sources),
         GraphFormat::Text => text::render(&outcome.graph, &outcome.sources),
+        GraphFormat::Mermaid => drawing::mermaid(&topologies(&outcome.graph, &outcome.findings)),
+        GraphFormat::Dot => drawing::dot(&topologies(&outcome.graph, &outcome.findings)),
+        GraphFormat::Svg => svg::render(&topologies(&outcome.graph, &outcome.findings)),
     };
     if !nothing || format == GraphFormat::Json {
         streams.out.write_all(text.as_bytes())?;
@@ -45,4 +51,11 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     } else {
         Exit::Clean
     })
+}
+
+/// Each unit as boxes and arrows, with what has findings marked.
+pub(super) fn topologies(graph: &Graph, findings: &[Diagnostic]) -> Vec<Topology> {
+    let subjects = findings.iter().map(|found| &found.subject);
+    let marked: BTreeSet<(&str, &str)> = subjects.map(|of| (of.unit.as_str(), of.address.as_str())).collect();
+    topology::topologies(graph, &|unit, address| marked.contains(&(unit, address)))
 }

@@ -25,6 +25,8 @@ pub(super) const TAB_WIDTH: usize = 4;
 pub(super) struct Group {
     /// The file, as people read it.
     pub(super) name: String,
+    /// The file itself.
+    pub(super) file: Arc<SourceFile>,
     /// The number of the first line, from 0.
     pub(super) first_line: usize,
     /// How many lines there are.
@@ -106,6 +108,7 @@ impl Excerpt {
                 }
                 excerpt.groups.push(Group {
                     name: printable(file.shown()),
+                    file: file.clone(),
                     first_line: lines.start,
                     line_count: lines.len(),
                     range: start..excerpt.text.len(),

@@ -3,7 +3,7 @@
 //! The only module that knows miette. It is given an [`Excerpt`], never a file.
 
 use super::excerpt::{Excerpt, TAB_WIDTH};
-use super::{Report, printable, prose};
+use super::{Report, links, printable, prose};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::Sources;
 use miette::{
@@ -20,6 +20,8 @@ const MOST_WIDTH: usize = 160;
 const GUTTER: usize = 10;
 
 /// How to draw.
+// Each says of one thing whether the terminal shows it.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns.
@@ -30,6 +32,8 @@ pub struct Style {
     pub unicode: bool,
     /// Whether to draw at all; prose alone otherwise.
     pub graphics: bool,
+    /// Whether paths are links to their files.
+    pub links: bool,
 }
 
 /// The findings, drawn one below the other.
@@ -43,7 +47,7 @@ pub fn render(report: &Report<'_>, style: Style) -> String {
         if style.graphics {
             draw(&mut text, report.sources, found, style);
         } else {
-            prose::write(&mut text, report.sources, found);
+            prose::write_linked(&mut text, report.sources, found, style.links);
         }
         text.push('\n');
     }
@@ -53,10 +57,11 @@ pub fn render(report: &Report<'_>, style: Style) -> String {
 
 fn draw(text: &mut String, sources: &Sources, found: &Diagnostic, style: Style) {
     let ellipsis = if style.unicode { "…" } else { "..." };
-    let drawing = Drawing {
-        excerpt: Excerpt::new(sources, found.labels(), style.width - GUTTER, ellipsis),
-        found,
-    };
+    let mut excerpt = Excerpt::new(sources, found.labels(), style.width - GUTTER, ellipsis);
+    for group in &mut excerpt.groups {
+        group.name = links::to_file(&group.name, &group.file, style.links);
+    }
+    let drawing = Drawing { excerpt, found };
     let handler = GraphicalReportHandler::new_themed(theme(style))
         .with_links(false)
         .with_width(style.width)

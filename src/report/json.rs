@@ -17,13 +17,13 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct Tool {
+pub(super) struct Tool {
     name: &'static str,
     version: &'static str,
 }
 
 #[derive(Serialize)]
-struct Summary {
+pub(super) struct Summary {
     errors: usize,
     warnings: usize,
     infos: usize,
@@ -47,7 +47,7 @@ struct Place {
 }
 
 #[derive(Serialize)]
-struct Finding<'a> {
+pub(super) struct Finding<'a> {
     rule: &'a str,
     severity: &'static str,
     message: &'a str,
@@ -70,7 +70,7 @@ struct Finding<'a> {
 
 /// A finding that is none, with what says so.
 #[derive(Serialize)]
-struct Silenced<'a> {
+pub(super) struct Silenced<'a> {
     #[serde(flatten)]
     finding: Finding<'a>,
     reason: Option<&'a str>,
@@ -86,7 +86,7 @@ struct ShownLabel<'a> {
 }
 
 #[derive(Serialize)]
-struct Open<'a> {
+pub(super) struct Open<'a> {
     rule: &'a str,
     unit: &'a str,
     address: &'a str,
@@ -95,31 +95,15 @@ struct Open<'a> {
     place: Place,
 }
 
+/// The version of the document and of the records of `json-lines`.
+pub(super) const VERSION: u32 = 1;
+
 /// The whole report as one object.
 pub fn render(report: &Report<'_>) -> String {
-    let count = |severity| {
-        report
-            .findings
-            .iter()
-            .filter(|found| found.severity == severity)
-            .count()
-    };
     let document = Document {
-        version: 1,
-        tool: Tool {
-            name: env!("CARGO_PKG_NAME"),
-            version: env!("CARGO_PKG_VERSION"),
-        },
-        summary: Summary {
-            errors: count(Severity::Error),
-            warnings: count(Severity::Warning),
-            infos: count(Severity::Info),
-            modules: report.units.modules,
-            templates: report.units.templates,
-            stacks: report.units.stacks,
-            services: report.units.services,
-            not_fully_judged: super::summary::open_resources(report.not_evaluated),
-        },
+        version: VERSION,
+        tool: tool(),
+        summary: summary(report),
         findings: report
             .findings
             .iter()
@@ -143,14 +127,30 @@ pub fn render(report: &Report<'_>) -> String {
     text
 }
 
-fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'a> {
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+pub(super) fn summary(report: &Report<'_>) -> Summary {
+    Summary {
+        errors: report.count(Severity::Error),
+        warnings: report.count(Severity::Warning),
+        infos: report.count(Severity::Info),
+        modules: report.units.modules,
+        templates: report.units.templates,
+        stacks: report.units.stacks,
+        services: report.units.services,
+        not_fully_judged: super::summary::open_resources(report.not_evaluated),
+    }
+}
+
+pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'a> {
     Finding {
         rule: found.rule,
-        severity: match found.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "info",
-        },
+        severity: found.severity.name(),
         message: &found.headline,
         place: place(found.primary().span, sources),
         unit: &found.subject.unit,
@@ -167,7 +167,7 @@ fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'a> {
     }
 }
 
-fn silenced<'a>(one: &'a Suppressed, sources: &Sources) -> Silenced<'a> {
+pub(super) fn silenced<'a>(one: &'a Suppressed, sources: &Sources) -> Silenced<'a> {
     Silenced {
         finding: finding(&one.finding, sources),
         reason: one.reason.as_deref(),
@@ -183,7 +183,7 @@ fn shown<'a>(label: &'a Label, sources: &Sources) -> ShownLabel<'a> {
     }
 }
 
-fn open<'a>(entry: &'a NotEvaluated, sources: &Sources) -> Open<'a> {
+pub(super) fn open<'a>(entry: &'a NotEvaluated, sources: &Sources) -> Open<'a> {
     Open {
         rule: entry.rule,
         unit: &entry.subject.unit,

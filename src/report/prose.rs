@@ -1,6 +1,6 @@
 //! A finding in words alone: for `NO_GRAPHICS`, screen readers and whatever cannot be drawn.
 
-use super::printable;
+use super::{links, printable};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 use std::fmt::Write;
@@ -10,6 +10,11 @@ pub(super) const INDENT: usize = 8;
 
 /// Appends `found`: what, where, why, and what to do.
 pub(super) fn write(text: &mut String, sources: &Sources, found: &Diagnostic) {
+    write_linked(text, sources, found, false);
+}
+
+/// Likewise, with paths as links where they are `linked`.
+pub(super) fn write_linked(text: &mut String, sources: &Sources, found: &Diagnostic, linked: bool) {
     let _ = writeln!(
         text,
         "{}[{}]: {}",
@@ -21,13 +26,16 @@ pub(super) fn write(text: &mut String, sources: &Sources, found: &Diagnostic) {
         let file = sources.file(label.span.file);
         let at = file.position(label.span.start as usize);
         let place = if label.primary { "at" } else { "see" };
+        let message = match label.message.as_str() {
+            "" => String::new(),
+            message => format!(": {}", printable(message)),
+        };
         let _ = writeln!(
             text,
-            "  {place} {}:{}:{}: {}",
-            printable(file.shown()),
+            "  {place} {}:{}:{}{message}",
+            links::to_file(&printable(file.shown()), &file, linked),
             at.line,
             at.column,
-            printable(&label.message)
         );
     }
     for (name, note) in notes(found, 0) {

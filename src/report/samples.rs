@@ -17,6 +17,7 @@ const STYLE: Style = Style {
     color: false,
     unicode: true,
     graphics: true,
+    links: false,
 };
 
 fn subject() -> Subject {

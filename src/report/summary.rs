@@ -59,13 +59,6 @@ fn resource(entry: &NotEvaluated) -> (&str, &str) {
 }
 
 fn findings(report: &Report<'_>) -> String {
-    let count = |severity| {
-        report
-            .findings
-            .iter()
-            .filter(|found| found.severity == severity)
-            .count()
-    };
     let kinds = [
         (Severity::Error, "error"),
         (Severity::Warning, "warning"),
@@ -73,7 +66,7 @@ fn findings(report: &Report<'_>) -> String {
     ];
     let parts: Vec<String> = kinds
         .into_iter()
-        .map(|(severity, name)| (count(severity), name))
+        .map(|(severity, name)| (report.count(severity), name))
         .filter(|&(count, _)| count > 0)
         .map(|(count, name)| counted(count, name))
         .collect();

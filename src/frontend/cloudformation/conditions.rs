@@ -79,6 +79,8 @@ impl<'t> Template<'t> {
         match (&*entry.key, operands) {
             ("Condition", _) => match entry.value.as_str() {
                 Some(name) => self.condition_within(name, depth + 1),
+                // The SAM transform writes the key twice where it joins conditions.
+                None if entry.value.entry("Condition").is_some() => self.formula(&entry.value, depth + 1),
                 None => flag(),
             },
             ("Fn::And", [_, ..]) => formulas.fold(Condition::always(), |all, next| all.and(&next)),

@@ -12,7 +12,7 @@ mod reference;
 
 use super::sam;
 use super::template::{Declared, Template};
-use super::value::{Evaluated, Outcomes};
+use super::value::{Evaluated, Outcome, Outcomes};
 use crate::graph::{Attribute, Case, Condition, Link, Origin, Resource, Seconds, State, UnitGraph, UnitId};
 use crate::source::Span;
 use std::sync::Arc;
@@ -127,6 +127,14 @@ impl<'t> Lowering<'_, 't> {
             }
         }
         found
+    }
+
+    /// Whether the resource itself has `key`, in any world. An include or a macro may still add it.
+    fn is_written(&self, properties: &Properties<'t>, key: &str) -> bool {
+        let has_key =
+            |outcome: &Outcome<'_>| matches!(outcome.value, Evaluated::Tree(node) if node.entry(key).is_some());
+        let mut found = self.get(properties, &[key]).into_iter();
+        properties.own.iter().any(has_key) && found.any(|outcome| !matches!(outcome.value, Evaluated::Absent))
     }
 
     /// An attribute: `absent` where nothing is written, else what `convert` makes of the value.

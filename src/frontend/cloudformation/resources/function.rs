@@ -13,6 +13,9 @@ impl<'t> Lowering<'_, 't> {
         let by = resource.address.clone();
         let mut function = self.plain_function(resource, properties);
         for setting in ["DeadLetterConfig", "DeadLetterQueue"] {
+            if !self.is_written(properties, setting) {
+                continue;
+            }
             let target = self.failure_target(properties, setting, &[setting, "TargetArn"]);
             function.failure_targets.extend(self.used_by(&by, target));
         }

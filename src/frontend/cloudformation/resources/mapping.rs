@@ -36,10 +36,7 @@ const QUEUE: [&str; 3] = ["EventSourceArn", "Queue", "QueueArn"];
 
 impl<'t> Lowering<'_, 't> {
     pub(super) fn mapping(&mut self, resource: Resource, properties: &Properties<'t>, made: Option<&'t Node>) {
-        let is_written = |key: &&&str| {
-            let mut outcomes = self.get(properties, &[key]).into_iter();
-            outcomes.any(|outcome| !matches!(outcome.value, Evaluated::Absent))
-        };
+        let is_written = |key: &&&str| self.is_written(properties, key);
         let key = QUEUE.iter().find(is_written).unwrap_or(&QUEUE[0]);
         let queue = self.link(properties, &[key]);
         let tells_of_another = OTHER_SOURCES.iter().any(|key| is_written(&key));

@@ -1,0 +1,261 @@
+//! Where reports go and in which format: standard output, files, and what GitHub Actions reads.
+
+use super::graph::topologies;
+use super::{CheckArgs, Streams};
+use clap::{Args, ValueEnum};
+use sqslint::graph::topology::Topology as Unit;
+use sqslint::graph::{Graph, drawing, svg};
+use sqslint::report::{
+    Report, Topology, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown,
+    printable, rdjson, sarif, statistics, summary,
+};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+/// The width of a report that goes to no terminal.
+const WIDTH: usize = 100;
+
+/// How results are printed, and where.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// How to print findings [default: full]
+    #[arg(
+        long,
+        value_enum,
+        env = "SQSLINT_FORMAT",
+        hide_env_values = true,
+        help_heading = "Output"
+    )]
+    pub(super) format: Option<Format>,
+    /// Also write a report to a file; may be given several times
+    #[arg(long = "report", value_name = "FORMAT=PATH", value_parser = report_to, help_heading = "Output")]
+    pub(super) reports: Vec<ReportTo>,
+    /// Count by rule what was found and what could not be judged
+    #[arg(long, help_heading = "Output")]
+    pub(super) statistics: bool,
+    /// Whether to colour
+    #[arg(long, help = "Whether to colour: by default on a terminal, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(super) color: When,
+    /// Whether paths are links to their files: by default on terminals that are known to follow them
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(super) hyperlinks: When,
+}
+
+/// A format of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Drawn, with the places, the arithmetic and what to do
+    Full,
+    /// `path:line:column: severity[rule] message`
+    Concise,
+    /// One object, of the same shape whatever the outcome
+    Json,
+    /// One record a line, the summary last
+    JsonLines,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions, and a table in the step's summary
+    Github,
+    /// GitLab's Code Quality report
+    Gitlab,
+    /// `JUnit` XML
+    #[value(help = "JUnit XML")]
+    Junit,
+    /// Checkstyle XML
+    Checkstyle,
+    /// Reviewdog's diagnostics
+    Rdjson,
+    /// A pull request's comment
+    Markdown,
+    /// One self-contained page
+    Html,
+}
+
+/// Whether to do what only some terminals understand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// A report to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReportTo {
+    format: Format,
+    path: PathBuf,
+}
+
+fn report_to(text: &str) -> Result<ReportTo, String> {
+    let Some((format, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+        return Err("expected a format and a path, as in sarif=sqslint.sarif".to_owned());
+    };
+    let Ok(format) = Format::from_str(format, false) else {
+        let known = Format::value_variants().iter().filter_map(Format::to_possible_value);
+        let names: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
+        return Err(format!("unknown format `{format}`; there are {}", names.join(", ")));
+    };
+    Ok(ReportTo {
+        format,
+        path: path.into(),
+    })
+}
+
+/// Whether everything was written that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    /// All of it.
+    Wholly,
+    /// A file could not be written, which was said.
+    Partly,
+}
+
+/// Findings go out first, then what is to be said about the run.
+pub(super) fn write(
+    report: &Report<'_>,
+    graph: &Graph,
+    arguments: &CheckArgs,
+    streams: &mut Streams<'_>,
+) -> io::Result<Written> {
+    let asked = &arguments.output;
+    let actions = std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
+    // In a workflow nobody needs to ask for annotations.
+    let annotates = asked.format.is_none() && actions;
+    let format = asked.format.unwrap_or(Format::Full);
+    let text = render(format, report, graph, style(asked));
+    if annotates {
+        write_annotated(&text, report, streams)?;
+    } else {
+        streams.out.write_all(text.as_bytes())?;
+    }
+    streams.out.flush()?;
+    for error in report.errors {
+        writeln!(streams.err, "sqslint: {}", printable(error))?;
+    }
+    let mut failures: Vec<String> = Vec::new();
+    for to in &asked.reports {
+        let text = render(to.format, report, graph, PLAIN);
+        if let Err(error) = std::fs::write(&to.path, text) {
+            failures.push(format!("cannot write `{}`: {error}", to.path.display()));
+        }
+    }
+    if annotates || asked.format == Some(Format::Github) {
+        failures.extend(append_step_summary(report).err());
+    }
+    for failure in &failures {
+        writeln!(streams.err, "sqslint: {}", printable(failure))?;
+    }
+    if asked.statistics {
+        streams.err.write_all(statistics::render(report).as_bytes())?;
+    }
+    if arguments.verbose {
+        streams.err.write_all(summary::not_evaluated(report).as_bytes())?;
+    }
+    Ok(if failures.is_empty() {
+        Written::Wholly
+    } else {
+        Written::Partly
+    })
+}
+
+fn render(format: Format, report: &Report<'_>, graph: &Graph, style: human::Style) -> String {
+    match format {
+        Format::Full => human::render(report, style),
+        Format::Concise => concise::render_linked(report, style.links),
+        Format::Json => json::render(report),
+        Format::JsonLines => json_lines::render(report),
+        Format::Sarif => sarif::render(report),
+        Format::Github => github::render(report),
+        Format::Gitlab => gitlab::render(report),
+        Format::Junit => junit::render(report),
+        Format::Checkstyle => checkstyle::render(report),
+        Format::Rdjson => rdjson::render(report),
+        Format::Markdown => markdown::render(report, &drawings(report, graph)),
+        Format::Html => html::render(report, &drawings(report, graph)),
+    }
+}
+
+fn drawings(report: &Report<'_>, graph: &Graph) -> Vec<Topology> {
+    let units = topologies(graph, report.findings).into_iter();
+    units
+        .map(|unit: Unit| Topology {
+            mermaid: drawing::mermaid(std::slice::from_ref(&unit)),
+            svg: svg::render_one(&unit),
+            unit: unit.unit,
+        })
+        .collect()
+}
+
+/// The full report, in which no line is taken for a command, and then the commands.
+fn write_annotated(text: &str, report: &Report<'_>, streams: &mut Streams<'_>) -> io::Result<()> {
+    // Nobody who writes a file can know it beforehand.
+    let token = format!("sqslint-{:016x}", RandomState::new().hash_one(text));
+    writeln!(streams.out, "::stop-commands::{token}")?;
+    streams.out.write_all(text.as_bytes())?;
+    writeln!(streams.out, "::{token}::")?;
+    streams.out.write_all(github::render(report).as_bytes())
+}
+
+fn append_step_summary(report: &Report<'_>) -> Result<(), String> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+    let text = github::step_summary(report);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| format!("cannot write the step's summary: {error}"))
+}
+
+/// What a file can show.
+const PLAIN: human::Style = human::Style {
+    width: WIDTH,
+    color: false,
+    unicode: true,
+    graphics: true,
+    links: false,
+};
+
+/// What the terminal, or what stands in its place, can show.
+fn style(asked: &OutputArgs) -> human::Style {
+    let stdout = io::stdout();
+    let width = terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0));
+    human::Style {
+        width,
+        color: decided(asked.color, || {
+            anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
+        }),
+        unicode: shows_unicode(),
+        graphics: std::env::var_os("NO_GRAPHICS").is_none_or(|value| value.is_empty() || value == "0"),
+        links: decided(asked.hyperlinks, || {
+            stdout.is_terminal() && links::are_supported(|name| std::env::var(name).ok())
+        }),
+    }
+}
+
+fn decided(asked: When, by_itself: impl FnOnce() -> bool) -> bool {
+    match asked {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => by_itself(),
+    }
+}
+
+/// `CLICOLOR_FORCE` colours pipes too.
+fn forced_or_terminal(stdout: &io::Stdout) -> bool {
+    let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    forced || stdout.is_terminal()
+}
+
+/// Whether the locale is one of UTF-8; Windows terminals have been for long.
+fn shows_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty());
+    cfg!(windows)
+        || locale.is_some_and(|locale| {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        })
+}

@@ -1,0 +1,59 @@
+//! Workflow commands of GitHub Actions, which become annotations, and the summary of a step.
+
+use super::{Report, markdown, place, printable};
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// The findings as commands, most severe first: Actions shows the first ten of each kind alone.
+pub fn render(report: &Report<'_>) -> String {
+    let mut text = String::new();
+    for error in report.errors {
+        text.push_str(&format!("::error title=sqslint::{}\n", data(&printable(error))));
+    }
+    for found in report.by_severity() {
+        text.push_str(&command(report, found));
+    }
+    text
+}
+
+/// What is appended to `$GITHUB_STEP_SUMMARY`.
+pub fn step_summary(report: &Report<'_>) -> String {
+    markdown::summary(report)
+}
+
+fn command(report: &Report<'_>, found: &Diagnostic) -> String {
+    let file = report.sources.file(found.primary().span.file);
+    let region = place::region(&file, found.primary().span);
+    let kind = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let when = found.when.as_ref().map(|when| format!("when {when}"));
+    let parts = [
+        Some(&found.headline),
+        found.calculation.as_ref(),
+        when.as_ref(),
+        found.help.as_ref(),
+    ];
+    let lines: Vec<String> = parts.into_iter().flatten().map(|line| printable(line)).collect();
+    format!(
+        "::{kind} file={},line={},endLine={},col={},endColumn={},title={}::{}\n",
+        property(&printable(file.name())),
+        region.start.line,
+        region.end.line,
+        region.start.column,
+        region.end.column,
+        property(&format!("sqslint ({})", found.rule)),
+        data(&lines.join("\n")),
+    )
+}
+
+/// The text of a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of a command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,74 @@
+//! GitLab's Code Quality report: a list of issues, each with a fingerprint that no other of the list has.
+
+use super::{Report, printable};
+use crate::diagnostic::{Diagnostic, Severity};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Issue<'a> {
+    description: String,
+    check_name: &'a str,
+    fingerprint: String,
+    severity: &'static str,
+    location: Location,
+}
+
+#[derive(Serialize)]
+struct Location {
+    path: String,
+    lines: Lines,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    begin: u32,
+    end: u32,
+}
+
+/// The findings as a list of issues.
+pub fn render(report: &Report<'_>) -> String {
+    let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+    let issues: Vec<Issue<'_>> = report
+        .findings
+        .iter()
+        .map(|found| {
+            let fingerprint = found.fingerprint();
+            let count = seen.entry(fingerprint.clone()).or_insert(0);
+            *count += 1;
+            // GitLab drops all but one of several issues with one fingerprint.
+            let fingerprint = match *count {
+                1 => fingerprint,
+                again => format!("{fingerprint}-{again}"),
+            };
+            issue(report, found, fingerprint)
+        })
+        .collect();
+    // Strings and numbers alone always serialise.
+    let mut text = serde_json::to_string_pretty(&issues).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn issue<'a>(report: &Report<'_>, found: &'a Diagnostic, fingerprint: String) -> Issue<'a> {
+    let span = found.primary().span;
+    let file = report.sources.file(span.file);
+    let (begin, end) = (file.position(span.start as usize), file.position(span.end as usize));
+    Issue {
+        description: format!("{}: {}", found.rule, printable(&found.headline)),
+        check_name: found.rule,
+        fingerprint,
+        severity: match found.severity {
+            Severity::Error => "major",
+            Severity::Warning => "minor",
+            Severity::Info => "info",
+        },
+        location: Location {
+            path: file.name().to_owned(),
+            lines: Lines {
+                begin: begin.line,
+                end: end.line,
+            },
+        },
+    }
+}

@@ -1,0 +1,205 @@
+//! One self-contained page: summary, findings with their lines, and a drawing of each unit.
+//!
+//! It loads nothing and runs nothing, which its own policy states as well; so it can be kept as an artifact.
+
+use super::excerpt::{Excerpt, Group};
+use super::markup::escaped;
+use super::{Report, Topology, counted, summary};
+use crate::diagnostic::{Diagnostic, Severity};
+use std::collections::BTreeMap;
+
+/// Characters of a line that are shown.
+const LINE_WIDTH: usize = 160;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--text:#1b1f24;--page:#fff;--faint:#59636e;--line:#d1d9e0;--code:#f6f8fa;--mark:#fff1b8;\
+--error:#b3261e;--warning:#8a5a00;--info:#0b57a4}
+@media(prefers-color-scheme:dark){:root{--text:#e6edf3;--page:#0d1117;--faint:#9198a1;--line:#3d444d;--code:#151b23;\
+--mark:#5a4a00;--error:#ff8a80;--warning:#e3b341;--info:#79b8ff}}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--page);max-width:72rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.5rem}h2{font-size:1.2rem;border-bottom:1px solid var(--line);margin-top:2.5rem}
+article{border:1px solid var(--line);border-left-width:6px;border-radius:6px;padding:.5rem 1rem;margin:1rem 0;break-inside:avoid}
+article.error{border-left-color:var(--error)}article.warning{border-left-color:var(--warning)}article.info{border-left-color:var(--info)}
+.error b{color:var(--error)}.warning b{color:var(--warning)}.info b{color:var(--info)}
+h3{font-size:1rem;font-weight:600;margin:.3rem 0;overflow-wrap:anywhere}p{margin:.4rem 0;overflow-wrap:anywhere}
+pre{background:var(--code);border:1px solid var(--line);border-radius:6px;padding:.5rem;overflow-x:auto;font:13px/1.5 ui-monospace,monospace}
+pre i{color:var(--faint);font-style:normal;user-select:none}mark{background:var(--mark);color:inherit;border-radius:2px}
+.note{color:var(--faint)}dt{font-weight:600;float:left;clear:left;margin-right:.5rem}dd{margin:0 0 .2rem;overflow-wrap:anywhere}
+table{border-collapse:collapse}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
+.drawing{overflow-x:auto}.drawing svg{max-width:100%;height:auto}
+@media print{body{margin:0;max-width:none;font-size:12px}pre{white-space:pre-wrap}}
+";
+
+/// The page.
+pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
+    let line = summary::render(report);
+    let line = line.strip_prefix("sqslint: ").unwrap_or(&line);
+    let mut body = format!("<h1>sqslint</h1>\n<p>{}</p>\n", escaped(line));
+    errors(&mut body, report);
+    counts(&mut body, report);
+    let mut units: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
+    for found in report.findings {
+        units.entry(&found.subject.unit).or_default().push(found);
+    }
+    for drawing in drawings {
+        units.entry(&drawing.unit).or_default();
+    }
+    for (name, findings) in units {
+        let title = counted(findings.len(), "finding");
+        body.push_str(&format!(
+            "<section>\n<h2>{} <span class=\"note\">{title}</span></h2>\n",
+            escaped(name)
+        ));
+        for drawing in drawings.iter().filter(|drawing| drawing.unit == name) {
+            body.push_str(&format!("<div class=\"drawing\">{}</div>\n", drawing.svg));
+        }
+        for found in findings {
+            article(&mut body, report, found);
+        }
+        body.push_str("</section>\n");
+    }
+    not_evaluated(&mut body, report);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>sqslint</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <p class=\"note\">sqslint {}</p>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn errors(body: &mut String, report: &Report<'_>) {
+    for error in report.errors {
+        body.push_str(&format!("<p class=\"error\"><b>error</b> {}</p>\n", escaped(error)));
+    }
+}
+
+/// How often each rule spoke.
+fn counts(body: &mut String, report: &Report<'_>) {
+    let mut rules: BTreeMap<(std::cmp::Reverse<Severity>, &str), usize> = BTreeMap::new();
+    for found in report.findings {
+        *rules
+            .entry((std::cmp::Reverse(found.severity), found.rule))
+            .or_default() += 1;
+    }
+    if rules.is_empty() {
+        return;
+    }
+    body.push_str("<table>\n<tr><th>severity</th><th>rule</th><th>findings</th></tr>\n");
+    for ((severity, rule), count) in rules {
+        let severity = severity.0;
+        let rule = escaped(rule);
+        body.push_str(&format!(
+            "<tr class=\"{severity}\"><td><b>{severity}</b></td><td>{rule}</td><td>{count}</td></tr>\n"
+        ));
+    }
+    body.push_str("</table>\n");
+}
+
+fn article(body: &mut String, report: &Report<'_>, found: &Diagnostic) {
+    body.push_str(&format!(
+        "<article class=\"{severity}\">\n<p><b>{severity}</b> <code>{}</code> <span class=\"note\">{}</span></p>\n<h3>{}</h3>\n",
+        escaped(found.rule),
+        escaped(&found.subject.address),
+        sentence(&found.headline),
+        severity = found.severity,
+    ));
+    let excerpt = Excerpt::new(report.sources, found.labels(), LINE_WIDTH, "…");
+    for group in &excerpt.groups {
+        lines(body, &excerpt, group);
+    }
+    body.push_str("<dl>\n");
+    for (name, note) in super::prose::notes(found, excerpt.left_out) {
+        body.push_str(&format!("<dt>{name}</dt><dd>{}</dd>\n", sentence(&note)));
+    }
+    body.push_str("</dl>\n</article>\n");
+}
+
+/// A sentence of ours, with what stands in backticks as code.
+fn sentence(text: &str) -> String {
+    let text = escaped(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return text;
+    }
+    let parts = parts.into_iter().enumerate();
+    let shown = parts.map(|(at, part)| match at % 2 {
+        1 => format!("<code>{part}</code>"),
+        _ => part.to_owned(),
+    });
+    shown.collect()
+}
+
+/// Lines with their numbers, marked where labels are, and what the labels say below.
+fn lines(body: &mut String, excerpt: &Excerpt, group: &Group) {
+    let marks: Vec<_> = excerpt
+        .marks
+        .iter()
+        .filter(|mark| group.range.start <= mark.range.start && mark.range.end <= group.range.end)
+        .collect();
+    let first = marks
+        .first()
+        .map_or(group.first_line + 1, |mark| mark.position.line as usize);
+    body.push_str(&format!(
+        "<p class=\"note\">{}:{first}</p>\n<pre>",
+        escaped(&group.name)
+    ));
+    let text = excerpt.text.get(group.range.clone()).unwrap_or("");
+    let mut at = group.range.start;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let end = at + line.trim_end_matches('\n').len();
+        body.push_str(&format!("<i>{:>5}  </i>", group.first_line + index + 1));
+        let mut written = at;
+        let mut here: Vec<_> = marks
+            .iter()
+            .map(|mark| mark.range.start.max(at)..mark.range.end.min(end))
+            .filter(|range| range.start < range.end)
+            .collect();
+        here.sort_by_key(|range| range.start);
+        for range in here {
+            // Of labels that overlap, the first is marked.
+            let start = range.start.max(written);
+            if start >= range.end {
+                continue;
+            }
+            body.push_str(&in_line(excerpt, written, start));
+            body.push_str(&format!("<mark>{}</mark>", in_line(excerpt, start, range.end)));
+            written = range.end;
+        }
+        body.push_str(&in_line(excerpt, written, end));
+        body.push('\n');
+        at += line.len();
+    }
+    body.push_str("</pre>\n");
+    for mark in marks.iter().filter(|mark| !mark.message.is_empty()) {
+        let line = mark.position.line;
+        body.push_str(&format!(
+            "<p class=\"note\">line {line}: {}</p>\n",
+            escaped(&mark.message)
+        ));
+    }
+}
+
+fn in_line(excerpt: &Excerpt, start: usize, end: usize) -> String {
+    escaped(excerpt.text.get(start..end).unwrap_or(""))
+}
+
+fn not_evaluated(body: &mut String, report: &Report<'_>) {
+    if report.not_evaluated.is_empty() {
+        return;
+    }
+    body.push_str("<section>\n<h2>Not fully judged</h2>\n<ul>\n");
+    for entry in report.not_evaluated {
+        let file = report.sources.file(entry.span.file);
+        let line = file.position(entry.span.start as usize).line;
+        body.push_str(&format!(
+            "<li><code>{}</code> {}: {} <span class=\"note\">{}:{line}</span></li>\n",
+            escaped(&entry.subject.address),
+            escaped(entry.rule),
+            escaped(&entry.reason),
+            escaped(file.shown()),
+        ));
+    }
+    body.push_str("</ul>\n</section>\n");
+}

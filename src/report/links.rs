@@ -1,0 +1,59 @@
+//! Links that terminals follow (OSC 8): a path that opens its file.
+
+use super::place::file_uri;
+use crate::source::SourceFile;
+
+/// `text` as a link to `file`, where `wanted` and the file has an absolute path.
+pub(super) fn to_file(text: &str, file: &SourceFile, wanted: bool) -> String {
+    match file_uri(&file.path().to_string_lossy()).filter(|_| wanted) {
+        Some(uri) => format!("\u{1b}]8;;{uri}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a terminal with these environment variables follows links. One that does not may show their bytes, so
+/// that only those count that are known to.
+pub fn are_supported(variable: impl Fn(&str) -> Option<String>) -> bool {
+    if let Some(forced) = variable("FORCE_HYPERLINK") {
+        return forced != "0";
+    }
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let terminal = variable("TERM").unwrap_or_default();
+    let program = variable("TERM_PROGRAM").unwrap_or_default();
+    let version = variable("VTE_VERSION").and_then(|version| version.parse::<u32>().ok());
+    let names = ["kitty", "alacritty", "ghostty", "foot", "wezterm"];
+    let programs = ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"];
+    terminal != "dumb"
+        && !is_set("CI")
+        && (is_set("WT_SESSION")
+            || version.is_some_and(|version| version >= 5000)
+            || programs.contains(&program.as_str())
+            || names.iter().any(|name| terminal.contains(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_supported;
+
+    #[test]
+    fn only_terminals_known_to_follow_links_get_them() {
+        for (variables, expected) in [
+            (vec![], false),
+            (vec![("TERM", "xterm-256color")], false),
+            (vec![("TERM", "xterm-kitty")], true),
+            (vec![("TERM", "dumb"), ("TERM_PROGRAM", "vscode")], false),
+            (vec![("TERM_PROGRAM", "vscode")], true),
+            (vec![("TERM_PROGRAM", "vscode"), ("CI", "true")], false),
+            (vec![("VTE_VERSION", "4900")], false),
+            (vec![("VTE_VERSION", "7200")], true),
+            (vec![("WT_SESSION", "x"), ("FORCE_HYPERLINK", "0")], false),
+            (vec![("FORCE_HYPERLINK", "1")], true),
+        ] {
+            let found = |name: &str| {
+                let given = variables.iter().find(|(known, _)| *known == name);
+                given.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(are_supported(found), expected, "{variables:?}");
+        }
+    }
+}

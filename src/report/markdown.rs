@@ -1,0 +1,194 @@
+//! Markdown for a pull request's comment and for the summary of a step: a table, a fold for each unit, a flowchart.
+//!
+//! What comes out of files must neither format the page, nor mention people, nor refer to issues.
+
+use super::{Report, Topology, counted, printable, summary};
+use crate::diagnostic::Diagnostic;
+use std::collections::BTreeMap;
+
+/// Rows of a table.
+const MOST_ROWS: usize = 200;
+/// A comment on GitHub holds 65,536 characters.
+const MOST_BYTES: usize = 60_000;
+
+/// The comment.
+pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
+    let mut text = summary(report);
+    let mut units: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
+    for found in report.findings {
+        units.entry(&found.subject.unit).or_default().push(found);
+    }
+    for drawing in drawings {
+        units.entry(&drawing.unit).or_default();
+    }
+    let count = units.len();
+    for (at, (name, findings)) in units.into_iter().enumerate() {
+        let charts = drawings.iter().filter(|drawing| drawing.unit == name);
+        let unit = unit(report, name, &findings, charts);
+        if text.len() + unit.len() > MOST_BYTES {
+            text.push_str(&format!("\nLeft out for length: {}.\n", counted(count - at, "unit")));
+            break;
+        }
+        text.push_str(&unit);
+    }
+    text
+}
+
+/// Heading, errors and the table.
+pub(super) fn summary(report: &Report<'_>) -> String {
+    let line = summary::render(report);
+    let line = line.strip_prefix("sqslint: ").unwrap_or(&line);
+    let mut text = format!("## sqslint\n\n{}\n", inline(line));
+    if !report.errors.is_empty() {
+        text.push('\n');
+    }
+    for error in report.errors {
+        text.push_str(&format!("- error: {}\n", inline(error)));
+    }
+    if report.findings.is_empty() {
+        return text;
+    }
+    text.push_str("\n| severity | rule | place | finding |\n| --- | --- | --- | --- |\n");
+    let mut shown = 0;
+    for found in report.by_severity().into_iter().take(MOST_ROWS) {
+        let row = format!(
+            "| {} | {} | {} | {} |\n",
+            found.severity,
+            code(found.rule),
+            code(&place(report, found)),
+            inline(&found.headline)
+        );
+        if text.len() + row.len() > MOST_BYTES / 2 {
+            break;
+        }
+        text.push_str(&row);
+        shown += 1;
+    }
+    if shown < report.findings.len() {
+        text.push_str(&format!("\nand {} more\n", report.findings.len() - shown));
+    }
+    text
+}
+
+fn unit<'a>(
+    report: &Report<'_>,
+    name: &str,
+    findings: &[&Diagnostic],
+    charts: impl Iterator<Item = &'a Topology>,
+) -> String {
+    let title = counted(findings.len(), "finding");
+    let mut text = format!(
+        "\n<details><summary>{} — {title}</summary>\n",
+        super::markup::escaped(name)
+    );
+    for found in findings {
+        text.push_str(&format!(
+            "\n**{}** {} at {}\n\n{}\n",
+            found.severity,
+            code(found.rule),
+            code(&place(report, found)),
+            inline(&found.headline)
+        ));
+        let notes = [
+            ("calculation", &found.calculation),
+            ("when", &found.when),
+            ("help", &found.help),
+        ];
+        let mut list = String::new();
+        for (name, note) in notes {
+            list.extend(note.iter().map(|note| format!("- {name}: {}\n", inline(note))));
+        }
+        for label in found.labels().iter().filter(|label| !label.primary) {
+            let file = report.sources.file(label.span.file);
+            let line = file.position(label.span.start as usize).line;
+            let place = code(&format!("{}:{line}", file.name()));
+            list.push_str(&format!("- see {place}: {}\n", inline(&label.message)));
+        }
+        if !list.is_empty() {
+            text.push('\n');
+            text.push_str(&list);
+        }
+    }
+    for chart in charts.filter(|chart| !chart.mermaid.is_empty()) {
+        text.push_str(&format!("\n```mermaid\n{}```\n", chart.mermaid));
+    }
+    text.push_str("\n</details>\n");
+    text
+}
+
+fn place(report: &Report<'_>, found: &Diagnostic) -> String {
+    let span = found.primary().span;
+    let file = report.sources.file(span.file);
+    format!("{}:{}", file.name(), file.position(span.start as usize).line)
+}
+
+/// A sentence of ours, with what stands in backticks as code and everything else as plain text.
+fn inline(text: &str) -> String {
+    let text = printable(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    let is_balanced = parts.len() % 2 == 1;
+    let is_empty_code = parts.iter().skip(1).step_by(2).any(|part| part.trim().is_empty());
+    if !is_balanced || is_empty_code {
+        return plain(&text);
+    }
+    let parts = parts.into_iter().enumerate();
+    parts
+        .map(|(at, part)| if at % 2 == 1 { code(part) } else { plain(part) })
+        .collect()
+}
+
+/// `text` as code, in a table or outside of one.
+fn code(text: &str) -> String {
+    let text = printable(text);
+    if text.contains(['`', '|']) || text.trim().is_empty() {
+        // A table and a paragraph read a bar in backticks differently.
+        return format!("<code>{}</code>", plain(&text));
+    }
+    format!("`{text}`")
+}
+
+/// `text` without any meaning to Markdown.
+fn plain(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            // Neither a person nor an issue is meant; the comment parts the sign from the name.
+            '@' | '#' => {
+                safe.push(character);
+                safe.push_str("<!-- -->");
+            }
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '|' | '~' | '!' | '$' => {
+                safe.push('\\');
+                safe.push(character);
+            }
+            // No address becomes a link by itself.
+            ':' => safe.push_str(":<!-- -->"),
+            _ => safe.push(character),
+        }
+    }
+    safe.replace(":<!-- --> ", ": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_name_formats_the_page() {
+        for (text, expected) in [
+            ("`aws_sqs_queue.a` waits", "`aws_sqs_queue.a` waits"),
+            ("`a|b`", "<code>a\\|b</code>"),
+            ("odd ` one", "odd \\` one"),
+            ("`` empty", "\\`\\` empty"),
+            ("<img src=x>", "&lt;img src=x&gt;"),
+            ("@team #1", "@<!-- -->team #<!-- -->1"),
+            ("[a](http://x)", "\\[a\\](http:<!-- -->//x)"),
+            ("a\nb", "a b"),
+        ] {
+            assert_eq!(inline(text), expected);
+        }
+    }
+}

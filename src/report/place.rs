@@ -1,0 +1,63 @@
+//! Where a span lies, in the terms of machine formats: on one line, in code points or bytes, as a path or URI.
+
+use crate::source::{Position, SourceFile, Span};
+
+/// The first line of a span: what annotations can show.
+pub(super) struct Region {
+    /// Where it begins.
+    pub(super) start: Position,
+    /// One past its last character, on the same line.
+    pub(super) end: Position,
+    /// The columns once more, in bytes from 1.
+    pub(super) byte_columns: (usize, usize),
+}
+
+/// `span` up to the end of its first line.
+pub(super) fn region(file: &SourceFile, span: Span) -> Region {
+    let text = file.text();
+    let start = text.floor_char_boundary((span.start as usize).min(text.len()));
+    let line = file.line_range(file.line_index(start));
+    let end = text.floor_char_boundary((span.end as usize).min(text.len())).max(start);
+    let rest = text.get(start..end.min(line.end).max(start)).unwrap_or("");
+    let end = start + rest.trim_end_matches(['\n', '\r']).len();
+    Region {
+        start: file.position(start),
+        end: file.position(end),
+        byte_columns: (start - line.start + 1, end - line.start + 1),
+    }
+}
+
+/// The URI of `file`, and whether it is relative to the repository root.
+pub(super) fn uri(file: &SourceFile) -> (String, bool) {
+    let name = file.name();
+    if name.starts_with('/') || name.starts_with("../") {
+        let path = file.path().to_string_lossy();
+        if let Some(uri) = file_uri(&path) {
+            return (uri, false);
+        }
+    }
+    (encoded(name), true)
+}
+
+/// The `file:` URI of an absolute path.
+pub(super) fn file_uri(path: &str) -> Option<String> {
+    let path = path.replace(std::path::MAIN_SEPARATOR, "/");
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    (path.starts_with('/') || drive).then(|| {
+        let root = if drive { "/" } else { "" };
+        format!("file://{root}{}", encoded(&path))
+    })
+}
+
+/// A path with everything escaped that has a meaning in a URI, or is not ASCII.
+fn encoded(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}

@@ -1,0 +1,272 @@
+//! SARIF 2.1.0, complete for code scanning: rules with their pages, one-line regions, linked locations, stable
+//! fingerprints, and what could not be judged as notifications.
+
+use super::line_hash::line_hashes;
+use super::{Report, place, printable};
+use crate::diagnostic::{Diagnostic, Label, NotEvaluated, Severity};
+use crate::rules::{RULES, Rule};
+use crate::source::{FileId, Span};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+/// What relative URIs are relative to: the root of the repository.
+const ROOT: &str = "%SRCROOT%";
+const NOT_EVALUATED: &str = "not-evaluated";
+const FAILED: &str = "failed";
+
+/// The report as one log of one run.
+pub fn render(report: &Report<'_>) -> String {
+    let writer = Writer {
+        report,
+        hashes: hashes(report),
+    };
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": env!("CARGO_PKG_NAME"),
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": RULES.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+                "notifications": [
+                    { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is not known" } },
+                    { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
+                ],
+            } },
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": { ROOT: { "description": { "text": "The root of the repository" } } },
+            "invocations": [{
+                "executionSuccessful": report.errors.is_empty(),
+                "toolExecutionNotifications": writer.notifications(),
+            }],
+            "results": report.findings.iter().map(|found| writer.result(found)).collect::<Vec<_>>(),
+        }],
+    });
+    // Strings and numbers alone always serialise.
+    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id,
+        "name": rule.id,
+        "shortDescription": { "text": rule.summary },
+        "fullDescription": { "text": rule.summary },
+        "help": { "text": rule.page, "markdown": rule.page },
+        "defaultConfiguration": { "enabled": rule.set.name() == "default", "level": level(rule.severity) },
+        "properties": {
+            "precision": "high",
+            "problem.severity": match rule.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Info => "recommendation",
+            },
+            "tags": ["sqs", rule.category.name()],
+        },
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// The hashes of the lines that findings point at, by file. A hash of what may be a secret is not published.
+fn hashes(report: &Report<'_>) -> BTreeMap<FileId, BTreeMap<u32, String>> {
+    let mut lines: BTreeMap<FileId, BTreeSet<u32>> = BTreeMap::new();
+    for found in report.findings {
+        let span = found.primary().span;
+        lines
+            .entry(span.file)
+            .or_default()
+            .insert(report.sources.start(span).line);
+    }
+    let files = lines
+        .into_iter()
+        .map(|(id, lines)| (id, report.sources.file(id), lines));
+    files
+        .filter(|(_, file, _)| !file.is_guarded())
+        .map(|(id, file, lines)| (id, line_hashes(file.text(), &lines)))
+        .collect()
+}
+
+struct Writer<'a> {
+    report: &'a Report<'a>,
+    hashes: BTreeMap<FileId, BTreeMap<u32, String>>,
+}
+
+impl Writer<'_> {
+    fn result(&self, found: &Diagnostic) -> Value {
+        let subject = &found.subject;
+        let mut location = self.location(found.primary().span);
+        insert(
+            &mut location,
+            "logicalLocations",
+            json!([{
+                "name": subject.address,
+                "fullyQualifiedName": format!("{}#{}", subject.unit, subject.address),
+                "kind": "resource",
+            }]),
+        );
+        if !found.primary().message.is_empty() {
+            insert(
+                &mut location,
+                "message",
+                json!({ "text": unlinked(&found.primary().message) }),
+            );
+        }
+        let related: Vec<Value> = secondary(found).map(|(id, label)| self.related(id, label)).collect();
+        let mut fingerprints = Map::new();
+        fingerprints.insert("sqslint/v1".to_owned(), found.fingerprint().into());
+        if let Some(hash) = self.line_hash(found) {
+            fingerprints.insert("primaryLocationLineHash".to_owned(), hash.into());
+        }
+        let mut result = json!({
+            "ruleId": found.rule,
+            "level": level(found.severity),
+            "message": { "text": self.message(found) },
+            "locations": [location],
+            "partialFingerprints": fingerprints,
+            "properties": {
+                "unit": subject.unit,
+                "address": subject.address,
+                "attribute": subject.attribute,
+                "calculation": found.calculation,
+                "help": found.help,
+                "when": found.when,
+                "calls": found.calls,
+            },
+        });
+        if let Some(index) = index(found.rule) {
+            insert(&mut result, "ruleIndex", index.into());
+        }
+        if !related.is_empty() {
+            insert(&mut result, "relatedLocations", related.into());
+        }
+        result
+    }
+
+    /// What is wrong, why, and what to do, with a link to each further place.
+    fn message(&self, found: &Diagnostic) -> String {
+        let mut sentences = vec![unlinked(&found.headline)];
+        sentences.extend(found.calculation.iter().map(|text| unlinked(text)));
+        sentences.extend(found.when.iter().map(|when| format!("When {}", unlinked(when))));
+        sentences.extend(found.help.iter().map(|help| format!("Help: {}", unlinked(help))));
+        let links: Vec<String> = secondary(found).map(|(id, label)| self.link(id, label)).collect();
+        if !links.is_empty() {
+            sentences.push(format!("See {}", links.join(", ")));
+        }
+        sentences.join(". ")
+    }
+
+    fn link(&self, id: usize, label: &Label) -> String {
+        let file = self.report.sources.file(label.span.file);
+        let line = file.position(label.span.start as usize).line;
+        let text = if label.message.is_empty() {
+            format!("{}:{line}", file.name())
+        } else {
+            format!("{} ({}:{line})", label.message, file.name())
+        };
+        let mut escaped = String::with_capacity(text.len());
+        for character in unlinked(&text).chars() {
+            if matches!(character, '[' | ']' | '\\') {
+                escaped.push('\\');
+            }
+            escaped.push(character);
+        }
+        format!("[{escaped}]({id})")
+    }
+
+    fn related(&self, id: usize, label: &Label) -> Value {
+        let mut location = self.location(label.span);
+        insert(&mut location, "id", id.into());
+        if !label.message.is_empty() {
+            insert(&mut location, "message", json!({ "text": unlinked(&label.message) }));
+        }
+        location
+    }
+
+    fn location(&self, span: Span) -> Value {
+        let file = self.report.sources.file(span.file);
+        let region = place::region(&file, span);
+        let (uri, is_relative) = place::uri(&file);
+        let mut artifact = json!({ "uri": uri });
+        if is_relative {
+            insert(&mut artifact, "uriBaseId", ROOT.into());
+        }
+        json!({ "physicalLocation": {
+            "artifactLocation": artifact,
+            "region": {
+                "startLine": region.start.line,
+                "startColumn": region.start.column,
+                "endLine": region.end.line,
+                "endColumn": region.end.column,
+            },
+        } })
+    }
+
+    fn line_hash(&self, found: &Diagnostic) -> Option<String> {
+        let span = found.primary().span;
+        let line = self.report.sources.start(span).line;
+        self.hashes.get(&span.file)?.get(&line).cloned()
+    }
+
+    fn notifications(&self) -> Vec<Value> {
+        let failures = self.report.errors.iter().map(|error| {
+            json!({
+                "descriptor": { "id": FAILED, "index": 1 },
+                "level": "error",
+                "message": { "text": unlinked(error) },
+            })
+        });
+        let open = self.report.not_evaluated.iter().map(|entry| self.open(entry));
+        failures.chain(open).collect()
+    }
+
+    fn open(&self, entry: &NotEvaluated) -> Value {
+        let mut rule = json!({ "id": entry.rule });
+        if let Some(index) = index(entry.rule) {
+            insert(&mut rule, "index", index.into());
+        }
+        let text = format!("`{}`: {}", entry.subject.address, entry.reason);
+        json!({
+            "descriptor": { "id": NOT_EVALUATED, "index": 0 },
+            "associatedRule": rule,
+            "level": "note",
+            "message": { "text": unlinked(&text) },
+            "locations": [self.location(entry.span)],
+        })
+    }
+}
+
+/// The labels beside the primary one, with the ids that the message links.
+fn secondary(found: &Diagnostic) -> impl Iterator<Item = (usize, &Label)> {
+    found
+        .labels()
+        .iter()
+        .filter(|label| !label.primary)
+        .enumerate()
+        .map(|(at, label)| (at + 1, label))
+}
+
+fn index(id: &str) -> Option<usize> {
+    RULES.iter().position(|rule| rule.id == id)
+}
+
+fn insert(object: &mut Value, key: &str, value: Value) {
+    if let Value::Object(fields) = object {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
+/// `text` on one line, with nothing in it that a viewer would take for a link.
+fn unlinked(text: &str) -> String {
+    printable(text).replace("](", "] (")
+}

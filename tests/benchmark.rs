@@ -1,0 +1,232 @@
+//! The bounds of speed and memory, measured: `cargo test --release --test benchmark -- --ignored --nocapture` prints
+//! the table of `BENCHMARKS.md`, and fails where a bound is not held. Inputs are generated; each figure is the best of
+//! several runs, and beside the time on the clock stands that of the processors, which other work does not lengthen.
+//!
+//! `SQSLINT_PLAN_MB` sets another size of the plan. `cfn-lint` is measured where it is installed.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
+
+#[path = "generated/plan.rs"]
+mod plan;
+#[path = "generated/tree.rs"]
+mod tree;
+
+use rayon::prelude::*;
+use sqslint::testing::TemporaryDirectory;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The system counts the time of processors in hundredths of a second.
+const TICK: Duration = Duration::from_millis(10);
+
+/// What one run of a program took.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: Duration,
+    /// User and system.
+    processor: Duration,
+    /// The most memory it had, in kB.
+    peak: u64,
+}
+
+/// What `/proc` tells of a process until it is waited for.
+fn run(command: &mut Command) -> Cost {
+    let start = Instant::now();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let of = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default();
+    let mut peak = 0;
+    let (wall, ticks) = loop {
+        let stat = of("stat");
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_ascii_whitespace().collect();
+        let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u32>().ok()).unwrap_or(0);
+        if matches!(fields.first(), None | Some(&"Z")) {
+            break (start.elapsed(), number(11) + number(12));
+        }
+        let status = of("status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let size = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        peak = size.unwrap_or(0).max(peak);
+        std::thread::sleep(Duration::from_micros(500));
+    };
+    child.wait().unwrap();
+    Cost {
+        wall,
+        processor: TICK * ticks,
+        peak,
+    }
+}
+
+fn check(path: &Path, times: usize) -> Cost {
+    best(times, || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
+        run(command.args(["check", "--format", "concise", "--exit-zero"]).arg(path))
+    })
+}
+
+/// The least of each, but the most memory.
+fn best(times: usize, cost: impl Fn() -> Cost) -> Cost {
+    let costs: Vec<Cost> = (0..times).map(|_| cost()).collect();
+    Cost {
+        wall: costs.iter().map(|cost| cost.wall).min().unwrap(),
+        processor: costs.iter().map(|cost| cost.processor).min().unwrap(),
+        peak: costs.iter().map(|cost| cost.peak).max().unwrap(),
+    }
+}
+
+fn fastest(work: impl Fn()) -> Duration {
+    let times = (0..5).map(|_| {
+        let start = Instant::now();
+        work();
+        start.elapsed()
+    });
+    times.min().unwrap()
+}
+
+/// Prints a row of the table; what does not hold is told at the end.
+#[derive(Default)]
+struct Table {
+    missed: Vec<String>,
+}
+
+impl Table {
+    fn row(&mut self, what: &str, cost: Cost, others: &str, holds: bool) {
+        let Cost { wall, processor, peak } = cost;
+        println!(
+            "| {what} | {:.0} ms | {:.0} ms | {:.0} MB | {others} |",
+            wall.as_secs_f64() * 1e3,
+            processor.as_secs_f64() * 1e3,
+            peak as f64 / 1024.0
+        );
+        if !holds {
+            self.missed.push(what.to_owned());
+        }
+    }
+}
+
+fn with_files(files: &[tree::File]) -> TemporaryDirectory {
+    TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)))
+}
+
+/// Reads and parses what has to be parsed, reads the others, and does nothing else; on all processors.
+fn parse_all(files: &[PathBuf], parsed: usize) {
+    files.par_iter().enumerate().for_each(|(at, file)| {
+        let text = std::fs::read_to_string(file).unwrap();
+        if at >= parsed {
+            return;
+        }
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("tf") => drop(hcl_edit::parser::parse_body(&text).unwrap()),
+            Some("yaml") => granit_parser::Parser::new_from_str(&text).for_each(|event| drop(event.unwrap())),
+            _ => drop(serde_json::from_str::<serde_json::Value>(&text).unwrap()),
+        }
+    });
+}
+
+fn template(table: &mut Table) {
+    let (files, _) = tree::tree();
+    let is_template = |file: &&tree::File| file.0.ends_with("template.yaml");
+    let text = &files.iter().find(is_template).unwrap().1;
+    let directory = TemporaryDirectory::with_files([("template.yaml", &**text)]);
+    let file = directory.path().join("template.yaml");
+    let cost = check(&file, 50);
+    let linter = Command::new("cfn-lint").arg("--version").stdout(Stdio::null()).spawn();
+    let (others, holds) = match linter.and_then(|mut child| child.wait()) {
+        Err(_) => ("cfn-lint is not installed".to_owned(), true),
+        Ok(_) => {
+            let other = best(3, || run(Command::new("cfn-lint").arg(&file)));
+            let factor = other.wall.as_secs_f64() / cost.wall.as_secs_f64();
+            (
+                format!("cfn-lint {:.0} ms: {factor:.0} ×", other.wall.as_secs_f64() * 1e3),
+                factor >= 100.0,
+            )
+        }
+    };
+    let lines = text.lines().count();
+    let holds = holds && cost.wall < Duration::from_millis(10);
+    table.row(&format!("one SAM template of {lines} lines"), cost, &others, holds);
+}
+
+fn three_thousand_files(table: &mut Table) {
+    let (files, parsed) = tree::tree();
+    let directory = with_files(&files);
+    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| directory.path().join(name)).collect();
+    let parsing = fastest(|| parse_all(&paths, parsed));
+    let cost = check(directory.path(), 5);
+    let factor = cost.wall.as_secs_f64() / parsing.as_secs_f64();
+    table.row(
+        &format!("{} files, {:.1} MB", files.len(), bytes as f64 / 1e6),
+        cost,
+        &format!("parsing alone {:.0} ms: {factor:.1} ×", parsing.as_secs_f64() * 1e3),
+        cost.wall < Duration::from_secs(1) && cost.peak < 100 * 1024 && factor <= 4.0,
+    );
+}
+
+fn large_plan(table: &mut Table) {
+    let megabytes = std::env::var("SQSLINT_PLAN_MB").map_or(100, |size| size.parse().unwrap());
+    let text = plan::plan(megabytes * 1_000_000);
+    let directory = TemporaryDirectory::with_files([("plan.json", &*text)]);
+    let file = directory.path().join("plan.json");
+    let size = text.len();
+    let in_memory = fastest(|| {
+        serde_json::from_str::<serde::de::IgnoredAny>(&text).unwrap();
+    });
+    drop(text);
+    let ignored = fastest(|| {
+        let text = std::fs::read_to_string(&file).unwrap();
+        serde_json::from_str::<serde::de::IgnoredAny>(&text).unwrap();
+    });
+    let cost = check(&file, 5);
+    let factor = cost.wall.as_secs_f64() / ignored.as_secs_f64();
+    table.row(
+        &format!("a plan of {:.0} MB", size as f64 / 1e6),
+        cost,
+        &format!(
+            "read and ignored by serde_json {:.0} ms ({:.0} ms without reading the file): {factor:.1} ×",
+            ignored.as_secs_f64() * 1e3,
+            in_memory.as_secs_f64() * 1e3
+        ),
+        factor <= 3.0 && cost.peak * 1024 < 3 * size as u64,
+    );
+}
+
+fn cdk_template(table: &mut Table) {
+    let text = tree::cdk(5_000_000);
+    let directory = TemporaryDirectory::with_files([("App.template.json", &*text)]);
+    let cost = check(&directory.path().join("App.template.json"), 5);
+    let factor = cost.peak as f64 * 1024.0 / text.len() as f64;
+    table.row(
+        "a CDK template of 5 MB",
+        cost,
+        &format!("memory {factor:.1} × the file"),
+        true,
+    );
+}
+
+/// Four times as many must not take more than six times as long.
+fn instances(table: &mut Table, what: &str, files: fn(usize) -> Vec<tree::File>, count: usize) {
+    let cost = |count| check(with_files(&files(count)).path(), 3);
+    let (few, many) = (cost(count / 4), cost(count));
+    let factor = many.wall.as_secs_f64() / few.wall.as_secs_f64();
+    table.row(
+        &format!("{what} {count} times"),
+        many,
+        &format!("{factor:.1} × the time of {}", count / 4),
+        factor < 6.0,
+    );
+}
+
+#[test]
+#[ignore = "minutes, and meant for a release build"]
+fn the_bounds_hold() {
+    let mut table = Table::default();
+    println!("| work | clock | processors | memory | against |");
+    println!("| --- | --- | --- | --- | --- |");
+    template(&mut table);
+    three_thousand_files(&mut table);
+    large_plan(&mut table);
+    cdk_template(&mut table);
+    instances(&mut table, "a module called", tree::calls, 1000);
+    instances(&mut table, "`for_each` over keys,", tree::keys, 10_000);
+    assert!(table.missed.is_empty(), "not held: {:?}", table.missed);
+}
