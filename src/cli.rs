@@ -137,12 +137,36 @@ struct CheckArgs {
     /// Exit with 1 for findings of this severity or above [default: warning, or what the configuration says]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
+    /// Pass over suppressions in the files
+    #[arg(long, help_heading = "Suppression")]
+    no_ignores: bool,
+    /// Write suppressions for all findings into the files, with this reason
+    #[arg(
+        long,
+        value_name = "REASON",
+        value_parser = reason,
+        conflicts_with = "no_ignores",
+        help_heading = "Suppression"
+    )]
+    add_ignore: Option<String>,
+    /// List what suppressions silence as well
+    #[arg(long, help_heading = "Output")]
+    show_suppressed: bool,
     /// Exit with 0 whatever the findings
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
     exit_zero: bool,
     /// Nothing to check is no failure
     #[arg(long, help_heading = "Outcome")]
     allow_empty: bool,
+}
+
+/// A reason that says something.
+fn reason(text: &str) -> Result<String, &'static str> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("say why the findings are none");
+    }
+    Ok(text.to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

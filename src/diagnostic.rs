@@ -78,6 +78,8 @@ pub struct Diagnostic {
     pub subject: Subject,
     /// Other module calls that have the same finding, by address.
     pub calls: Vec<String>,
+    /// Headers of the calls that its subject comes through, outermost first.
+    pub through: Vec<Span>,
 }
 
 impl Diagnostic {
@@ -104,6 +106,7 @@ impl Diagnostic {
             when: None,
             subject,
             calls: Vec::new(),
+            through: Vec::new(),
         }
     }
 
@@ -155,6 +158,13 @@ impl Diagnostic {
         self
     }
 
+    /// Sets the headers of the calls that its subject comes through.
+    #[must_use]
+    pub fn through(mut self, calls: Vec<Span>) -> Self {
+        self.through = calls;
+        self
+    }
+
     /// Says that it holds in these environments only.
     #[must_use]
     pub fn in_environments(mut self, names: &[String]) -> Self {
@@ -193,6 +203,17 @@ impl Diagnostic {
         }
         format!("{hash:016x}")
     }
+}
+
+/// A finding that a suppression keeps from being one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suppressed {
+    /// What it would have been.
+    pub finding: Diagnostic,
+    /// Why it is suppressed, where that is said.
+    pub reason: Option<String>,
+    /// Where it is suppressed.
+    pub by: Span,
 }
 
 /// A resource that could not be judged by some rule, and why.

@@ -4,6 +4,7 @@
 //! a file it cannot read is a `parse-error`, and the rest of the unit is still understood. Nothing panics.
 
 mod cloudformation;
+mod comments;
 mod json;
 mod md5;
 mod terraform;
@@ -17,6 +18,7 @@ use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
+pub use comments::{Insertion, insertions, suppressions};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

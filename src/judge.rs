@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Which configuration holds for which unit.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Policies {
     by_name: FxHashMap<String, Arc<Config>>,
     built_in: Arc<Config>,
@@ -20,6 +20,16 @@ pub(crate) struct Policies {
 impl Policies {
     pub(crate) fn insert(&mut self, unit: &str, config: Arc<Config>) {
         self.by_name.insert(unit.to_owned(), config);
+    }
+
+    /// What holds for findings about a file that belongs to no unit.
+    pub(crate) fn insert_missing(&mut self, unit: &str, config: Arc<Config>) {
+        self.by_name.entry(unit.to_owned()).or_insert(config);
+    }
+
+    /// Whether there is a unit called `unit`.
+    pub(crate) fn knows(&self, unit: &str) -> bool {
+        self.by_name.contains_key(unit)
     }
 
     /// The configuration of the unit called `unit`.

@@ -1,6 +1,6 @@
 //! Lints SQS queues together with what reads them, in Terraform, CloudFormation and SAM.
 //!
-//! [`check`] is the whole pipeline: discover → load → link → judge → sort. It prints nothing, never exits and
+//! [`check`] is the whole pipeline: discover → load → link → judge → suppress → sort. It prints nothing, never exits and
 //! does not panic on any input; `main.rs` prints and chooses the exit code.
 
 pub mod config;
@@ -11,6 +11,7 @@ pub mod frontend;
 pub mod given;
 pub mod graph;
 pub mod history;
+mod ignores;
 mod judge;
 mod project;
 pub mod report;
@@ -18,18 +19,21 @@ pub mod rules;
 mod run;
 pub mod selection;
 pub mod source;
+pub mod suppress;
 #[doc(hidden)]
 pub mod testing;
 
 use config::FailLevel;
-use diagnostic::{Diagnostic, NotEvaluated, Severity};
+use diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use given::Given;
 use graph::Graph;
 use history::History;
+pub use ignores::{Added, add_ignores};
 use run::Place;
 use selection::Selection;
 use source::{Sources, Span};
 use std::path::PathBuf;
+use suppress::Day;
 
 /// What to check, and with which rules.
 // Switches that may be combined at will are no state machine.
@@ -64,6 +68,10 @@ pub struct Options {
     pub baseline: history::Choice,
     /// Findings are left out that the tree had at the merge base of this commit and `HEAD`.
     pub since: Option<String>,
+    /// Whether suppressions are passed over.
+    pub no_ignores: bool,
+    /// The day that ends of suppressions are compared with; `None` is today.
+    pub today: Option<Day>,
 }
 
 /// A text that comes from elsewhere than from a file.
@@ -84,6 +92,8 @@ pub struct Outcome {
     pub sources: Sources,
     /// Sorted by path, line, column, rule.
     pub findings: Vec<Diagnostic>,
+    /// What suppressions keep from being findings, in the same order.
+    pub suppressed: Vec<Suppressed>,
     /// What could not be judged, by unit, address and rule.
     pub not_evaluated: Vec<NotEvaluated>,
     /// What kept sqslint from doing its job: paths that do not exist, files that cannot be opened.
@@ -104,6 +114,7 @@ impl Outcome {
             graph: Graph::default(),
             sources: Sources::new(place.repository.clone(), place.working_directory.clone()),
             findings: Vec::new(),
+            suppressed: Vec::new(),
             not_evaluated: Vec::new(),
             errors: Vec::new(),
             skipped: Vec::new(),

@@ -1,7 +1,9 @@
 //! The units of a run with their configurations: read and judged once for each environment, then put together.
 
+mod suppressed;
+
 use crate::config::{Config, ConfigError, Configs, Environment};
-use crate::diagnostic::{Diagnostic, NotEvaluated};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
 use crate::discover::Input;
 use crate::frontend;
 use crate::given::Given;
@@ -10,9 +12,10 @@ use crate::history::Held;
 use crate::judge::{Policies, judge};
 use crate::source::Sources;
 use crate::{Options, Outcome};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use suppressed::Silenced;
 
 /// Inputs that the same environments hold for.
 struct Group {
@@ -41,6 +44,8 @@ struct Judged {
     graph: Graph,
     findings: Vec<Diagnostic>,
     not_evaluated: Vec<NotEvaluated>,
+    /// Units that were not read whole.
+    broken: FxHashSet<String>,
 }
 
 impl Project {
@@ -77,32 +82,33 @@ impl Project {
         for name in self.environments() {
             judged.push(self.judge_in(name, options, configs, &mut policies, outcome));
         }
+        let silenced = if options.no_ignores {
+            Silenced::default()
+        } else {
+            suppressed::take_out(&mut judged, options, configs, &mut policies, &outcome.sources)
+        };
+        outcome.suppressed = silenced.suppressed;
         let environments = judged.len();
-        let mut held: Vec<Held> = Vec::new();
-        let mut not_evaluated = Vec::new();
-        for (at, judged) in judged.into_iter().enumerate() {
+        let mut found = Vec::new();
+        let mut not_evaluated: Vec<NotEvaluated> = Vec::new();
+        for (at, one) in judged.into_iter().enumerate() {
+            found.push((one.name, one.findings));
             if at == 0 {
-                outcome.graph = judged.graph;
-                held = named(judged.findings, judged.name.as_ref());
-                not_evaluated = judged.not_evaluated;
+                outcome.graph = one.graph;
+                not_evaluated = one.not_evaluated;
                 continue;
             }
-            for (found, names) in named(judged.findings, judged.name.as_ref()) {
-                match held.iter_mut().find(|(known, _)| says_the_same(known, &found)) {
-                    Some((known, environments)) => {
-                        environments.extend(names);
-                        // The same number may come from another file there.
-                        known.add_labels(found.labels());
-                    }
-                    None => held.push((found, names)),
-                }
-            }
-            for open in judged.not_evaluated {
+            for open in one.not_evaluated {
                 if !not_evaluated.contains(&open) {
                     not_evaluated.push(open);
                 }
             }
         }
+        // What is wrong with a suppression is wrong in every environment.
+        let everywhere: Vec<String> = found.iter().filter_map(|(name, _)| name.clone()).collect();
+        let mut held = held_of(found);
+        let complaints = silenced.complaints.into_iter();
+        held.extend(complaints.map(|complaint| (complaint, everywhere.clone())));
         not_evaluated
             .sort_by(|a: &NotEvaluated, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
         outcome.not_evaluated = not_evaluated;
@@ -145,12 +151,16 @@ impl Project {
         outcome: &mut Outcome,
     ) -> Judged {
         let (mut parts, mut findings) = (Vec::new(), Vec::new());
+        let mut broken = FxHashSet::default();
         for group in &self.groups {
             let Some(given) = group.given(name.as_deref(), &options.given) else {
                 continue;
             };
             for loaded in frontend::load(&group.inputs, &given, &outcome.sources) {
                 let unit = loaded.graph.unit.name.clone();
+                if !loaded.diagnostics.is_empty() {
+                    broken.insert(unit.clone());
+                }
                 let config = configs
                     .of(&place(&unit, &outcome.sources))
                     .unwrap_or_else(|_| group.config.clone());
@@ -170,6 +180,7 @@ impl Project {
             graph,
             findings,
             not_evaluated: judged.not_evaluated,
+            broken,
         }
     }
 }
@@ -179,12 +190,7 @@ impl Found {
     pub(crate) fn conclude(self, before: &[bool], baselined: &[bool], options: &Options, outcome: &mut Outcome) {
         let (mut new, mut old, mut accepted) = (Vec::new(), Vec::new(), Vec::new());
         for ((held, before), baselined) in self.held.into_iter().zip(before).zip(baselined) {
-            let (found, names) = held;
-            let found = if names.len() < self.environments && self.environments > 1 {
-                found.in_environments(&names)
-            } else {
-                found
-            };
+            let found = placed(held, self.environments);
             if found.severity < options.min_severity {
                 continue;
             }
@@ -242,17 +248,56 @@ fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
     said(one) == said(other)
 }
 
+/// The findings of environments, each with the names of those that it holds in.
+fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held> {
+    let mut found = found.into_iter();
+    let Some((first, findings)) = found.next() else {
+        return Vec::new();
+    };
+    let mut held = named(findings, first.as_ref());
+    for (name, next) in found {
+        for (found, names) in named(next, name.as_ref()) {
+            match held.iter_mut().find(|(known, _)| says_the_same(known, &found)) {
+                Some((known, environments)) => {
+                    environments.extend(names);
+                    // The same number may come from another file there.
+                    known.add_labels(found.labels());
+                }
+                None => held.push((found, names)),
+            }
+        }
+    }
+    held
+}
+
+/// `found`, which says in which of `count` environments it holds, unless that is all of them.
+fn placed((found, names): Held, count: usize) -> Diagnostic {
+    if count > 1 && names.len() < count {
+        found.in_environments(&names)
+    } else {
+        found
+    }
+}
+
+/// The findings of environments, of which there are `count`: one that does not hold in all says in which.
+fn of_environments(found: Vec<(Option<String>, Vec<Diagnostic>)>, count: usize) -> Vec<Diagnostic> {
+    held_of(found).into_iter().map(|held| placed(held, count)).collect()
+}
+
 fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<Held> {
     let names: Vec<String> = environment.into_iter().cloned().collect();
     findings.into_iter().map(|found| (found, names.clone())).collect()
 }
 
 fn sort(findings: &mut [Diagnostic], sources: &Sources) {
-    findings.sort_by_cached_key(|found| {
-        let span = found.primary().span;
-        let path = sources.file(span.file).name().to_owned();
-        (path, span.start, found.rule, found.subject.clone())
-    });
+    findings.sort_by_cached_key(|found| order(found, sources));
+}
+
+/// Path, place, rule, and what it is about.
+fn order(found: &Diagnostic, sources: &Sources) -> (String, u32, &'static str, Subject) {
+    let span = found.primary().span;
+    let path = sources.file(span.file).name().to_owned();
+    (path, span.start, found.rule, found.subject.clone())
 }
 
 /// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one

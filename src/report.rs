@@ -23,8 +23,9 @@ pub mod rdjson;
 pub mod sarif;
 pub mod statistics;
 pub mod summary;
+mod suppressed;
 
-use crate::diagnostic::{Diagnostic, NotEvaluated, Severity};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::source::Sources;
 
 /// What a format may show.
@@ -34,6 +35,10 @@ pub struct Report<'a> {
     pub sources: &'a Sources,
     /// Sorted.
     pub findings: &'a [Diagnostic],
+    /// What suppressions silence, sorted.
+    pub suppressed: &'a [Suppressed],
+    /// Whether formats for people show that, too.
+    pub show_suppressed: bool,
     /// What could not be judged.
     pub not_evaluated: &'a [NotEvaluated],
     /// What kept sqslint from doing its job.

@@ -8,6 +8,7 @@ mod batch_size_without_window;
 mod dead_letter_queue_retention_too_short;
 mod dead_letter_queue_type_mismatch;
 mod dead_letter_queue_unalarmed;
+mod expired_suppression;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
 mod fifo_queue_false;
@@ -24,6 +25,9 @@ mod queue_url_in_place_of_arn;
 mod redrive_policy_malformed;
 mod redrive_policy_missing;
 mod retries_outlast_retention;
+mod suppression_without_reason;
+mod unknown_rule_in_suppression;
+mod unused_suppression;
 mod visibility_timeout_below_function_timeout;
 mod visibility_timeout_exceeds_retention;
 mod visibility_timeout_too_short;
@@ -58,7 +62,7 @@ pub enum Category {
     Queue,
     /// Alarms.
     Alarms,
-    /// sqslint's own: files that cannot be read, limits.
+    /// sqslint's own: files that cannot be read, limits, suppressions.
     Tool,
 }
 
@@ -196,6 +200,10 @@ pub static RULES: &[&Rule] = &[
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,
+    &unused_suppression::RULE,
+    &expired_suppression::RULE,
+    &unknown_rule_in_suppression::RULE,
+    &suppression_without_reason::RULE,
 ];
 
 /// The rule called `id`.
@@ -393,6 +401,7 @@ impl<'g> Findings<'g> {
             span,
             message,
         )
+        .through(resource.calls.clone())
     }
 
     /// Says `diagnostic`, which holds in `world`. For a subject and attribute that has one already the worse

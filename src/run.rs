@@ -10,10 +10,15 @@ use std::path::{Path, PathBuf};
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
 const STACK_SIZE: usize = 8 << 20;
 
+/// The configurations of a run that takes place there.
+pub(crate) fn configs(options: &Options, repository: Option<&Path>, working_directory: &Path) -> Configs {
+    Configs::new(options.config.clone(), roots(options, repository, working_directory))
+}
+
 /// The directories above which no configuration is looked for.
-fn roots(options: &Options, repository: Option<&PathBuf>, working_directory: &Path) -> Vec<PathBuf> {
+fn roots(options: &Options, repository: Option<&Path>, working_directory: &Path) -> Vec<PathBuf> {
     if let Some(repository) = repository {
-        return vec![repository.clone()];
+        return vec![repository.to_owned()];
     }
     let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
     let outside = named.filter(|path| !path.starts_with(working_directory));
@@ -66,10 +71,7 @@ pub(crate) fn judged<T: Default>(
     then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
 ) -> (Outcome, T) {
     let place = Place::of(options);
-    let configs = Configs::new(
-        options.config.clone(),
-        roots(options, place.repository.as_ref(), &place.working_directory),
-    );
+    let configs = configs(options, place.repository.as_deref(), &place.working_directory);
     let mut outcome = Outcome::empty(&place);
     let mut result = T::default();
     match judge(options, &configs, &place, &mut outcome, then) {

@@ -89,10 +89,15 @@ pub fn covers(name: &str, rule: &Rule) -> bool {
     name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
 }
 
+/// The names of the categories.
+pub fn categories() -> impl Iterator<Item = &'static str> {
+    CATEGORIES.into_iter().map(Category::name)
+}
+
 fn names() -> impl Iterator<Item = &'static str> {
     let sets = ["all", Set::Default.name(), Set::Pedantic.name()];
     let rules = RULES.iter().map(|rule| rule.id);
-    rules.chain(CATEGORIES.map(Category::name)).chain(sets)
+    rules.chain(categories()).chain(sets)
 }
 
 /// The name nearest to `name`, where one is near enough to be a slip.

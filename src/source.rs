@@ -290,6 +290,13 @@ impl Sources {
         files.all[id.0 as usize].clone()
     }
 
+    /// Every file that was read, in no order that means anything.
+    pub fn all(&self) -> Vec<(FileId, Arc<SourceFile>)> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let ids = (0..).map(FileId);
+        ids.zip(files.all.iter().cloned()).collect()
+    }
+
     /// The text under `span`, empty where the span lies outside the text.
     pub fn text(&self, span: Span) -> String {
         self.file(span.file).text.get(span.range()).unwrap_or("").to_owned()

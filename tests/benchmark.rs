@@ -39,7 +39,12 @@ fn run(command: &mut Command) -> Cost {
     let mut peak = 0;
     let (wall, ticks) = loop {
         let process = of("stat");
-        let fields: Vec<&str> = process.rsplit(')').next().unwrap_or("").split_ascii_whitespace().collect();
+        let fields: Vec<&str> = process
+            .rsplit(')')
+            .next()
+            .unwrap_or("")
+            .split_ascii_whitespace()
+            .collect();
         let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u32>().ok()).unwrap_or(0);
         if matches!(fields.first(), None | Some(&"Z")) {
             break (start.elapsed(), number(11) + number(12));

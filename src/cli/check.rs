@@ -3,10 +3,10 @@
 use super::output::{self, Written};
 use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
 use sqslint::graph::{Graph, UnitKind};
-use sqslint::report::{Report, Units, summary};
+use sqslint::report::{Report, Units, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
-use sqslint::{Options, Outcome};
+use sqslint::{Added, Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(inputs) => inputs,
         Err(error) => return refuse(arguments, error, streams),
     };
-    let outcome = sqslint::check(&Options {
+    let options = Options {
         paths: paths.clone(),
         selection,
         given: arguments.inputs.given(),
@@ -35,8 +35,17 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         stdin,
         baseline: arguments.baseline.choice(),
         since: arguments.since.clone(),
+        no_ignores: arguments.no_ignores,
         ..Options::default()
-    });
+    };
+    let mut outcome = sqslint::check(&options);
+    if let Some(reason) = &arguments.add_ignore {
+        let added = sqslint::add_ignores(&options, &outcome, reason);
+        // What is left is what the files say now.
+        outcome = sqslint::check(&options);
+        outcome.errors.extend(added.errors.iter().cloned());
+        tell(&added, streams)?;
+    }
     let mut units = units(&outcome);
     units
         .notes
@@ -49,6 +58,8 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let report = Report {
         sources: &outcome.sources,
         findings: &outcome.findings,
+        suppressed: &outcome.suppressed,
+        show_suppressed: arguments.show_suppressed,
         not_evaluated: &outcome.not_evaluated,
         errors: &errors,
         units: &units,
@@ -72,11 +83,27 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     Ok(exit)
 }
 
+/// Says what `--add-ignore` did.
+fn tell(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
+    for place in &added.refused {
+        writeln!(
+            streams.err,
+            "sqslint: no suppression can be written for {}",
+            printable(place)
+        )?;
+    }
+    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let (findings, files) = (plural(added.findings, "finding"), plural(added.files, "file"));
+    writeln!(streams.err, "sqslint: suppressed {findings} in {files}")
+}
+
 /// Ends a run that cannot start, in the formats that were asked for.
 fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let report = Report {
         sources: &Sources::default(),
         findings: &[],
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &[],
         errors: &[error],
         units: &Units::default(),

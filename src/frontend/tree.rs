@@ -107,6 +107,8 @@ pub(super) struct Parsed {
     pub(super) limits: Vec<SyntaxError>,
     /// Keys that a later one of the same name replaces.
     pub(super) duplicates: Vec<Span>,
+    /// Comments with their signs; JSON has none.
+    pub(super) comments: Vec<Span>,
 }
 
 /// So many keys are compared with each other.

@@ -164,6 +164,7 @@ impl<'t> Builder<'t> {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(&range)?,
             Event::Alias(id) => self.alias(id, &range)?,
+            Event::Comment(..) => self.parsed.comments.push(self.origin.span(&range)),
             Event::UnresolvedAlias(name) => {
                 self.error(&range, format!("no anchor `&{name}` stands before this alias"));
                 self.unknown(&range)?;

@@ -28,5 +28,5 @@ pub fn render_linked(report: &Report<'_>, linked: bool) -> String {
             at.line, at.column, found.severity, found.rule
         );
     }
-    text
+    text + &super::suppressed::render(report)
 }

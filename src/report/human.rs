@@ -51,6 +51,7 @@ pub fn render(report: &Report<'_>, style: Style) -> String {
         }
         text.push('\n');
     }
+    text.push_str(&super::suppressed::render(report));
     if style.unicode { text } else { in_ascii(&text) }
 }
 

@@ -1,7 +1,7 @@
 //! One JSON object, of the same shape whatever the outcome. Version 1; fields are only ever added.
 
 use super::Report;
-use crate::diagnostic::{Diagnostic, Label, NotEvaluated, Severity};
+use crate::diagnostic::{Diagnostic, Label, NotEvaluated, Severity, Suppressed};
 use crate::source::{Sources, Span};
 use serde::Serialize;
 
@@ -11,8 +11,7 @@ struct Document<'a> {
     tool: Tool,
     summary: Summary,
     findings: Vec<Finding<'a>>,
-    /// Nothing can be suppressed yet.
-    suppressed: [(); 0],
+    suppressed: Vec<Silenced<'a>>,
     not_evaluated: Vec<Open<'a>>,
     errors: &'a [String],
 }
@@ -69,6 +68,15 @@ pub(super) struct Finding<'a> {
     fingerprint: String,
 }
 
+/// A finding that is none, with what says so.
+#[derive(Serialize)]
+pub(super) struct Silenced<'a> {
+    #[serde(flatten)]
+    finding: Finding<'a>,
+    reason: Option<&'a str>,
+    suppression: Place,
+}
+
 #[derive(Serialize)]
 struct ShownLabel<'a> {
     #[serde(flatten)]
@@ -101,7 +109,11 @@ pub fn render(report: &Report<'_>) -> String {
             .iter()
             .map(|found| finding(found, report.sources))
             .collect(),
-        suppressed: [],
+        suppressed: report
+            .suppressed
+            .iter()
+            .map(|one| silenced(one, report.sources))
+            .collect(),
         not_evaluated: report
             .not_evaluated
             .iter()
@@ -152,6 +164,14 @@ pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'
         edits: [],
         timeline: None,
         fingerprint: found.fingerprint(),
+    }
+}
+
+pub(super) fn silenced<'a>(one: &'a Suppressed, sources: &Sources) -> Silenced<'a> {
+    Silenced {
+        finding: finding(&one.finding, sources),
+        reason: one.reason.as_deref(),
+        suppression: place(one.by, sources),
     }
 }
 

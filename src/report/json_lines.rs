@@ -1,7 +1,7 @@
-//! One JSON record a line, each with its kind in `type`: findings, what could not be judged, errors, and a summary.
+//! One JSON record a line, each with its kind in `type`: findings, what is suppressed, what could not be judged, errors, and a summary.
 
 use super::Report;
-use super::json::{finding, open, summary, tool};
+use super::json::{finding, open, silenced, summary, tool};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -30,6 +30,9 @@ pub fn render(report: &Report<'_>) -> String {
     let mut text = String::new();
     for found in report.findings {
         push(&mut text, "finding", finding(found, report.sources));
+    }
+    for one in report.suppressed {
+        push(&mut text, "suppressed", silenced(one, report.sources));
     }
     for entry in report.not_evaluated {
         push(&mut text, "not_evaluated", open(entry, report.sources));

@@ -80,6 +80,8 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
     ask(&Report {
         sources,
         findings,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
         units: &Units::default(),
@@ -133,6 +135,8 @@ fn machine_formats() {
     let report = Report {
         sources: &sources,
         findings: &findings,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &not_evaluated,
         errors: &["cannot read `x.tf`".to_owned()],
         units: &Units {
@@ -168,6 +172,8 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
     let report = Report {
         sources: &sources,
         findings: &findings,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &not_evaluated,
         errors: &[],
         units: &units,

@@ -14,6 +14,9 @@ pub fn render(report: &Report<'_>) -> String {
         None => format!("sqslint: {}, as there was nothing to check", findings(report)),
         Some(units) => format!("sqslint: {} in {units}", findings(report)),
     };
+    if !report.suppressed.is_empty() {
+        let _ = write!(line, " ({} suppressed)", report.suppressed.len());
+    }
     let open = open_resources(report.not_evaluated);
     if open > 0 {
         let causes = causes(report.not_evaluated);

@@ -81,6 +81,8 @@ fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
     ask(&Report {
         sources: &sources,
         findings: &findings,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &not_evaluated,
         errors: &[HOSTILE.to_owned()],
         units: &Units {
@@ -95,6 +97,8 @@ fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
     ask(&Report {
         sources: &Sources::default(),
         findings: &[],
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
         units: &Units::default(),
@@ -395,6 +399,8 @@ fn narrow_terminals_are_not_overrun() {
         let report = Report {
             sources: &sources,
             findings: &findings,
+            suppressed: &[],
+            show_suppressed: false,
             not_evaluated: &[],
             errors: &[],
             units: &Units::default(),
@@ -420,6 +426,8 @@ fn paths_are_links_where_they_are_asked_for() {
     let report = Report {
         sources: &sources,
         findings: &found,
+        suppressed: &[],
+        show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
         units: &Units::default(),

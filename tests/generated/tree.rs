@@ -31,7 +31,11 @@ fn module(at: usize) -> Vec<File> {
     let mut others = String::new();
     for service in 0..6 {
         let timeout = 10 + (at * 7 + service * 13) % 90;
-        let visibility = if (at + service).is_multiple_of(10) { timeout } else { 6 * timeout };
+        let visibility = if (at + service).is_multiple_of(10) {
+            timeout
+        } else {
+            6 * timeout
+        };
         write!(
             main,
             r#"resource "aws_sqs_queue" "q{service}_dlq" {{

@@ -4,7 +4,10 @@
 //! whole file; cut into items, each costs only itself. It knows strings, templates, heredocs, comments and
 //! brackets, and nothing else of HCL.
 
+mod trace;
+
 use std::ops::Range;
+use trace::{Comment, Trace};
 
 /// Brackets may be nested this deep; the parser's own limit.
 const MAX_DEPTH: usize = 60;
@@ -56,10 +59,22 @@ struct Scanner<'a> {
     last: u8,
     blank: bool,
     items: Vec<Item>,
+    /// What comments are about, where that is asked for.
+    trace: Option<Trace>,
 }
 
 /// The items of `text`, in order.
 pub(super) fn items(text: &str) -> Vec<Item> {
+    scan(text, None).items
+}
+
+/// The comments of `text`, and its elements in the order of their beginnings.
+pub(in crate::frontend) fn traced(text: &str) -> (Vec<Comment>, Vec<Range<usize>>) {
+    let trace = scan(text, Some(Trace::new())).trace;
+    trace.map(|trace| trace.finish(text.len())).unwrap_or_default()
+}
+
+fn scan(text: &str, trace: Option<Trace>) -> Scanner<'_> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let mut scanner = Scanner {
         text,
@@ -71,12 +86,13 @@ pub(super) fn items(text: &str) -> Vec<Item> {
         last: b'\n',
         blank: true,
         items: Vec::new(),
+        trace,
     };
     while scanner.at < text.len() {
         scanner.step();
     }
     scanner.finish(text.len());
-    scanner.items
+    scanner
 }
 
 /// The bound that a template exceeds which is the whole of a text.
@@ -101,6 +117,7 @@ fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
         last: b'=',
         blank: true,
         items: Vec::new(),
+        trace: None,
     };
     let mut limit = None;
     while scanner.at < text.len() {
@@ -128,6 +145,9 @@ impl<'a> Scanner<'a> {
         self.stack.clear();
         self.pending.clear();
         self.last = b'\n';
+        if let Some(trace) = &mut self.trace {
+            trace.reset(end);
+        }
     }
 
     fn push(&mut self, context: Context<'a>) {
@@ -152,6 +172,9 @@ impl<'a> Scanner<'a> {
             [b'$' | b'%', b'{', ..] => {
                 self.at += 2;
                 self.push(Context::Code { object: None });
+                if let Some(trace) = &mut self.trace {
+                    trace.open_interpolation();
+                }
             }
             [b'"', ..] => {
                 self.at += 1;
@@ -182,6 +205,9 @@ impl<'a> Scanner<'a> {
             [b'$' | b'%', b'{', ..] => {
                 self.at += 2;
                 self.push(Context::Code { object: None });
+                if let Some(trace) = &mut self.trace {
+                    trace.open_interpolation();
+                }
             }
             _ => self.at += 1,
         }
@@ -192,12 +218,13 @@ impl<'a> Scanner<'a> {
         let byte = rest.first().copied().unwrap_or(b'\n');
         match rest {
             [b'#', ..] | [b'/', b'/', ..] => {
-                self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                let length = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                self.comment(self.at + length);
                 return;
             }
             [b'/', b'*', ..] => {
                 let end = self.text.get(self.at + 2..).and_then(|rest| rest.find("*/"));
-                self.at = end.map_or(self.text.len(), |end| self.at + 2 + end + 2);
+                self.comment(end.map_or(self.text.len(), |end| self.at + 2 + end + 2));
                 return;
             }
             [b'<', b'<', ..] => {
@@ -209,6 +236,15 @@ impl<'a> Scanner<'a> {
                 return;
             }
             _ => {}
+        }
+        if let Some(trace) = &mut self.trace {
+            match byte {
+                b'{' | b'(' | b'[' => trace.open(self.at, byte),
+                b'}' | b')' | b']' => trace.close(self.at),
+                b',' => trace.comma(self.at),
+                _ if byte.is_ascii_whitespace() => {}
+                _ => trace.token(self.at),
+            }
         }
         self.at += 1;
         match byte {
@@ -230,6 +266,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    fn comment(&mut self, end: usize) {
+        if let Some(trace) = &mut self.trace {
+            trace.comment(self.at..end);
+        }
+        self.at = end;
+    }
+
     fn entry(&mut self) {
         if let Some(Context::Code { object: Some(keys) }) = self.stack.last_mut() {
             *keys += 1;
@@ -249,6 +292,9 @@ impl<'a> Scanner<'a> {
         if !delimiter.is_empty() {
             self.pending.push(delimiter);
         }
+        if let Some(trace) = &mut self.trace {
+            trace.token(self.at);
+        }
         self.at += 2 + (after.len() - name.len()) + end;
         self.blank = false;
     }
@@ -258,7 +304,13 @@ impl<'a> Scanner<'a> {
         if let Some(delimiter) = self.pending.pop() {
             self.pending.clear();
             self.push(Context::Heredoc(delimiter));
+            if let Some(trace) = &mut self.trace {
+                trace.line();
+            }
             return;
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.newline(self.at - 1);
         }
         if self.last != b',' {
             self.entry();

@@ -1,0 +1,91 @@
+//! Suppressions as files spell them: in comments where a syntax has them, else in entries that nobody else reads.
+//!
+//! It knows where one may stand and what it covers, by the syntax of the file alone; what one says, and whether it
+//! silences anything, is not known here. Files are looked at once, whoever reads them for what else.
+
+mod insert;
+mod json;
+mod tree;
+
+use super::terraform;
+use crate::source::{FileId, SourceFile, Sources, Span};
+use crate::suppress::{Content, Cover, Written, directives, may_suppress};
+pub use insert::{Insertion, insertions};
+use rayon::prelude::*;
+
+/// In which syntax a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    Hcl,
+    TerraformJson,
+    /// A template, in YAML or JSON, or what belongs to one.
+    Tree,
+}
+
+impl Syntax {
+    fn of(name: &str) -> Option<Syntax> {
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        if ends(&[".tf", ".tofu", ".hcl", ".tfvars"]) {
+            Some(Syntax::Hcl)
+        } else if ends(&[".tf.json", ".tofu.json"]) {
+            Some(Syntax::TerraformJson)
+        } else if ends(&[".toml", ".tfvars.json", ".tfstate"]) {
+            None
+        } else {
+            Some(Syntax::Tree)
+        }
+    }
+}
+
+/// Every suppression in the files that were read, in the order of the files.
+pub fn suppressions(sources: &Sources) -> Vec<Written> {
+    let files = sources.all();
+    let speaking: Vec<_> = files
+        .into_par_iter()
+        .filter(|(_, file)| !file.is_guarded() && may_suppress(file.text()))
+        .collect();
+    let mut found: Vec<Written> = speaking
+        .par_iter()
+        .flat_map_iter(|(id, file)| of_file(*id, file))
+        .collect();
+    found.sort_by_key(|written| (written.span.file, written.span.start));
+    found
+}
+
+fn of_file(id: FileId, file: &SourceFile) -> Vec<Written> {
+    match Syntax::of(file.name()) {
+        Some(Syntax::Hcl) => hcl(id, file.text()),
+        Some(Syntax::TerraformJson) => json::suppressions(id, file.text()),
+        Some(Syntax::Tree) => tree::suppressions(id, file.text()),
+        None => Vec::new(),
+    }
+}
+
+fn hcl(file: FileId, text: &str) -> Vec<Written> {
+    let (comments, _) = terraform::traced(text);
+    let mut found = Vec::new();
+    for comment in comments {
+        let cover = comment.about.map(|range| Span::new(file, range));
+        let span = Span::new(file, comment.range);
+        found.extend(in_comment(text, span, cover, comment.leading));
+    }
+    found
+}
+
+/// What the comment at `span`, which is about what `cover` covers, says to sqslint.
+fn in_comment(text: &str, span: Span, cover: Option<Span>, leading: bool) -> Vec<Written> {
+    let comment = text.get(span.range()).unwrap_or("");
+    let found = directives(comment).into_iter().map(|(at, said)| {
+        let start = span.start as usize + at;
+        Written {
+            span: Span::new(span.file, start..start + said.len()),
+            content: Content::Text(said.to_owned()),
+            covers: cover.map_or(Cover::Nothing, Cover::Place),
+            leading,
+        }
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Suppressions in templates and what belongs to them: YAML comments, and `Metadata` of a resource or of the template,
+//! which also survives where JSON has no comments and packaging drops them.
+
+use super::super::tree::{Node, Parsed, Value};
+use super::super::{json, yaml};
+use super::in_comment;
+use crate::source::{FileId, Span};
+use crate::suppress::{Content, Cover, Fields, Written};
+
+/// The suppressions of a YAML or JSON file.
+pub(super) fn suppressions(file: FileId, text: &str) -> Vec<Written> {
+    let parsed = parse(text, file);
+    let mut found = comments(&parsed, text);
+    for document in &parsed.documents {
+        if let Some(metadata) = document.get("Metadata") {
+            entries(metadata, Cover::File, &mut found);
+        }
+        let resources = document.get("Resources").and_then(Node::entries);
+        for resource in resources.unwrap_or_default() {
+            if let Some(metadata) = resource.value.get("Metadata") {
+                entries(metadata, Cover::Place(resource.span()), &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// Both readers' choice; what cannot be read has no elements either.
+pub(super) fn parse(text: &str, file: FileId) -> Parsed {
+    if is_json(text) {
+        let parsed = json::parse(text, file);
+        if parsed.errors.is_empty() {
+            return parsed;
+        }
+    }
+    yaml::parse(text, file)
+}
+
+pub(super) fn is_json(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+}
+
+/// Entries of mappings and items of sequences, in the order of their beginnings; of those that begin in one place the
+/// longest first.
+pub(super) fn elements(parsed: &Parsed) -> Vec<Span> {
+    let mut all = Vec::new();
+    let mut next: Vec<&Node> = parsed.documents.iter().collect();
+    while let Some(node) = next.pop() {
+        match &node.value {
+            Value::Mapping(entries) => {
+                all.extend(entries.iter().map(super::super::tree::Entry::span));
+                next.extend(entries.iter().map(|entry| &entry.value));
+            }
+            Value::Sequence(items) => {
+                all.extend(items.iter().map(|item| item.span));
+                next.extend(items);
+            }
+            _ => {}
+        }
+    }
+    all.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    // Aliases repeat what they stand for.
+    all.dedup();
+    all
+}
+
+fn comments(parsed: &Parsed, text: &str) -> Vec<Written> {
+    let mut found = Vec::new();
+    if parsed.comments.is_empty() {
+        return found;
+    }
+    let elements = elements(parsed);
+    let first = parsed.documents.iter().map(|document| document.span.start).min();
+    for &comment in &parsed.comments {
+        let start = comment.start as usize;
+        let line = text.get(..start).unwrap_or("").rfind('\n').map_or(0, |at| at + 1);
+        let before = text.get(line..start).unwrap_or("").trim_start_matches('\u{feff}');
+        let cover = if before.trim().is_empty() {
+            following(&elements, comment.end)
+        } else {
+            beginning_in(&elements, line, start)
+        };
+        let leading = first.is_none_or(|first| comment.start < first);
+        found.extend(in_comment(text, comment, cover, leading));
+    }
+    found
+}
+
+/// The outermost element that begins next.
+fn following(elements: &[Span], after: u32) -> Option<Span> {
+    let at = elements.partition_point(|span| span.start < after);
+    elements.get(at).copied()
+}
+
+/// All of what begins between two places.
+fn beginning_in(elements: &[Span], from: usize, to: usize) -> Option<Span> {
+    let reaches = |at: usize| move |span: &Span| (span.start as usize) < at;
+    let first = elements.partition_point(reaches(from));
+    let last = elements.partition_point(reaches(to));
+    let all = elements.get(first..last)?;
+    all.iter().copied().reduce(Span::to)
+}
+
+/// The list `sqslint.ignore` of `metadata`.
+fn entries(metadata: &Node, covers: Cover, found: &mut Vec<Written>) {
+    let Some(list) = metadata.get("sqslint").and_then(|ours| ours.get("ignore")) else {
+        return;
+    };
+    for entry in list.items().unwrap_or(std::slice::from_ref(list)) {
+        found.push(Written {
+            span: entry.span,
+            content: Content::Fields(fields(entry)),
+            covers,
+            leading: false,
+        });
+    }
+}
+
+fn fields(entry: &Node) -> Fields {
+    let text = |node: &Node| match &node.value {
+        Value::String(text) => Some(text.to_string()),
+        // A year alone is no day, and is told so.
+        Value::Integer(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let rules = entry.get("rule").or_else(|| entry.get("rules"));
+    let rules = rules.map(|rules| rules.items().unwrap_or(std::slice::from_ref(rules)));
+    Fields {
+        rules: rules.unwrap_or_default().iter().filter_map(text).collect(),
+        reason: entry.get("reason").and_then(text),
+        until: entry.get("until").map(|until| text(until).unwrap_or_default()),
+    }
+}

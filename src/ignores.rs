@@ -1,0 +1,112 @@
+//! `--add-ignore`: writes a suppression for every finding there is, so that a project can begin with none.
+
+use crate::config::Configs;
+use crate::diagnostic::Diagnostic;
+use crate::frontend::insertions;
+use crate::rules;
+use crate::source::{FileId, Sources, Span};
+use crate::{Options, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was written.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// Findings that are silenced now.
+    pub findings: usize,
+    /// Files that were changed.
+    pub files: usize,
+    /// Findings that nothing could be written for, as `path:line: rule`.
+    pub refused: Vec<String>,
+    /// Files that could not be written, with the reason.
+    pub errors: Vec<String>,
+}
+
+/// Writes suppressions for the findings of `outcome`, which `options` gave, with `reason`.
+pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added {
+    let sources = &outcome.sources;
+    let configs = crate::run::configs(options, sources.repository(), sources.working_directory());
+    let reason = one_line(reason);
+    let mut added = Added::default();
+    let mut wanted: BTreeMap<FileId, BTreeSet<(Span, &'static str)>> = BTreeMap::new();
+    for found in &outcome.findings {
+        match place(found, sources).filter(|_| may_be_silenced(found, &configs, sources)) {
+            Some(span) => {
+                wanted.entry(span.file).or_default().insert((span, found.rule));
+            }
+            None => added.refused.push(named(found.primary().span, found.rule, sources)),
+        }
+    }
+    for (id, wanted) in wanted {
+        let wanted: Vec<_> = wanted.into_iter().collect();
+        let file = sources.file(id);
+        let (insertions, refused) = insertions(id, &file, &wanted, &reason);
+        let refused = refused.into_iter().map(|(span, rule)| named(span, rule, sources));
+        let before = added.refused.len();
+        added.refused.extend(refused);
+        let silenced = wanted.len() - (added.refused.len() - before);
+        if insertions.is_empty() {
+            continue;
+        }
+        let mut text = file.text().to_owned();
+        for insertion in insertions.iter().rev() {
+            if text.is_char_boundary(insertion.at) {
+                text.insert_str(insertion.at, &insertion.text);
+            }
+        }
+        match replace(&file, &text) {
+            Ok(()) => {
+                added.findings += silenced;
+                added.files += 1;
+            }
+            Err(error) => added.errors.push(format!("cannot write `{}`: {error}", file.shown())),
+        }
+    }
+    added
+}
+
+/// Only a file that is still as it was read.
+fn replace(file: &crate::source::SourceFile, text: &str) -> std::io::Result<()> {
+    if std::fs::read(file.path())? != file.text().as_bytes() {
+        return Err(std::io::Error::other("it has changed, or is not UTF-8"));
+    }
+    std::fs::write(file.path(), text)
+}
+
+/// Where a suppression of `found` belongs: at its primary label, or at the call of a module that others wrote.
+fn place(found: &Diagnostic, sources: &Sources) -> Option<Span> {
+    let is_ours = |span: &Span| {
+        let file = sources.file(span.file);
+        let mut parts = file.path().components();
+        !file.is_guarded() && !parts.any(|part| part.as_os_str() == ".terraform")
+    };
+    let labels = std::iter::once(found.primary().span);
+    let calls = found.through.iter().rev().copied();
+    labels.chain(calls).find(is_ours)
+}
+
+fn may_be_silenced(found: &Diagnostic, configs: &Configs, sources: &Sources) -> bool {
+    let file = sources.file(found.primary().span.file);
+    let has_check = rules::by_id(found.rule).is_some_and(|rule| rule.check.is_some());
+    has_check
+        && configs
+            .of(file.path())
+            .is_ok_and(|config| config.may_suppress(found.rule))
+}
+
+fn named(span: Span, rule: &str, sources: &Sources) -> String {
+    format!(
+        "{}:{}: {rule}",
+        sources.file(span.file).shown(),
+        sources.start(span).line
+    )
+}
+
+/// A comment ends with its line.
+fn one_line(reason: &str) -> String {
+    let words: Vec<&str> = reason.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    words
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,15 @@
+//! Suppressions that silence nothing. The pipeline raises it; here are its facts.
+
+use super::{Category, Rule, Set};
+use crate::diagnostic::Severity;
+
+pub(super) static RULE: Rule = Rule {
+    id: "unused-suppression",
+    category: Category::Tool,
+    severity: Severity::Warning,
+    set: Set::Default,
+    summary: "a suppression silences nothing",
+    page: include_str!("../../rules/unused-suppression.md"),
+    settings: &[],
+    check: None,
+};

@@ -1,0 +1,206 @@
+//! What is wrong with suppressions, as findings: those that silence nothing, that ended, that name what does not exist,
+//! that give no reason.
+
+use super::directive::{Directive, Name, Until};
+use super::{Policy, Suppression, Suppressions, is_known, rules_of, suggest};
+use crate::diagnostic::{Diagnostic, Severity, Subject};
+use crate::source::{Sources, Span};
+use rustc_hash::FxHashMap;
+
+/// How many different unknown names get a suggestion: each is compared with every rule.
+const MOST_SUGGESTIONS: usize = 200;
+
+/// Everything that is wrong, in the order of the files.
+pub(super) fn all(suppressions: &Suppressions, sources: &Sources, policy: &dyn Policy) -> Vec<Diagnostic> {
+    let mut complaints = Complaints {
+        suppressions,
+        sources,
+        policy,
+        suggestions: FxHashMap::default(),
+        found: Vec::new(),
+    };
+    for one in &suppressions.all {
+        complaints.about(one);
+    }
+    complaints.found
+}
+
+struct Complaints<'a> {
+    suppressions: &'a Suppressions,
+    sources: &'a Sources,
+    policy: &'a dyn Policy,
+    suggestions: FxHashMap<String, Option<&'static str>>,
+    found: Vec<Diagnostic>,
+}
+
+impl Complaints<'_> {
+    fn about(&mut self, one: &Suppression) {
+        let file = one.written.span.file;
+        let directive = match &one.directive {
+            Ok(directive) => directive,
+            Err(why) => {
+                let said = format!("this suppression silences nothing: {why}");
+                self.say(
+                    "unused-suppression",
+                    one.written.span,
+                    said,
+                    why.clone(),
+                    "write it out, or remove it",
+                );
+                return;
+            }
+        };
+        if directive.whole_file && !one.written.leading {
+            self.say(
+                "unused-suppression",
+                one.written.span,
+                "this suppression silences nothing: `ignore-file` counts among the first comments of a file only"
+                    .into(),
+                "other code stands before it".into(),
+                "move it to the top of the file, or write `ignore` before what it is about",
+            );
+            return;
+        }
+        if directive.reason.is_none() && self.policy.wants_reason(file) {
+            self.say(
+                "suppression-without-reason",
+                one.written.span,
+                "this suppression does not say why".into(),
+                "no reason is given".into(),
+                "say behind the names why the finding is none here; `require-reason` is set",
+            );
+        }
+        let ended = self.ended(one, directive);
+        for (at, name) in directive.names.iter().enumerate() {
+            let span = self.place(one, name);
+            if !is_known(&name.text) {
+                self.unknown(span, &name.text);
+            } else if !ended {
+                self.unused(one, at, span, name);
+            }
+        }
+    }
+
+    /// Whether it has an end that is over, or is none.
+    fn ended(&mut self, one: &Suppression, directive: &Directive) -> bool {
+        match &directive.until {
+            Until::Forever => false,
+            Until::Malformed(text) => {
+                self.say(
+                    "expired-suppression",
+                    one.written.span,
+                    format!("`{text}` is no day, so this suppression silences nothing"),
+                    "its end is no day".into(),
+                    "write the last day on which it holds as `until=2027-03-31`",
+                );
+                true
+            }
+            Until::Day(day) if *day < self.suppressions.today => {
+                let back = if one.met.contains(&true) {
+                    "and what it silenced is back"
+                } else {
+                    "and there is nothing left for it to silence"
+                };
+                self.say(
+                    "expired-suppression",
+                    one.written.span,
+                    format!("this suppression ended on {day}, {back}"),
+                    format!("it held until {day}"),
+                    "mend what it silenced and remove it, or decide on a new end",
+                );
+                true
+            }
+            Until::Day(_) => false,
+        }
+    }
+
+    fn unknown(&mut self, span: Span, name: &str) {
+        let is_set = matches!(name, "all" | "default" | "pedantic");
+        let near = if is_set { None } else { self.suggestion(name) };
+        let (label, help) = match near {
+            Some(near) => (format!("did you mean `{near}`?"), format!("write `{near}`")),
+            None if is_set => (
+                "it is a set of rules".to_owned(),
+                "name the rules, or a category".to_owned(),
+            ),
+            None => (
+                "no rule and no category".to_owned(),
+                "`sqslint rules` lists the rules".to_owned(),
+            ),
+        };
+        let said = match near {
+            Some(near) => format!("unknown rule `{name}` in a suppression; did you mean `{near}`?"),
+            None if is_set => format!("`{name}` in a suppression is no rule but a set of them"),
+            None => format!("unknown rule `{name}` in a suppression"),
+        };
+        self.say("unknown-rule-in-suppression", span, said, label, &help);
+    }
+
+    fn suggestion(&mut self, name: &str) -> Option<&'static str> {
+        if let Some(known) = self.suggestions.get(name) {
+            return *known;
+        }
+        if self.suggestions.len() >= MOST_SUGGESTIONS {
+            return None;
+        }
+        let near = suggest(name);
+        self.suggestions.insert(name.to_owned(), near);
+        near
+    }
+
+    fn unused(&mut self, one: &Suppression, at: usize, span: Span, name: &Name) {
+        const RULE: &str = "unused-suppression";
+        let is = |flags: &[bool]| flags.get(at) == Some(&true);
+        let name = &name.text;
+        if is(&one.met) {
+            return;
+        }
+        if is(&one.refused) {
+            let said = format!("this suppression of `{name}` silences nothing: the configuration does not let it");
+            self.say(
+                RULE,
+                span,
+                said,
+                "`suppressible = false`".into(),
+                "mend what it is about, and remove it",
+            );
+            return;
+        }
+        let mut rules = rules_of(name).filter(|rule| rule.check.is_some()).peekable();
+        if rules.peek().is_none() {
+            let said = format!("this suppression of `{name}` silences nothing: no file can silence it");
+            let help = format!("remove it; `--ignore {name}` and `ignore` in the configuration can");
+            self.say(RULE, span, said, "it is about sqslint itself".into(), &help);
+            return;
+        }
+        let file = one.written.span.file;
+        if !rules.all(|rule| self.policy.is_judged(rule, file)) {
+            return;
+        }
+        let said = format!("this suppression of `{name}` silences nothing");
+        self.say(RULE, span, said, format!("no finding of `{name}` here"), "remove it");
+    }
+
+    /// Where `name` stands, if it stands there as it is read.
+    fn place(&self, one: &Suppression, name: &Name) -> Span {
+        let whole = one.written.span;
+        let Some(range) = &name.range else { return whole };
+        let start = whole.start as usize;
+        let span = Span::new(whole.file, start + range.start..start + range.end);
+        if whole.contains(span) && self.sources.text(span) == name.text {
+            span
+        } else {
+            whole
+        }
+    }
+
+    fn say(&mut self, rule: &'static str, span: Span, said: String, label: String, help: &str) {
+        let subject = Subject {
+            unit: self.policy.unit_of(span.file),
+            address: self.sources.file(span.file).name().to_owned(),
+            attribute: "",
+        };
+        let found = Diagnostic::new(rule, Severity::Warning, subject, said, span, label).help(help);
+        self.found.push(found);
+    }
+}

@@ -1,0 +1,126 @@
+//! Days of the calendar: what an end date is, and which day it is now, in UTC.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A day of the Gregorian calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day {
+    year: i64,
+    month: i64,
+    of_month: i64,
+}
+
+const SECONDS: i64 = 86_400;
+
+impl Day {
+    /// Reads `2027-03-31`, and nothing that only looks like it.
+    pub fn parse(text: &str) -> Option<Day> {
+        let digits = |part: &str, width: usize| {
+            let fits = part.len() == width && part.bytes().all(|byte| byte.is_ascii_digit());
+            fits.then(|| part.parse().ok()).flatten()
+        };
+        let mut parts = text.split('-');
+        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+        let day = Day {
+            year: digits(year, 4)?,
+            month: digits(month, 2)?,
+            of_month: digits(day, 2)?,
+        };
+        let exists = (1..=12).contains(&day.month) && (1..=day.days_of_month()).contains(&day.of_month);
+        (parts.next().is_none() && exists).then_some(day)
+    }
+
+    /// The day of a number of seconds since 1970.
+    pub fn of_epoch(seconds: i64) -> Day {
+        // Howard Hinnant's `civil_from_days`: years begin in March, so that the leap day is their last.
+        let days = seconds.div_euclid(SECONDS) + 719_468;
+        let era = days.div_euclid(146_097);
+        let of_era = days.rem_euclid(146_097);
+        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let shifted = (5 * of_year + 2) / 153;
+        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+        Day {
+            year: year + era * 400 + i64::from(month <= 2),
+            month,
+            of_month: of_year - (153 * shifted + 2) / 5 + 1,
+        }
+    }
+
+    /// Today: `SOURCE_DATE_EPOCH` says which day that is, else the system's clock does.
+    pub fn today() -> Day {
+        let pinned = std::env::var("SOURCE_DATE_EPOCH").ok();
+        let pinned = pinned
+            .and_then(|seconds| seconds.trim().parse::<u32>().ok())
+            .map(i64::from);
+        let seconds = pinned.unwrap_or_else(|| {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH);
+            since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(0))
+        });
+        Day::of_epoch(seconds)
+    }
+
+    fn days_of_month(self) -> i64 {
+        let leap = self.year % 4 == 0 && (self.year % 100 != 0 || self.year % 400 == 0);
+        match self.month {
+            2 if leap => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        }
+    }
+}
+
+impl std::fmt::Display for Day {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.of_month)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_days_that_exist_are_read() {
+        for text in ["2027-03-31", "2028-02-29", "2000-02-29", "9999-12-31"] {
+            assert_eq!(Day::parse(text).map(|day| day.to_string()).as_deref(), Some(text));
+        }
+        for text in [
+            "",
+            "2027",
+            "2027-3-31",
+            "2027-02-29",
+            "2100-02-29",
+            "2027-13-01",
+            "2027-00-01",
+            "2027-01-00",
+            "27-01-01",
+            "2027-01-01-",
+            "+027-01-01",
+            "2027-04-31",
+            "2027/01/01",
+            "2027-01-01T00:00:00Z",
+            "tomorrow",
+        ] {
+            assert_eq!(Day::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn seconds_fall_on_their_day() {
+        let cases = [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (86_399, "1970-01-01"),
+            (951_782_400, "2000-02-29"),
+            (1_806_451_199, "2027-03-30"),
+            (1_806_451_200, "2027-03-31"),
+            (4_107_542_399, "2100-02-28"),
+            (4_107_542_400, "2100-03-01"),
+        ];
+        for (seconds, day) in cases {
+            assert_eq!(Day::of_epoch(seconds).to_string(), day, "{seconds}");
+        }
+    }
+}

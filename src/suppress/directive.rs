@@ -1,0 +1,198 @@
+//! What a suppression says: `ignore[rule, rule until=2027-03-31] reason`, and the same in fields.
+//!
+//! It knows neither where it stands nor whether its names mean anything.
+
+use super::day::Day;
+use super::written::Fields;
+use crate::selection;
+use std::ops::Range;
+
+/// More names than this are nobody's decision.
+const MOST_NAMES: usize = 64;
+
+/// One suppression, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Directive {
+    /// Whether it is for the file.
+    pub(super) whole_file: bool,
+    /// Rules and categories, as written.
+    pub(super) names: Vec<Name>,
+    /// How long.
+    pub(super) until: Until,
+    /// Why.
+    pub(super) reason: Option<String>,
+}
+
+/// The name of a rule or category, and where in the text it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) text: String,
+    pub(super) range: Option<Range<usize>>,
+}
+
+/// How long a suppression holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Until {
+    /// Always.
+    Forever,
+    /// To the end of this day.
+    Day(Day),
+    /// What is written is no day.
+    Malformed(String),
+}
+
+impl Until {
+    fn read(text: &str) -> Until {
+        Day::parse(text).map_or_else(|| Until::Malformed(text.to_owned()), Until::Day)
+    }
+}
+
+/// Reads what stands behind `sqslint:`; why not, as a clause.
+pub(super) fn parse(text: &str) -> Result<Directive, String> {
+    const FORM: &str = "write `ignore[rule] reason`";
+    let start = text.len() - text.trim_start().len();
+    let body = text.get(start..).unwrap_or("");
+    let length = body
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))
+        .unwrap_or(body.len());
+    let verb = body.get(..length).unwrap_or("");
+    let whole_file = match verb {
+        "ignore" => false,
+        "ignore-file" => true,
+        _ => {
+            let near = selection::nearest(verb, ["ignore", "ignore-file"].into_iter()).filter(|_| !verb.is_empty());
+            return Err(near.map_or_else(
+                || format!("it asks for nothing that is known here; {FORM}"),
+                |near| format!("`{verb}` is not known here; did you mean `{near}`?"),
+            ));
+        }
+    };
+    let rest = body.get(length..).unwrap_or("");
+    let open = start + length + (rest.len() - rest.trim_start().len());
+    let Some(inside) = text.get(open..).and_then(|rest| rest.strip_prefix('[')) else {
+        return Err(format!("it names no rule; {FORM}"));
+    };
+    let Some(close) = inside.find(']') else {
+        return Err("its bracket `[` is not closed".to_owned());
+    };
+    let mut names = Vec::new();
+    let mut until = Until::Forever;
+    for (at, word) in words(inside.get(..close).unwrap_or("")) {
+        if let Some(day) = word.strip_prefix("until=") {
+            until = Until::read(day);
+            continue;
+        }
+        let at = open + 1 + at;
+        names.push(Name {
+            text: word.to_owned(),
+            range: Some(at..at + word.len()),
+        });
+    }
+    checked(Directive {
+        whole_file,
+        names,
+        until,
+        reason: reason(inside.get(close + 1..).unwrap_or("")),
+    })
+}
+
+/// Reads the fields of a suppression that is no comment.
+pub(super) fn of_fields(fields: &Fields) -> Result<Directive, String> {
+    let names = fields.rules.iter();
+    checked(Directive {
+        whole_file: false,
+        names: names
+            .map(|text| Name {
+                text: text.trim().to_owned(),
+                range: None,
+            })
+            .filter(|name| !name.text.is_empty())
+            .collect(),
+        until: fields
+            .until
+            .as_ref()
+            .map_or(Until::Forever, |text| Until::read(text.trim())),
+        reason: fields.reason.as_ref().and_then(|text| reason(text)),
+    })
+}
+
+fn checked(directive: Directive) -> Result<Directive, String> {
+    if directive.names.is_empty() {
+        return Err("it names no rule; name the rules or a category".to_owned());
+    }
+    if directive.names.len() > MOST_NAMES {
+        return Err(format!("it names more than {MOST_NAMES} rules; name a category"));
+    }
+    Ok(directive)
+}
+
+/// Words between commas and spaces, with their offsets.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let parts = text.split(|c: char| c == ',' || c.is_whitespace());
+    let base = text.as_ptr() as usize;
+    parts
+        .filter(|part| !part.is_empty())
+        .map(move |part| (part.as_ptr() as usize - base, part))
+}
+
+/// The reason, without what people put between it and the bracket.
+fn reason(text: &str) -> Option<String> {
+    let text = text.trim().trim_start_matches([':', '-', '–', '—']).trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_forms_that_people_write_are_read() {
+        let cases = [
+            (" ignore[a] why", "false a - why"),
+            ("ignore[a,b , c]", "false a+b+c - "),
+            (" ignore-file [a] - why: so", "true a - why: so"),
+            ("ignore[a until=2027-03-31] why", "false a 2027-03-31 why"),
+            ("ignore[a, until=soon]: why", "false a !soon why"),
+            ("ignore[ a\tb ] [see x]", "false a+b - [see x]"),
+        ];
+        for (text, expected) in cases {
+            let read = parse(text).unwrap();
+            let names: Vec<&str> = read.names.iter().map(|name| name.text.as_str()).collect();
+            for name in &read.names {
+                assert_eq!(text.get(name.range.clone().unwrap()), Some(name.text.as_str()));
+            }
+            let until = match read.until {
+                Until::Forever => "-".to_owned(),
+                Until::Day(day) => day.to_string(),
+                Until::Malformed(text) => format!("!{text}"),
+            };
+            let reason = read.reason.unwrap_or_default();
+            let shown = format!("{} {} {until} {reason}", read.whole_file, names.join("+"));
+            assert_eq!(shown, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_suppression_says_why() {
+        let cases = [
+            (
+                "",
+                "it asks for nothing that is known here; write `ignore[rule] reason`",
+            ),
+            ("ignroe[a]", "`ignroe` is not known here; did you mean `ignore`?"),
+            ("ignore a", "it names no rule; write `ignore[rule] reason`"),
+            ("ignore[]", "it names no rule; name the rules or a category"),
+            (
+                "ignore[until=2027-01-01]",
+                "it names no rule; name the rules or a category",
+            ),
+            ("ignore[a, b", "its bracket `[` is not closed"),
+            ("ignore[é", "its bracket `[` is not closed"),
+        ];
+        for (text, why) in cases {
+            assert_eq!(parse(text), Err(why.to_owned()), "{text}");
+        }
+        assert!(parse(&format!("ignore[{}]", "a ".repeat(65))).is_err());
+    }
+}
