@@ -71,6 +71,7 @@ impl Project {
 
     /// Reads and judges every unit in every environment.
     pub(crate) fn judge(&self, options: &Options, configs: &Configs, outcome: &mut Outcome) -> Found {
+        outcome.errors.extend(self.unused_variables(&options.given));
         let mut judged = Vec::new();
         let mut policies = Policies::default();
         for name in self.environments() {
@@ -110,6 +111,14 @@ impl Project {
             environments,
             policies,
         }
+    }
+
+    /// What the command line gives to variables where nothing has any.
+    fn unused_variables(&self, given: &Given) -> Option<String> {
+        let mut inputs = self.groups.iter().flat_map(|group| &group.inputs).peekable();
+        let takes = |input: &Input| matches!(input, Input::TerraformModule(_) | Input::Terragrunt(_));
+        let is_unused = !given.variables.is_empty() && inputs.peek().is_some() && !inputs.any(takes);
+        is_unused.then(|| "`--var` and `--var-file`: no Terraform module is checked that could take them".to_owned())
     }
 
     /// Every environment by name, in the order of the files; one without a name where there is none.

@@ -23,7 +23,7 @@ use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
-use super::value::{BOUNDS, Kind, MAX_CASES, Unknown, Value, joined};
+use super::value::{BOUNDS, Kind, MAX_CASES, TOO_MANY_CASES, Unknown, Value, joined};
 use crate::graph::Condition;
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
@@ -375,7 +375,7 @@ impl Evaluator<'_> {
                     }
                 }
                 if next.len() > MAX_CASES || !self.spend(next.len()) {
-                    return Value::unknown("it depends on too many conditions");
+                    return Value::unknown(TOO_MANY_CASES);
                 }
             }
             combinations = next;
@@ -461,6 +461,7 @@ impl Evaluator<'_> {
 
     /// Keys and values of a collection, as `for` sees them.
     pub(super) fn pairs(&mut self, collection: &Value) -> Result<Vec<(Value, Value)>, Value> {
+        let collection = &self.unfolded(collection.clone());
         let refused = match &collection.kind {
             Kind::List(items) | Kind::Set(items) => items.iter().find(|item| item.is_refused()),
             Kind::Map(entries) => entries.iter().map(|(_, value)| value).find(|value| value.is_refused()),
@@ -481,6 +482,9 @@ impl Evaluator<'_> {
                 .map(|(key, value)| (Value::text(key.clone()), value.clone()))
                 .collect(),
             Kind::Unknown(_) => return Err(collection.clone()),
+            Kind::Resource(_) | Kind::AnyResource(_) | Kind::AnyModule(_) => {
+                return Err(Value::unknown("what attributes it has is not known"));
+            }
             _ => return Err(Value::error("it is no collection")),
         };
         Ok(pairs)

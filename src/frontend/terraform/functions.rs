@@ -8,10 +8,12 @@ mod files;
 mod format;
 mod networks;
 mod numbers;
+mod partial;
 mod patterns;
 mod sets;
 mod texts;
 mod times;
+mod yaml;
 
 use super::eval::{Evaluator, Scope, TOO_MANY_STEPS};
 use super::json;
@@ -74,6 +76,7 @@ fn first_that_works(eval: &mut Evaluator, arguments: &[Expression], scope: &Scop
 }
 
 fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) -> Value {
+    let values: Vec<Value> = values.into_iter().map(|value| eval.unfolded(value)).collect();
     let work: usize = values.iter().map(size).sum();
     if !eval.spend(work) {
         return Value::unknown(TOO_MANY_STEPS);
@@ -147,9 +150,10 @@ fn as_list(value: &Value, element: &Type) -> Option<Value> {
 fn refuse(name: &str, values: &[Value]) -> Value {
     let filled = values.iter().find_map(|value| match &value.kind {
         Kind::Reference(id, attribute) => Some(format!("`{}.{attribute}` is known only after apply", id.address)),
-        Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) => {
+        Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Resource(_) => {
             Some(format!("an argument of `{name}` is known only after apply"))
         }
+        Kind::AnyResource(_) | Kind::AnyModule(_) => Some(format!("an argument of `{name}` is not known")),
         Kind::List(items) | Kind::Set(items) if !items.iter().all(Value::is_plain) => {
             Some(format!("an argument of `{name}` is not known"))
         }
@@ -199,26 +203,19 @@ fn tolerant(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
             Some(json::decode(text.as_ref().unwrap_or(value)).unwrap_or_else(Value::error))
         }
         ("sensitive" | "nonsensitive" | "ephemeralasnull", [value]) => Some(value.clone()),
-        ("startswith", [text, prefix]) => part_of(text, prefix, <[Value]>::first, |a, b| a.starts_with(b)),
-        ("endswith", [text, suffix]) => part_of(text, suffix, <[Value]>::last, |a, b| a.ends_with(b)),
+        ("startswith", [text, prefix]) => partial::has(text, prefix, <[Value]>::first, |a, b| a.starts_with(b)),
+        ("endswith", [text, suffix]) => partial::has(text, suffix, <[Value]>::last, |a, b| a.ends_with(b)),
+        ("trimprefix", [text, prefix]) => partial::without_prefix(text, prefix),
+        ("trimsuffix", [text, suffix]) => partial::without_suffix(text, suffix),
+        ("chomp", [text]) => partial::without_line_end(text),
+        ("trimspace", [text]) => partial::without_space(text),
+        ("split", [separator, text]) if matches!(text.kind, Kind::Reference(..) | Kind::Template(_)) => {
+            partial::pieces(separator, text)
+        }
+        ("replace", [text, from, to]) => partial::replaced(text, from, to),
         ("coalesce", _) => Some(coalesce(eval, values)),
         _ => None,
     }
-}
-
-/// `startswith` or `endswith` of a text whose first or last part is known.
-fn part_of(
-    text: &Value,
-    wanted: &Value,
-    side: fn(&[Value]) -> Option<&Value>,
-    holds: fn(&str, &str) -> bool,
-) -> Answer {
-    let Kind::Template(parts) = &text.kind else {
-        return None;
-    };
-    let (known, wanted) = (side(parts)?.to_text()?, wanted.to_text()?);
-    let decided = known.len() >= wanted.len() || !holds(&wanted, &known);
-    decided.then(|| Value::bool(holds(&known, &wanted)))
 }
 
 /// The first value that is neither null nor an empty text, as the type that all become.

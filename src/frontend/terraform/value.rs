@@ -30,8 +30,10 @@ const TOO_MANY_PARTS: &str = "it is a value of more than a million parts";
 const TOO_DEEP: &str = "it is nested more than 128 levels deep";
 const TOO_LONG: &str = "it is a text of more than a megabyte";
 const TOO_MIXED: &str = "it is a text of more than 256 parts that are not known";
+/// The value is one of more than [`MAX_CASES`].
+pub(super) const TOO_MANY_CASES: &str = "it depends on too many conditions";
 /// Reasons that are bounds of ours, of which the user is told.
-pub(super) const BOUNDS: [&str; 4] = [TOO_MANY_PARTS, TOO_DEEP, TOO_LONG, TOO_MIXED];
+pub(super) const BOUNDS: [&str; 5] = [TOO_MANY_PARTS, TOO_DEEP, TOO_LONG, TOO_MIXED, TOO_MANY_CASES];
 
 /// A value, where it is written, and where it came from.
 #[derive(Debug, Clone)]
@@ -290,7 +292,9 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     let mut open: Option<(String, Value)> = None;
     let mut length = 0;
     let close = |open: &mut Option<(String, Value)>, all: &mut Vec<Value>| {
-        if let Some((text, first)) = open.take() {
+        if let Some((text, first)) = open.take()
+            && !text.is_empty()
+        {
             all.push(first.with(Value::text(text)));
         }
     };
@@ -325,7 +329,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     match all.len() {
         0 => Value::text(""),
         MAX_PARTS.. => Value::unknown(TOO_MIXED),
-        1 if matches!(all[0].kind, Kind::Text(_)) => all.remove(0),
+        1 if matches!(all[0].kind, Kind::Text(_) | Kind::Reference(..)) => all.remove(0),
         _ => Kind::Template(all.into()).into(),
     }
 }

@@ -1,7 +1,7 @@
 //! Instances of modules: one evaluation context a call and key.
 
 use super::super::module::{Call, Module};
-use super::super::value::{Key, Value};
+use super::super::value::{Key, Kind, Value};
 use super::{Evaluator, Scope};
 use crate::graph::Condition;
 use crate::source::{Sources, Span};
@@ -140,6 +140,17 @@ impl<'a> Evaluator<'a> {
             },
             ..Scope::default()
         }
+    }
+
+    /// A module as the object of its outputs, where more is asked of it than one of them.
+    pub(in super::super) fn unfolded(&mut self, value: Value) -> Value {
+        let Kind::Module(at) = value.kind else {
+            return value;
+        };
+        let names: Vec<Arc<str>> = self.instances[at].module.outputs.keys().cloned().collect();
+        let outputs = names.into_iter().map(|name| (name.clone(), self.output(at, &name)));
+        let outputs = outputs.collect();
+        value.with(Value::map(outputs))
     }
 
     /// The value of `output` of a module instance.

@@ -24,13 +24,17 @@ impl Evaluator<'_> {
         if version.is_null() {
             version = Value::text(VERSION);
         }
-        let mut id = self.argument_or_null(body, scope, "policy_id");
+        let mut id = Value::null();
         let mut statements: Vec<Value> = Vec::new();
         for name in ["source_json", "source_policy_documents"] {
             for document in self.documents(body, scope, name) {
                 adopt(&document, &mut version, &mut id);
                 merge(&mut statements, statements_of(&document));
             }
+        }
+        let named = self.argument_or_null(body, scope, "policy_id");
+        if !is_empty(&named) {
+            id = named;
         }
         let own = match self.blocks(body, scope, "statement") {
             Ok(blocks) => blocks,
@@ -57,7 +61,7 @@ impl Evaluator<'_> {
             }
         }
         let mut entries = vec![("Version".into(), version)];
-        if !id.is_null() && id.to_text().is_none_or(|text| !text.is_empty()) {
+        if !is_empty(&id) {
             entries.push(("Id".into(), id));
         }
         if !statements.is_empty() {
@@ -96,7 +100,7 @@ impl Evaluator<'_> {
     fn statement(&mut self, body: &Body, scope: &Scope) -> Value {
         let mut entries: Vec<(Arc<str>, Value)> = Vec::new();
         let sid = self.argument_or_null(body, scope, "sid");
-        if !sid.is_null() && sid.to_text().is_none_or(|text| !text.is_empty()) {
+        if !is_empty(&sid) {
             entries.push(("Sid".into(), sid));
         }
         let effect = self.argument_or_null(body, scope, "effect");
@@ -239,6 +243,11 @@ fn replaced(value: &Value) -> Value {
     }
 }
 
+/// Whether it is null or the empty text.
+fn is_empty(text: &Value) -> bool {
+    text.is_null() || text.to_text().is_some_and(|text| text.is_empty())
+}
+
 fn statements_of(document: &Value) -> Vec<Value> {
     match document.get("Statement") {
         Some(statements) => match statements.items() {
@@ -252,7 +261,7 @@ fn statements_of(document: &Value) -> Vec<Value> {
 
 /// A later document may give the policy its id, and a later version.
 fn adopt(document: &Value, version: &mut Value, id: &mut Value) {
-    if let Some(theirs) = document.get("Id").filter(|theirs| !theirs.is_null()) {
+    if let Some(theirs) = document.get("Id").filter(|theirs| !is_empty(theirs)) {
         *id = theirs.clone();
     }
     if let (Some(theirs), Some(mine)) = (document.get("Version").and_then(Value::to_text), version.to_text())

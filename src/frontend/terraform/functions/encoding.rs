@@ -2,11 +2,8 @@
 
 use super::super::eval::Evaluator;
 use super::super::json;
-use super::super::number::Number;
 use super::super::value::{Kind, MAX_TEXT, Value};
-use super::Answer;
-use crate::frontend::tree::{Node, Value as Tree};
-use crate::frontend::yaml;
+use super::{Answer, yaml};
 use std::sync::Arc;
 
 /// What [`apply`] knows.
@@ -32,7 +29,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
         ("textdecodebase64", 2) => decode_as(&unbase64(&text(0)?)?, &text(1)?),
         ("urlencode", 1) => Some(Value::text(urlencode(&text(0)?))),
         ("csvdecode", 1) => csv(&text(0)?),
-        ("yamldecode", 1) => read_yaml(eval, &text(0)?),
+        ("yamldecode", 1) => yaml::decode(eval, &text(0)?),
         ("yamlencode", 1) => {
             let [value] = values else {
                 return None;
@@ -211,96 +208,6 @@ fn csv_rows(text: &str) -> Option<Vec<Vec<String>>> {
         }
     }
     Some(rows)
-}
-
-fn read_yaml(eval: &mut Evaluator, text: &str) -> Answer {
-    let file = eval.place()?.file;
-    if !eval.spend(text.len() / 16) {
-        return Some(Value::unknown(super::super::eval::TOO_MANY_STEPS));
-    }
-    let parsed = yaml::parse(text, file);
-    if !parsed.limits.is_empty() {
-        return Some(eval.reached("a YAML text is nested too deep or repeats itself too often"));
-    }
-    match parsed.documents.as_slice() {
-        _ if !parsed.errors.is_empty() || !parsed.duplicates.is_empty() => None,
-        [] => None,
-        [one] => Some(from_yaml(one, text).unwrap_or_else(|| Value::unknown("a part of the YAML is not understood"))),
-        _ => None,
-    }
-}
-
-fn from_yaml(node: &Node, text: &str) -> Option<Value> {
-    let written = text.get(node.span.range()).unwrap_or("");
-    Some(match &node.value {
-        Tree::Sequence(items) => Value::list(items.iter().map(|item| from_yaml(item, text)).collect::<Option<_>>()?),
-        Tree::Mapping(entries) => {
-            let mut all = Vec::new();
-            for entry in entries {
-                // A tag that was folded into a key.
-                if text.get(entry.key_span.range()).is_some_and(|key| key.starts_with('!')) {
-                    return None;
-                }
-                all.push((entry.key.clone(), from_yaml(&entry.value, text)?));
-            }
-            Value::map(all)
-        }
-        Tree::String(text) if written.starts_with(['"', '\'', '|', '>']) || written.contains('\n') => {
-            Value::text(text.clone())
-        }
-        _ if written.starts_with(['!', '&', '*']) => return None,
-        _ => plain_scalar(written)?,
-    })
-}
-
-/// A plain scalar as Terraform reads it; `None` where that takes a closer look.
-fn plain_scalar(written: &str) -> Option<Value> {
-    match written {
-        "" | "~" | "null" | "Null" | "NULL" => return Some(Value::null()),
-        "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Some(Value::bool(true)),
-        "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Some(Value::bool(false)),
-        "y" | "Y" | "n" | "N" | ".inf" | ".nan" | "<<" => return None,
-        _ => {}
-    }
-    let unsigned = written.strip_prefix(['-', '+']).unwrap_or(written);
-    if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        return Some(Value::text(written));
-    }
-    let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit());
-    if plain && (unsigned == "0" || !unsigned.starts_with('0')) {
-        return unsigned
-            .len()
-            .lt(&19)
-            .then(|| written.trim_start_matches('+').parse().ok())
-            .flatten()
-            .map(Value::number);
-    }
-    if let Some(octal) = unsigned.strip_prefix("0o").filter(|_| written == unsigned) {
-        return i64::from_str_radix(octal, 8).ok().map(Value::number);
-    }
-    let decimal = unsigned.split_once('.').is_some_and(|(whole, fraction)| {
-        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        !whole.is_empty() && !fraction.is_empty() && is_number(whole) && is_number(fraction)
-    });
-    if decimal {
-        return written.parse().ok().and_then(Number::computed).map(Value::exact);
-    }
-    let numeric =
-        |c: char| c.is_ascii_hexdigit() || matches!(c, '.' | '_' | '+' | '-' | ':' | 'x' | 'o' | 'T' | 'Z' | ' ');
-    // Dates, sexagesimals, exponents and other radices are read by rules of their own.
-    if let Some(date) = date(unsigned) {
-        return Some(Value::text(format!("{date}T00:00:00Z")));
-    }
-    if unsigned.chars().all(numeric) {
-        None
-    } else {
-        Some(Value::text(written))
-    }
-}
-
-fn date(text: &str) -> Option<&str> {
-    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    (shape == "0000-00-00").then_some(text)
 }
 
 /// As Terraform writes it: keys and texts in quotes, a list level with its key.

@@ -5,7 +5,7 @@ use super::super::json;
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Value, joined};
 use super::texts::characters;
-use super::{Answer, plain_items};
+use super::{Answer, partial, plain_items};
 use num_bigint::BigInt;
 
 /// What [`apply`] knows.
@@ -149,6 +149,10 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
         return is_text
             .then(|| argument.clone())
             .or_else(|| Some(Value::unknown("an argument of `format` is not known")));
+    }
+    if filled && verb.letter == 'q' && verb.width.is_none() && verb.precision.is_none() {
+        let unknown = || Value::unknown("an argument of `format` is not known");
+        return Some(partial::quoted(argument).unwrap_or_else(unknown));
     }
     if filled {
         return Some(Value::unknown("an argument of `format` is not known"));

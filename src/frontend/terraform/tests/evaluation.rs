@@ -102,6 +102,97 @@ fn heredocs_are_terraforms() {
 }
 
 #[test]
+fn yaml_is_terraforms() {
+    let texts = [
+        ("a: 5.", "5"),
+        ("a: 1e+3", "1000"),
+        ("a: -.5", "-0.5"),
+        ("a: 1e", "\"1e\""),
+        ("a: 0xG", "\"0xG\""),
+        ("a: 0x20", "32"),
+        ("a: -0x1F", "\"-0x1F\""),
+        ("a: 0o12", "10"),
+        ("a: 0b11", "\"0b11\""),
+        ("a: -012", "-12"),
+        ("a: 1_000", "\"1_000\""),
+        ("a: 1.2.3", "\"1.2.3\""),
+        ("a: 10.0.0.0/16", "\"10.0.0.0/16\""),
+        ("a: 12:30", "\"12:30\""),
+        ("a: 2020-01-01", "\"2020-01-01T00:00:00Z\""),
+        ("a: y", "true"),
+        ("a: N", "false"),
+        ("a: !!str 12", "\"12\""),
+        // Only where it means the same to CloudFormation.
+        ("x: &v 012\na: *v", "? a part of the YAML is not understood"),
+        ("x: &v 12\na: *v", "12"),
+        ("x: &v '012'\na: *v", "\"012\""),
+        ("x: {y: &v 7, z: 8}\na: *v", "7"),
+        ("d: &d {b: 1}\na:\n  <<: *d\n  c: 2", "{\"b\":1,\"c\":2}"),
+        (
+            "a: {on: 1, 012: 2, 1.50: 3, \"yes\": 4}",
+            "{\"1.5\":3,\"12\":2,\"true\":1,\"yes\":4}",
+        ),
+        ("a: 1\na: 2", "2"),
+        ("t: !foo 3\na: 1", "1"),
+        ("t: 2001-12-14t21:59:43\na: 1", "1"),
+        ("a: 2001-12-14 21:59:43", "? a part of the YAML is not understood"),
+    ];
+    let rows: Vec<(String, &str)> = texts
+        .iter()
+        .map(|(text, expected)| (format!("yamldecode({}).a", serde_json::Value::from(*text)), *expected))
+        .collect();
+    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, expected)| (text.as_str(), *expected)).collect();
+    table("", &rows);
+}
+
+#[test]
+fn texts_known_in_part_keep_what_is_not_known() {
+    let prelude = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" { name_prefix = "orders" }
+resource "random_pet" "p" {}
+"#;
+    let rows = [
+        ("chomp(\"${aws_sqs_queue.q.arn}\\n\") == aws_sqs_queue.q.arn", "true"),
+        ("trimspace(\" ${aws_sqs_queue.q.arn} \") == aws_sqs_queue.q.arn", "true"),
+        ("trimspace(aws_sqs_queue.q.arn) == aws_sqs_queue.q.arn", "true"),
+        (
+            "replace(\"ARN\", \"ARN\", aws_sqs_queue.q.arn) == aws_sqs_queue.q.arn",
+            "true",
+        ),
+        (
+            "jsondecode(format(\"{\\\"a\\\":%q}\", aws_sqs_queue.q.arn)).a == aws_sqs_queue.q.arn",
+            "true",
+        ),
+        (
+            "endswith(trimsuffix(\"${random_pet.p.id}-q.fifo\", \".fifo\"), \"-q\")",
+            "true",
+        ),
+        (
+            "startswith(trimprefix(\"a-b-${random_pet.p.id}\", \"a-\"), \"b-\")",
+            "true",
+        ),
+        (
+            "split(\",\", join(\",\", [aws_sqs_queue.q.arn, \"x\"]))[0] == aws_sqs_queue.q.arn",
+            "true",
+        ),
+        (
+            "trimsuffix(random_pet.p.id, \"x\")",
+            "? `random_pet.p.id` is known only after apply",
+        ),
+        (
+            "try(merge(aws_sqs_queue.q, { a = 1 }).name, 5)",
+            "? an argument of `merge` is known only after apply",
+        ),
+        (
+            "try(keys(aws_sqs_queue.q), 5)",
+            "? an argument of `keys` is known only after apply",
+        ),
+    ];
+    table(prelude, &rows);
+}
+
+#[test]
 fn types_unify_as_in_terraform() {
     let tuple = |items: &[Type]| Type::Tuple(items.to_vec().into());
     let list = |element: Type| Type::List(element.into());
@@ -198,6 +289,7 @@ fn policy_documents_are_put_together_as_the_provider_does() {
 variable "open" {}
 resource "aws_sqs_queue" "q" { name = "orders" }
 data "aws_iam_policy_document" "base" {
+  policy_id = "base"
   statement {
     sid       = "one"
     actions   = ["sqs:SendMessage"]

@@ -1,6 +1,6 @@
 //! Values from what they are made of.
 
-use super::{Arc, Condition, Kind, MAX_CASES, Number, Type, Unknown, Value};
+use super::{Arc, Condition, Kind, MAX_CASES, Number, TOO_MANY_CASES, Type, Unknown, Value};
 
 impl Value {
     pub(in super::super) fn null() -> Value {
@@ -123,7 +123,7 @@ impl Value {
                     None => flat.push((when, value)),
                 }
                 if flat.len() > MAX_CASES {
-                    return Value::unknown("it depends on too many conditions");
+                    return Value::unknown(TOO_MANY_CASES);
                 }
             }
         }
