@@ -1,5 +1,6 @@
 //! What is new since a commit, what a commit touches, and what a baseline holds: the program run in repositories made
 //! in temporary directories.
+#![allow(clippy::print_stderr, reason = "says why a test is skipped")]
 
 use sqslint::testing::TemporaryDirectory;
 use std::path::Path;

@@ -452,17 +452,10 @@ fn check_added(name: &str, expected: &str) {
     let mut original = String::new();
     let mut written = String::new();
     for part in expected.split('«') {
-        match part.split_once('»') {
-            Some((added, rest)) => {
-                written.push_str(added);
-                written.push_str(rest);
-                original.push_str(rest);
-            }
-            None => {
-                written.push_str(part);
-                original.push_str(part);
-            }
-        }
+        let (added, rest) = part.split_once('»').unwrap_or(("", part));
+        written.push_str(added);
+        written.push_str(rest);
+        original.push_str(rest);
     }
     assert_eq!(with_ignores(&[(name, &original)]), [written.clone()], "{name}");
     let windows = |text: &str| text.replace('\n', "\r\n");
@@ -614,7 +607,7 @@ fn whole_projects_begin_with_nothing_to_say() {
         assert_eq!((&added.refused, &added.errors), (&vec![], &vec![]), "{name}");
         let after = check(&options);
         assert!(after.findings.is_empty(), "{name}: {}", testing::describe(&after));
-        for (file, text) in files.iter().filter(|(file, _)| !file.ends_with(".json")) {
+        for (file, text) in files.iter().filter(|(file, _)| file.strip_suffix(".json").is_none()) {
             let written = std::fs::read_to_string(directory.path().join(file)).unwrap();
             let lines = written.split_inclusive('\n');
             let kept: String = lines.filter(|line| !line.contains("# sqslint: ignore[")).collect();
