@@ -137,16 +137,15 @@ fn template(table: &mut Table) {
     let file = directory.path().join("template.yaml");
     let cost = check(&file, 50);
     let linter = Command::new("cfn-lint").arg("--version").stdout(Stdio::null()).spawn();
-    let (others, holds) = match linter.and_then(|mut child| child.wait()) {
-        Err(_) => ("cfn-lint is not installed".to_owned(), true),
-        Ok(_) => {
-            let other = best(3, || run(Command::new("cfn-lint").arg(&file)));
-            let factor = other.wall.as_secs_f64() / cost.wall.as_secs_f64();
-            (
-                format!("cfn-lint {:.0} ms: {factor:.0} ×", other.wall.as_secs_f64() * 1e3),
-                factor >= 100.0,
-            )
-        }
+    let (others, holds) = if linter.and_then(|mut child| child.wait()).is_ok() {
+        let other = best(3, || run(Command::new("cfn-lint").arg(&file)));
+        let factor = other.wall.as_secs_f64() / cost.wall.as_secs_f64();
+        (
+            format!("cfn-lint {:.0} ms: {factor:.0} ×", other.wall.as_secs_f64() * 1e3),
+            factor >= 100.0,
+        )
+    } else {
+        ("cfn-lint is not installed".to_owned(), true)
     };
     let lines = text.lines().count();
     let holds = holds && cost.wall < Duration::from_millis(10);
