@@ -6,7 +6,6 @@
 mod cloudformation;
 mod comments;
 mod json;
-mod md5;
 mod terraform;
 mod toml;
 mod tree;

@@ -5,10 +5,10 @@
 use super::functions::{Service, arn_of};
 use super::resolve::Resolver;
 use super::{Compiled, child, list, mapping, merge, plugins, renamed, resource, set, text};
-use crate::frontend::md5;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Origin;
 use crate::source::Span;
+use md5::{Digest, Md5};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -266,7 +266,8 @@ fn number(at: Span, value: i64) -> Node {
 /// The logical id that the CDK, which Lift is built on, derives from a construct's path.
 /// <https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/core/lib/private/uniqueid.ts>
 fn logical_id(construct: &str, resource: &str) -> String {
-    let digest = md5::hex(&format!("{construct}/{resource}/Resource")).to_ascii_uppercase();
+    let digest = Md5::digest(format!("{construct}/{resource}/Resource"));
+    let digest: String = digest.iter().map(|byte| format!("{byte:02X}")).collect();
     let mut id: String = construct.chars().filter(char::is_ascii_alphanumeric).collect();
     if !construct.ends_with(resource) {
         id.push_str(resource);
