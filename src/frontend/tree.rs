@@ -111,23 +111,8 @@ pub(super) struct Parsed {
     pub(super) comments: Vec<Span>,
 }
 
-/// So many keys are compared with each other.
-const FEW: usize = 8;
-
 /// Drops every entry whose key is written again later, as CloudFormation's tools do, and notes its key.
 pub(super) fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<Entry> {
-    // Most mappings are small, and comparing a few keys is cheaper than hashing them.
-    if entries.len() <= FEW {
-        let mut rest = entries.as_slice();
-        let mut differ = true;
-        while let [first, after @ ..] = rest {
-            differ &= after.iter().all(|other| other.key != first.key);
-            rest = after;
-        }
-        if differ {
-            return entries;
-        }
-    }
     let mut last: HashMap<Arc<str>, usize> = HashMap::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         last.insert(entry.key.clone(), at);
