@@ -201,13 +201,13 @@ fn attribute<'t, T: Clone>(
             origins: outcome.origins,
         },
     });
-    let cases: Vec<Case<T>> = cases.collect();
+    of_cases(name, cases.collect(), header)
+}
+
+/// An attribute of these cases; unresolved where there is none.
+fn of_cases<T>(name: &str, cases: Vec<Case<T>>, header: Span) -> Attribute<T> {
     if cases.is_empty() {
-        return Attribute::single(
-            name,
-            State::Unresolved("no combination of conditions gives a value".into()),
-            header,
-        );
+        return Attribute::unresolved(name, "no combination of conditions gives a value", header);
     }
     Attribute {
         name: name.into(),

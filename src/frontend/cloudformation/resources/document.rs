@@ -4,7 +4,7 @@
 //! unresolved, or the document opaque. Whether anything is allowed is not decided here.
 
 use super::queue::unmarked_text;
-use super::{Lowering, Properties, attribute};
+use super::{Lowering, Properties, attribute, of_cases};
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part};
 use crate::frontend::json;
@@ -117,13 +117,7 @@ impl<'t> Lowering<'_, 't> {
                 origins: outcome.origins,
             });
         }
-        if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions gives a value", properties.header);
-        }
-        Attribute {
-            name: name.into(),
-            cases,
-        }
+        of_cases(name, cases, properties.header)
     }
 
     /// `value` with everything in it evaluated.

@@ -1,6 +1,6 @@
 //! `AWS::Lambda::EventSourceMapping`, also as SAM's events write it.
 
-use super::{Lowering, Properties, integer};
+use super::{Lowering, Properties, integer, of_cases};
 use crate::frontend::cloudformation::eval::Listed;
 use crate::frontend::cloudformation::sam;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Part, Reference, literal, rendered, split};
@@ -119,21 +119,29 @@ impl<'t> Lowering<'_, 't> {
     }
 
     fn filters(&self, properties: &Properties<'t>) -> Attribute<Vec<Attribute<String>>> {
-        let name = "FilterCriteria";
-        let outcomes = self.get(properties, &[name, "Filters"]);
+        let path = ["FilterCriteria", "Filters"];
+        self.listed(properties, &path, &Vec::new(), |items, listed| {
+            let patterns = items.iter().map(|item| self.pattern(item, listed, properties));
+            Ok(patterns.collect())
+        })
+    }
+
+    /// An attribute that is a list, named by the first key of `path`: `absent` where nothing is written.
+    fn listed<T: Clone>(
+        &self,
+        properties: &Properties<'t>,
+        path: &[&str],
+        absent: &T,
+        convert: impl Fn(&[Evaluated<'t>], &Listed<'t>) -> Result<T, Arc<str>>,
+    ) -> Attribute<T> {
         let mut cases = Vec::new();
-        for outcome in &outcomes {
+        for outcome in self.get(properties, path) {
             let is_absent = matches!(outcome.value, Evaluated::Absent);
-            for listed in self.template.list(&vec![outcome.clone()], &properties.world) {
+            for listed in self.template.list(&vec![outcome], &properties.world) {
                 let state = match &listed.items {
-                    _ if is_absent => State::Default(Vec::new()),
+                    _ if is_absent => State::Default(absent.clone()),
                     Err(reason) => State::Unresolved(reason.clone()),
-                    Ok(items) => State::Set(
-                        items
-                            .iter()
-                            .map(|item| self.pattern(item, &listed, properties))
-                            .collect(),
-                    ),
+                    Ok(items) => convert(items, &listed).map_or_else(State::Unresolved, State::Set),
                 };
                 cases.push(Case {
                     when: listed.when,
@@ -143,13 +151,7 @@ impl<'t> Lowering<'_, 't> {
                 });
             }
         }
-        if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions gives a value", properties.header);
-        }
-        Attribute {
-            name: name.into(),
-            cases,
-        }
+        of_cases(path.first().copied().unwrap_or_default(), cases, properties.header)
     }
 
     fn pattern(&self, item: &Evaluated<'t>, listed: &Listed<'t>, properties: &Properties<'t>) -> Attribute<String> {
@@ -198,32 +200,9 @@ impl<'t> Lowering<'_, 't> {
     }
 
     fn reports_failures(&self, properties: &Properties<'t>) -> Attribute<bool> {
-        let name = "FunctionResponseTypes";
-        let outcomes = self.get(properties, &[name]);
-        let mut cases = Vec::new();
-        for outcome in &outcomes {
-            let is_absent = matches!(outcome.value, Evaluated::Absent);
-            for listed in self.template.list(&vec![outcome.clone()], &properties.world) {
-                let state = match listed.items {
-                    _ if is_absent => State::Default(false),
-                    Err(reason) => State::Unresolved(reason),
-                    Ok(items) => reports(&items).map_or_else(State::Unresolved, State::Set),
-                };
-                cases.push(Case {
-                    when: listed.when,
-                    state,
-                    span: if is_absent { properties.header } else { listed.span },
-                    origins: listed.origins,
-                });
-            }
-        }
-        if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions gives a value", properties.header);
-        }
-        Attribute {
-            name: name.into(),
-            cases,
-        }
+        self.listed(properties, &["FunctionResponseTypes"], &false, |items, _| {
+            reports(items)
+        })
     }
 
     /// Whether every source that it may have is known, and none of them is a queue.

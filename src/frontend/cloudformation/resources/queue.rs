@@ -1,6 +1,6 @@
 //! `AWS::SQS::Queue`, and the two policies in it, each an object or a text that holds one.
 
-use super::{Lowering, Properties, attribute, whole_number};
+use super::{Lowering, Properties, attribute, of_cases, whole_number};
 use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
@@ -157,13 +157,7 @@ impl<'t> Lowering<'_, 't> {
                 origins: outcome.origins,
             });
         }
-        if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions gives a value", properties.header);
-        }
-        Attribute {
-            name: name.into(),
-            cases,
-        }
+        of_cases(name, cases, properties.header)
     }
 
     fn policy_of(&self, outcome: &Outcome<'t>, world: &Condition) -> Policy<'t> {

@@ -2,7 +2,7 @@
 
 use super::super::json;
 use super::super::value::{Kind, Value};
-use super::read::{Refusal, boolean, integer, link, refusal, seconds, text};
+use super::read::{Refusal, boolean, integer, link, of_cases, refusal, seconds, text};
 use super::{Lowering, Node, missing};
 use crate::graph::{
     Attribute, Case, Condition, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, State, limits,
@@ -119,13 +119,7 @@ impl Lowering<'_, '_> {
                 origins: value.origins.list(),
             });
         }
-        if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions reaches it", span);
-        }
-        if let [only] = cases.as_mut_slice() {
-            only.when = Condition::always();
-        }
-        Attribute { name, cases }
+        of_cases(name, cases, span)
     }
 
     fn redrive_policy(&mut self, policy: Result<Value, &'static str>, span: Span, world: &Condition) -> RedrivePolicy {

@@ -124,17 +124,7 @@ impl Lowering<'_, '_> {
                 origins: value.origins.list(),
             });
         }
-        if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions reaches it", span);
-        }
-        // Where one case is left, the others were impossible.
-        if let [only] = cases.as_mut_slice() {
-            only.when = Condition::always();
-        }
-        Attribute {
-            name: name.into(),
-            cases,
-        }
+        of_cases(name.into(), cases, span)
     }
 
     /// The nested blocks `name`, dynamic ones expanded; or why they are not known.
@@ -256,6 +246,18 @@ impl Lowering<'_, '_> {
     pub(super) fn link(&mut self, node: &Node, name: &str) -> Attribute<Link> {
         self.read_required(node, name, link)
     }
+}
+
+/// An attribute of the cases that are possible where the resource exists.
+pub(super) fn of_cases<T>(name: Arc<str>, mut cases: Vec<Case<T>>, span: Span) -> Attribute<T> {
+    if cases.is_empty() {
+        return Attribute::unresolved(name, "no combination of conditions reaches it", span);
+    }
+    // Where one case is left, the others were impossible.
+    if let [only] = cases.as_mut_slice() {
+        only.when = Condition::always();
+    }
+    Attribute { name, cases }
 }
 
 /// A whole number.
