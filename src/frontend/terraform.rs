@@ -3,6 +3,7 @@
 //!
 //! Nothing here fetches a module, runs a provider or looks at the environment.
 
+mod edits;
 mod eval;
 mod functions;
 mod inputs;
@@ -21,6 +22,7 @@ mod types;
 mod value;
 
 use super::{Loaded, limit_reached};
+pub(super) use edits::{edits, is_only_use};
 use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
