@@ -6,15 +6,38 @@
 
 use super::comments::{self, Syntax};
 use super::{cloudformation, terraform};
-use crate::diagnostic::{Change, Edit, Place};
+use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
 use crate::source::{SourceFile, Sources, Span};
 use std::ops::Range;
 
 /// Directories of what tools generate or download: an edit there is gone with the next run.
 const GENERATED: [&str; 6] = [".terraform", ".terragrunt-cache", ".aws-sam", ".serverless", "cdk.out", "node_modules"];
 
+/// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
+const LARGEST: usize = 1 << 20;
+
+/// How much is read anew for the edits of one run, in bytes: a file of many findings is met many times.
+const MOST_READ: usize = 64 << 20;
+
+/// Adds to each of `findings` the edits that mend it, where there are any.
+pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
+    let mut read = 0_usize;
+    for found in findings {
+        let Some(remedy) = &found.remedy else { continue };
+        read = read.saturating_add(sources.file(found.primary().span.file).text().len());
+        if read > MOST_READ {
+            return;
+        }
+        found.fix = edits(&remedy.change, sources).map(|edits| Fix {
+            title: remedy.change.title(),
+            safety: remedy.safety,
+            edits,
+        });
+    }
+}
+
 /// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
-pub fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let mut edits = match change {
         Change::Number { place, value } => number(place, *value, sources),
         Change::Unquote(span) => unquoted(*span, sources).map(|edit| vec![edit]),
@@ -34,6 +57,9 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
     };
     let file = sources.file(at.file);
+    if !may_edit(&file) {
+        return None;
+    }
     match Syntax::of(file.name())? {
         Syntax::Hcl | Syntax::TerraformJson => terraform::edits(change, sources),
         Syntax::Tree => cloudformation::edits(change, sources),
@@ -44,7 +70,7 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    !file.is_guarded() && !is_generated
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
