@@ -11,7 +11,14 @@ use crate::source::{SourceFile, Sources, Span};
 use std::ops::Range;
 
 /// Directories of what tools generate or download: an edit there is gone with the next run.
-const GENERATED: [&str; 6] = [".terraform", ".terragrunt-cache", ".aws-sam", ".serverless", "cdk.out", "node_modules"];
+const GENERATED: [&str; 6] = [
+    ".terraform",
+    ".terragrunt-cache",
+    ".aws-sam",
+    ".serverless",
+    "cdk.out",
+    "node_modules",
+];
 
 /// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
 const LARGEST: usize = 1 << 20;
@@ -42,7 +49,9 @@ fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         Change::Number { place, value } => number(place, *value, sources),
         Change::Unquote(span) => unquoted(*span, sources).map(|edit| vec![edit]),
         Change::Suppression { at, name } => comments::removal(*at, name.as_deref(), sources).map(|edit| vec![edit]),
-        Change::Remove(_) | Change::Arn(_) | Change::DeadLetterQueue(_) | Change::Alarm(_) => in_dialect(change, sources),
+        Change::Remove(_) | Change::Arn(_) | Change::DeadLetterQueue(_) | Change::Alarm(_) => {
+            in_dialect(change, sources)
+        }
     }?;
     edits.sort_by_key(|edit| edit.span);
     let editable = edits.iter().all(|edit| may_edit(&sources.file(edit.span.file)));
@@ -115,7 +124,9 @@ fn literal(text: &str, value: i64) -> Option<Range<usize>> {
     let bare = trimmed.strip_suffix(['"', '\'']).unwrap_or(trimmed);
     // A quote in a text of JSON within another.
     let bare = bare.strip_suffix('\\').unwrap_or(bare);
-    let start = bare.rfind(|c: char| !c.is_ascii_digit() && c != '-').map_or(0, |at| at + 1);
+    let start = bare
+        .rfind(|c: char| !c.is_ascii_digit() && c != '-')
+        .map_or(0, |at| at + 1);
     let digits = bare.get(start..)?;
     let before = text.get(..start)?.trim_end_matches(['"', '\'', '\\']).trim_end();
     let is_key = before.is_empty() || before.ends_with([':', '=']) && !before.contains(['\n', '?', '{', '(', '[']);
@@ -145,10 +156,29 @@ mod tests {
     #[test]
     fn only_a_number_of_that_value_is_one() {
         let digits = |text: &str| literal(text, 30).and_then(|range| text.get(range).map(str::to_owned));
-        for text in ["30", "\"30\"", "timeout = 30", "timeout=30", "Timeout: '30'", "\\\"a\\\": \\\"30\\\"", "x: 30"] {
+        for text in [
+            "30",
+            "\"30\"",
+            "timeout = 30",
+            "timeout=30",
+            "Timeout: '30'",
+            "\\\"a\\\": \\\"30\\\"",
+            "x: 30",
+        ] {
             assert_eq!(digits(text).as_deref(), Some("30"), "{text}");
         }
-        for text in ["31", "130", "3 * 30", "x ? 1 : 30", "a = -30", "30 s", "var.x30", "f(a = 30", "1.30", ""] {
+        for text in [
+            "31",
+            "130",
+            "3 * 30",
+            "x ? 1 : 30",
+            "a = -30",
+            "30 s",
+            "var.x30",
+            "f(a = 30",
+            "1.30",
+            "",
+        ] {
             assert_eq!(digits(text), None, "{text}");
         }
     }

@@ -1,11 +1,11 @@
 //! Flags mappings on standard queues that collect more than ten messages and give no time to collect them.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::rules::shared::operands::Operand;
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
 use crate::graph::{EventSourceMapping, Graph, Seconds};
 use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-size-without-window",

@@ -1,11 +1,11 @@
 //! Flags mappings that ask a FIFO queue for more messages a batch than FIFO allows.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::rules::shared::operands::Operand;
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::BATCH_SIZE_WITHOUT_WINDOW as FIFO_BATCH_SIZE;
 use crate::graph::{EventSourceMapping, Graph};
 use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batch-size-too-large",

@@ -1,10 +1,10 @@
 //! Flags mappings that give a batching window to a FIFO queue.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::rules::shared::operands::Operand;
 use crate::diagnostic::{Change, Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{EventSourceMapping, Graph, Seconds};
 use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batching-window",

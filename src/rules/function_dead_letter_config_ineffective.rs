@@ -1,9 +1,9 @@
 //! Flags functions whose dead-letter setting never sees the messages of the queue that invokes them.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::rules::shared::dead_letter::dead_letter_queue;
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Consumption, FailureTarget, Function, Graph, Queue, RedrivePolicy};
+use crate::rules::shared::dead_letter::dead_letter_queue;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-dead-letter-config-ineffective",

@@ -1,7 +1,7 @@
 //! Flags receive counts that SQS does not accept.
 
-use super::{Category, Findings, Rule, Set};
 use super::max_receive_count_low_for_poller::RECOMMENDED;
+use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::MAX_RECEIVE_COUNT;
 use crate::graph::{Fault, Graph, PolicyFault, Queue};

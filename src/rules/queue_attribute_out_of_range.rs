@@ -1,12 +1,12 @@
 //! Flags numbers that SQS does not take for an attribute of a queue, with the unit they were likely meant in.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::rules::shared::operands::Operand;
 use crate::diagnostic::{Remedy, Safety, Severity};
 use crate::graph::limits::{
     DELAY, KEY_REUSE_PERIOD, MAXIMUM_MESSAGE_SIZE, RECEIVE_WAIT_TIME, RETENTION, VISIBILITY_TIMEOUT,
 };
 use crate::graph::{Attribute, Graph, Queue, Seconds};
+use crate::rules::shared::operands::Operand;
 use std::ops::RangeInclusive;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,9 +1,9 @@
 //! Flags queues that a Lambda function reads and that have no dead-letter queue.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::rules::shared::dead_letter::dead_letter_queue;
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
+use crate::rules::shared::dead_letter::dead_letter_queue;
 use crate::rules::shared::operands::{Consumer, trace};
 
 pub(super) static RULE: Rule = Rule {

@@ -128,7 +128,9 @@ fn expires(
         help.join(", or ")
     };
     // The default first: a source that keeps messages as long as its dead-letter queue leaves no time to look at them.
-    let wanted = [RETENTION_DEFAULT.0, *RETENTION.end()].into_iter().find(|wanted| age < *wanted);
+    let wanted = [RETENTION_DEFAULT.0, *RETENTION.end()]
+        .into_iter()
+        .find(|wanted| age < *wanted);
     consumer
         .show(retries.show(retention.trace(diagnostic)))
         .calculation(retries.calculation())

@@ -1,8 +1,8 @@
 //! Flags queues that delete a message before it can be received a second time.
 
 use super::{Category, Findings, Rule, Set};
-use crate::graph::limits::RETENTION_DEFAULT;
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
+use crate::graph::limits::RETENTION_DEFAULT;
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::{Consumer, Operand};
 

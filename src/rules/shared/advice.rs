@@ -46,7 +46,13 @@ impl Advice {
     }
 
     /// The remedy for `queue`, where SQS takes what is asked.
-    pub(crate) fn remedy(self, queue: &Resource, visibility: &Operand<'_>, timeout: i64, window: i64) -> Option<Remedy> {
+    pub(crate) fn remedy(
+        self,
+        queue: &Resource,
+        visibility: &Operand<'_>,
+        timeout: i64,
+        window: i64,
+    ) -> Option<Remedy> {
         let least = self.least(timeout, window);
         let fits = limits::VISIBILITY_TIMEOUT.contains(&least);
         fits.then(|| Remedy::not_safe(visibility.write(queue, least)))
