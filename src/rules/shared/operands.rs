@@ -3,7 +3,7 @@
 //!
 //! It decides nothing: rules compare and speak.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Change, Diagnostic, Place};
 use crate::graph::limits;
 use crate::graph::{
     Attribute, Condition, EventSourceMapping, Function, Graph, Link, Origin, PolicyFault, Queue, RedrivePolicy,
@@ -45,7 +45,7 @@ pub(crate) struct Operand<'g> {
     /// Whether nothing is written and the default applies.
     pub(crate) is_default: bool,
     provenance: String,
-    origin: Option<&'g Origin>,
+    origins: &'g [Origin],
 }
 
 impl<'g> Operand<'g> {
@@ -58,7 +58,7 @@ impl<'g> Operand<'g> {
             name: known.name,
             is_default: known.case.is_default(),
             provenance: known.provenance(),
-            origin: known.case.origins.last(),
+            origins: &known.case.origins,
         }
     }
 
@@ -86,7 +86,26 @@ impl<'g> Operand<'g> {
 
     /// `diagnostic` with the place where the number is written, when that is another than [`Operand::span`].
     pub(crate) fn trace(&self, diagnostic: Diagnostic) -> Diagnostic {
-        trace(self.origin, self.span, diagnostic)
+        trace(self.origins.last(), self.span, diagnostic)
+    }
+
+    /// Where the number stands in the files, or would.
+    pub(crate) fn place(&self, resource: &Resource) -> Place {
+        Place {
+            header: resource.header,
+            name: self.name.to_owned(),
+            written: (!self.is_default).then_some(self.span),
+            origins: self.origins.iter().map(|origin| origin.span).collect(),
+            value: (!self.is_default).then_some(self.value),
+        }
+    }
+
+    /// The change that writes `value` in place of this number.
+    pub(crate) fn write(&self, resource: &Resource, value: i64) -> Change {
+        Change::Number {
+            place: self.place(resource),
+            value,
+        }
     }
 
     /// `diagnostic` with `message` as a further label at this number.
