@@ -1,10 +1,13 @@
 //! One run from its options to its outcome: what is looked for, found, and left out because it was known before.
 
+mod settings;
+
 use crate::config::{Config, Configs};
 use crate::discover::{self, Wanted};
 use crate::history::{self, Baselines, Coverage, Judged};
 use crate::project::{Found, Project};
 use crate::{Options, Outcome, rules};
+use settings::Settings;
 use std::path::{Path, PathBuf};
 
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
@@ -156,7 +159,6 @@ pub(crate) fn find(
     let repository = place.repository.as_deref();
     let mut touched = touched.to_vec();
     let mut inputs = Vec::new();
-    let mut paths = options.paths.clone();
     for (path, text) in &options.overlays {
         outcome.sources.overlay(path, text);
     }
@@ -167,24 +169,14 @@ pub(crate) fn find(
         // What has no place has no neighbours.
         touched.extend(stdin.path.is_some().then_some(path));
     }
-    // Files that an environment reads matter to everything that it holds for.
-    let files = paths
-        .iter()
-        .filter(|path| path.is_file())
-        .filter_map(|path| path.canonicalize().ok());
-    for file in files.chain(touched.iter().cloned()).collect::<Vec<_>>() {
-        let config = configs.of(&file).map_err(|error| error.to_string())?;
-        let is_read = config
-            .environments
-            .iter()
-            .any(|environment| environment.given.reads(&file));
-        let above = config.files.first().and_then(|file| file.parent());
-        if let Some(above) = above.filter(|above| is_read && above.starts_with(place.root())) {
-            paths.push(above.to_owned());
-        }
-    }
+    let files = options.paths.iter().filter(|path| path.is_file());
+    let changed: Vec<PathBuf> = files
+        .filter_map(|path| path.canonicalize().ok())
+        .chain(touched.iter().cloned())
+        .collect();
+    inputs.extend(Settings::among(&changed, options, configs, place).units()?);
     let discovery = discover::discover(&Wanted {
-        paths: &paths,
+        paths: &options.paths,
         touched: &touched,
         repository,
         no_gitignore: options.no_gitignore,

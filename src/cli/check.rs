@@ -18,6 +18,10 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
+    if arguments.add_ignore.is_some() && inputs::asks_for_stdin(arguments) {
+        let message = "`--add-ignore` writes into files, and standard input is none; name the file instead";
+        return refuse(arguments, message.to_owned(), streams);
+    }
     let (paths, stdin) = match inputs::chosen(arguments) {
         Ok(inputs) => inputs,
         Err(error) => return refuse(arguments, error, streams),
