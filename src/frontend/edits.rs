@@ -4,6 +4,9 @@
 //! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
 //! there is no edit, and the finding's help has to do.
 
+pub(super) mod piece;
+pub(super) mod tree;
+
 use super::comments::{self, Syntax};
 use super::{cloudformation, terraform};
 use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
