@@ -129,6 +129,14 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Everything that is kept from being a finding, by suppressions or because it was known before, in the order of
+    /// the findings.
+    pub fn silenced(&self) -> Vec<Suppressed> {
+        project::all_silenced(self)
+    }
+}
+
 /// Checks everything under the paths of `options`.
 pub fn check(options: &Options) -> Outcome {
     run::check(options)
