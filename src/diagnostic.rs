@@ -1,5 +1,9 @@
 //! What a finding is, before anybody draws it. Plain data: no rule, dialect or format is known here.
 
+mod remedy;
+
+pub use remedy::{Change, Edit, Fix, Place, Remedy, Safety, Undelivered};
+
 use crate::source::Span;
 use std::fmt;
 
@@ -80,6 +84,10 @@ pub struct Diagnostic {
     pub calls: Vec<String>,
     /// Headers of the calls that its subject comes through, outermost first.
     pub through: Vec<Span>,
+    /// What would mend it, where the rule knows.
+    pub remedy: Option<Remedy>,
+    /// The edits that do so, where the files can be edited.
+    pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
@@ -107,6 +115,8 @@ impl Diagnostic {
             subject,
             calls: Vec::new(),
             through: Vec::new(),
+            remedy: None,
+            fix: None,
         }
     }
 
@@ -148,6 +158,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// Sets what would mend it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<Option<Remedy>>) -> Self {
+        self.remedy = remedy.into();
         self
     }
 

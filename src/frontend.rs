@@ -5,6 +5,7 @@
 
 mod cloudformation;
 mod comments;
+mod edits;
 mod json;
 mod terraform;
 mod toml;
@@ -18,6 +19,7 @@ use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
 pub use comments::{Insertion, insertions, suppressions};
+pub use edits::add_fixes;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -90,7 +92,7 @@ enum ReadError {
 
 /// Reads a file as UTF-8. A byte order mark stays in the text, so that offsets are those of the file.
 fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
-    if sources.overlaid() == Some(path) {
+    if sources.overlaid().iter().any(|overlaid| overlaid == path) {
         return Ok(sources.add(path, ""));
     }
     let bytes = std::fs::read(path)

@@ -37,11 +37,12 @@ mod visibility_timeout_zero;
 mod shared {
     pub(super) mod advice;
     pub(super) mod batches;
+    pub(super) mod dead_letter;
     pub(super) mod operands;
     pub(super) mod trace;
 }
 
-use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Place, Safety, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource, UnitId};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -115,6 +116,8 @@ pub struct Rule {
     pub severity: Severity,
     /// When it runs.
     pub set: Set,
+    /// What its fixes may do; `None` where no edit mends what it finds.
+    pub fix: Option<Safety>,
     /// One line: what is wrong where it speaks.
     pub summary: &'static str,
     /// Its page, Markdown.
@@ -254,6 +257,18 @@ impl<T> Known<'_, T> {
             .origins
             .last()
             .map_or_else(String::new, |origin| format!(" ({})", origin.what))
+    }
+
+    /// Where the value stands in the files, or would.
+    pub fn place(&self, resource: &Resource) -> Place {
+        let is_written = !self.case.is_default();
+        Place {
+            header: resource.header,
+            name: self.name.to_owned(),
+            written: is_written.then_some(self.case.span),
+            origins: self.case.origins.iter().map(|origin| origin.span).collect(),
+            value: None,
+        }
     }
 
     /// The place where the number is written, when that is another than [`Known::span`].

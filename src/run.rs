@@ -34,7 +34,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    fn of(options: &Options) -> Self {
+    pub(crate) fn of(options: &Options) -> Self {
         let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
         let working_directory = working_directory.unwrap_or_default();
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
@@ -54,7 +54,12 @@ impl Place {
 
 /// Checks everything under the paths of `options`.
 pub(crate) fn check(options: &Options) -> Outcome {
-    on_own_threads(|| judged(options, |_| Ok(())).0)
+    on_own_threads(|| check_here(options))
+}
+
+/// The same on the threads of the caller, which have to be [`on_own_threads`].
+pub(crate) fn check_here(options: &Options) -> Outcome {
+    judged(options, |_| Ok(())).0
 }
 
 pub(crate) fn on_own_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
@@ -152,6 +157,9 @@ pub(crate) fn find(
     let mut touched = touched.to_vec();
     let mut inputs = Vec::new();
     let mut paths = options.paths.clone();
+    for (path, text) in &options.overlays {
+        outcome.sources.overlay(path, text);
+    }
     if let Some(stdin) = &options.stdin {
         let (path, input) = discover::stdin(&stdin.text, stdin.path.as_deref(), &place.working_directory)?;
         outcome.sources.overlay(&path, &stdin.text);

@@ -200,8 +200,8 @@ pub struct Sources {
     files: RwLock<Files>,
     repository: Option<PathBuf>,
     working_directory: PathBuf,
-    /// The file in whose place a text was given.
-    overlaid: Option<PathBuf>,
+    /// The files in whose place a text was given.
+    overlaid: Vec<PathBuf>,
 }
 
 impl Sources {
@@ -212,19 +212,19 @@ impl Sources {
             files: RwLock::default(),
             repository,
             working_directory,
-            overlaid: None,
+            overlaid: Vec::new(),
         }
     }
 
     /// From now on, the file at `path` holds `text`, whatever lies on disk.
     pub fn overlay(&mut self, path: &Path, text: &str) {
         self.add(path, text);
-        self.overlaid = Some(path.to_owned());
+        self.overlaid.push(path.to_owned());
     }
 
-    /// The file in whose place a text was given.
-    pub fn overlaid(&self) -> Option<&Path> {
-        self.overlaid.as_deref()
+    /// The files in whose place a text was given.
+    pub fn overlaid(&self) -> &[PathBuf] {
+        &self.overlaid
     }
 
     /// The repository root, where there is one.

@@ -5,6 +5,7 @@
 
 mod insert;
 mod json;
+mod remove;
 mod tree;
 
 use super::terraform;
@@ -12,10 +13,11 @@ use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::suppress::{Content, Cover, Written, directives, may_suppress};
 pub use insert::{Insertion, insertions};
 use rayon::prelude::*;
+pub(super) use remove::removal;
 
 /// In which syntax a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Syntax {
+pub(super) enum Syntax {
     Hcl,
     TerraformJson,
     /// A template, in YAML or JSON, or what belongs to one.
@@ -23,7 +25,8 @@ enum Syntax {
 }
 
 impl Syntax {
-    fn of(name: &str) -> Option<Syntax> {
+    /// By the name of the file.
+    pub(super) fn of(name: &str) -> Option<Syntax> {
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if ends(&[".tf", ".tofu", ".hcl", ".tfvars"]) {
             Some(Syntax::Hcl)

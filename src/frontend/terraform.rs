@@ -3,6 +3,7 @@
 //!
 //! Nothing here fetches a module, runs a provider or looks at the environment.
 
+mod edits;
 mod eval;
 mod functions;
 mod inputs;
@@ -24,6 +25,7 @@ use super::{Loaded, limit_reached};
 use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
+pub(super) use edits::{edits, is_only_use};
 use eval::Evaluator;
 use inputs::Inputs;
 use module::{Module, Modules};

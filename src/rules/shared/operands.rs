@@ -3,7 +3,7 @@
 //!
 //! It decides nothing: rules compare and speak.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Change, Diagnostic, Place};
 use crate::graph::limits;
 use crate::graph::{
     Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Origin, PolicyFault, Queue, RedrivePolicy,
@@ -91,6 +91,25 @@ impl<'g> Operand<'g> {
     /// `diagnostic` with the place where the number is written, when that is another than [`Operand::span`].
     pub(crate) fn trace(&self, diagnostic: Diagnostic) -> Diagnostic {
         trace(self.origins.last(), self.span, diagnostic)
+    }
+
+    /// Where the number stands in the files, or would.
+    pub(crate) fn place(&self, resource: &Resource) -> Place {
+        Place {
+            header: resource.header,
+            name: self.name.to_owned(),
+            written: (!self.is_default).then_some(self.span),
+            origins: self.origins.iter().map(|origin| origin.span).collect(),
+            value: (!self.is_default).then_some(self.value),
+        }
+    }
+
+    /// The change that writes `value` in place of this number.
+    pub(crate) fn write(&self, resource: &Resource, value: i64) -> Change {
+        Change::Number {
+            place: self.place(resource),
+            value,
+        }
     }
 
     /// `diagnostic` with `message` as a further label at this number.

@@ -75,7 +75,7 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
             .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
             .collect(),
         // The text of a file that is not on disk yet.
-        Err(_) if overlaid(directory, sources).is_some() => Vec::new(),
+        Err(_) if overlaid(directory, sources).next().is_some() => Vec::new(),
         Err(error) => {
             let shown = sources.shown_of(directory);
             module.errors.push(format!("cannot read `{shown}`: {error}"));
@@ -111,10 +111,13 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
     module
 }
 
-/// The file of `directory` in whose place a text was given.
-fn overlaid(directory: &Path, sources: &Sources) -> Option<String> {
-    let path = sources.overlaid().filter(|path| path.parent() == Some(directory))?;
-    Some(path.file_name()?.to_string_lossy().into_owned())
+/// The files of `directory` in whose place a text was given.
+fn overlaid(directory: &Path, sources: &Sources) -> impl Iterator<Item = String> {
+    let inside = sources
+        .overlaid()
+        .iter()
+        .filter(move |path| path.parent() == Some(directory));
+    inside.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
 }
 
 /// What a file holds.

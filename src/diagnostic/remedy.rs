@@ -1,0 +1,170 @@
+//! What would mend a finding: what a rule asks for, and the edits that a frontend makes of it.
+//!
+//! A rule speaks of attributes and queues; how a file spells them, and whether it can be edited at all, only the
+//! frontend knows. Plain data, like the finding itself.
+
+use crate::source::Span;
+
+/// What a change may do to what is deployed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Safety {
+    /// Nothing, but that a defect is gone.
+    Safe,
+    /// The deployed resources behave in another way afterwards; none is replaced.
+    Unsafe,
+}
+
+impl Safety {
+    /// As machine formats spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Safety::Safe => "safe",
+            Safety::Unsafe => "unsafe",
+        }
+    }
+
+    /// The flags that ask for it.
+    pub fn flags(self) -> &'static str {
+        match self {
+            Safety::Safe => "--fix",
+            Safety::Unsafe => "--fix --unsafe-fixes",
+        }
+    }
+}
+
+/// An attribute of a resource in some worlds: where its value stands, or would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Header of the resource.
+    pub header: Span,
+    /// As the user spells the attribute.
+    pub name: String,
+    /// Where it is written; `None` where it is absent and the default applies.
+    pub written: Option<Span>,
+    /// The steps from there to where the value itself stands, nearest first; empty where it stands in place.
+    pub origins: Vec<Span>,
+    /// The value there, where it is a whole number.
+    pub value: Option<i64>,
+}
+
+/// A queue that is to get a dead-letter queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undelivered {
+    /// Header of the queue.
+    pub header: Span,
+    /// Whether it is a FIFO queue, so that its dead-letter queue has to be one.
+    pub fifo: bool,
+    /// After how many receives a message moves.
+    pub max_receive_count: i64,
+    /// How long the dead-letter queue keeps a message, in seconds.
+    pub retention: i64,
+}
+
+/// What is to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The attribute gets this whole number, in place of another or where nothing is written.
+    Number {
+        /// The attribute.
+        place: Place,
+        /// Its new value.
+        value: i64,
+    },
+    /// The attribute goes.
+    Remove(Place),
+    /// A whole number that is written here as a text becomes a number.
+    Unquote(Span),
+    /// The reference to a queue here becomes one to its ARN.
+    Arn(Span),
+    /// The queue gets a dead-letter queue, a redrive policy that leads there, and an alarm on it.
+    DeadLetterQueue(Undelivered),
+    /// The queue with this header gets an alarm that tells when messages lie in it.
+    Alarm(Span),
+    /// The suppression here goes, or of several names in it this one.
+    Suppression {
+        /// The place of the suppression, as its frontend gave it.
+        at: Span,
+        /// The name; `None` for all of it.
+        name: Option<String>,
+    },
+}
+
+impl Change {
+    /// What it does, as an order: "set `visibility_timeout_seconds` to 360".
+    pub fn title(&self) -> String {
+        match self {
+            Change::Number { place, value } => format!("set `{}` to {value}", place.name),
+            Change::Remove(place) => format!("remove `{}`", place.name),
+            Change::Unquote(_) => "write the number without quotes".to_owned(),
+            Change::Arn(_) => "refer to the queue's ARN".to_owned(),
+            Change::DeadLetterQueue(_) => {
+                "declare a dead-letter queue with an alarm, and a redrive policy that leads there".to_owned()
+            }
+            Change::Alarm(_) => "declare an alarm on the number of visible messages".to_owned(),
+            Change::Suppression { name: Some(name), .. } => format!("remove `{name}` from the suppression"),
+            Change::Suppression { name: None, .. } => "remove the suppression".to_owned(),
+        }
+    }
+}
+
+/// What a rule asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remedy {
+    /// What is to change.
+    pub change: Change,
+    /// What that may do.
+    pub safety: Safety,
+}
+
+impl Remedy {
+    /// A change that alters nothing that is deployed.
+    pub fn safe(change: Change) -> Self {
+        Remedy {
+            change,
+            safety: Safety::Safe,
+        }
+    }
+
+    /// The ARN for another reference at `written`. One that comes from elsewhere may serve others there.
+    pub fn arn<T>(written: Span, origins: &[T]) -> Option<Self> {
+        origins.is_empty().then(|| Remedy::safe(Change::Arn(written)))
+    }
+
+    /// A change that alters what is deployed.
+    pub fn not_safe(change: Change) -> Self {
+        Remedy {
+            change,
+            safety: Safety::Unsafe,
+        }
+    }
+}
+
+/// A text in place of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What goes; empty for an insertion.
+    pub span: Span,
+    /// What comes.
+    pub text: String,
+}
+
+impl Edit {
+    /// `text` before the byte `at` of the file that `within` lies in.
+    pub fn insertion(within: Span, at: usize, text: String) -> Self {
+        Edit {
+            span: Span::new(within.file, at..at),
+            text,
+        }
+    }
+}
+
+/// A remedy in the words of the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as an order.
+    pub title: String,
+    /// What that may do.
+    pub safety: Safety,
+    /// The edits: no two overlap, sorted by file and place.
+    pub edits: Vec<Edit>,
+}

@@ -1,0 +1,185 @@
+//! Edits: what a rule wants changed, in the words of the file that has to change.
+//!
+//! Here is what all syntaxes share: which files may be edited at all, and how one number takes the place of another.
+//! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
+//! there is no edit, and the finding's help has to do.
+
+use super::comments::{self, Syntax};
+use super::{cloudformation, terraform};
+use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
+use crate::source::{SourceFile, Sources, Span};
+use std::ops::Range;
+
+/// Directories of what tools generate or download: an edit there is gone with the next run.
+const GENERATED: [&str; 6] = [
+    ".terraform",
+    ".terragrunt-cache",
+    ".aws-sam",
+    ".serverless",
+    "cdk.out",
+    "node_modules",
+];
+
+/// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
+const LARGEST: usize = 1 << 20;
+
+/// How much is read anew for the edits of one run, in bytes: a file of many findings is met many times.
+const MOST_READ: usize = 64 << 20;
+
+/// Adds to each of `findings` the edits that mend it, where there are any.
+pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
+    let mut read = 0_usize;
+    for found in findings {
+        let Some(remedy) = &found.remedy else { continue };
+        read = read.saturating_add(sources.file(found.primary().span.file).text().len());
+        if read > MOST_READ {
+            return;
+        }
+        found.fix = edits(&remedy.change, sources).map(|edits| Fix {
+            title: remedy.change.title(),
+            safety: remedy.safety,
+            edits,
+        });
+    }
+}
+
+/// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
+fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+    let mut edits = match change {
+        Change::Number { place, value } => number(place, *value, sources),
+        Change::Unquote(span) => unquoted(*span, sources).map(|edit| vec![edit]),
+        Change::Suppression { at, name } => comments::removal(*at, name.as_deref(), sources).map(|edit| vec![edit]),
+        Change::Remove(_) | Change::Arn(_) | Change::DeadLetterQueue(_) | Change::Alarm(_) => {
+            in_dialect(change, sources)
+        }
+    }?;
+    edits.sort_by_key(|edit| edit.span);
+    let editable = edits.iter().all(|edit| may_edit(&sources.file(edit.span.file)));
+    (editable && !edits.is_empty()).then_some(edits)
+}
+
+/// What only the dialect of the file knows to write.
+fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+    let at = match change {
+        Change::Number { place, .. } | Change::Remove(place) => place.written.unwrap_or(place.header),
+        Change::DeadLetterQueue(queue) => queue.header,
+        Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
+    };
+    let file = sources.file(at.file);
+    if !may_edit(&file) {
+        return None;
+    }
+    match Syntax::of(file.name())? {
+        Syntax::Hcl | Syntax::TerraformJson => terraform::edits(change, sources),
+        Syntax::Tree => cloudformation::edits(change, sources),
+    }
+}
+
+/// Whether a person wrote the file, for this project.
+fn may_edit(file: &SourceFile) -> bool {
+    let mut parts = file.path().components();
+    let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST
+}
+
+fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
+    let Some(written) = place.written else {
+        return in_dialect(
+            &Change::Number {
+                place: place.clone(),
+                value,
+            },
+            sources,
+        );
+    };
+    let last = place.origins.last().copied().unwrap_or(written);
+    let text = sources.text(last);
+    let digits = literal(&text, place.value?)?;
+    // What leads there has to pass the number on as it is, and to nothing else.
+    let through = std::iter::once(written).chain(place.origins.iter().copied());
+    let through: Vec<Span> = through.take_while(|span| *span != last).collect();
+    if !through.iter().all(|span| is_only_use(*span, sources)) {
+        return None;
+    }
+    let start = last.start as usize;
+    let span = Span::new(last.file, start + digits.start..start + digits.end);
+    Some(vec![Edit {
+        span,
+        text: value.to_string(),
+    }])
+}
+
+/// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
+fn is_only_use(span: Span, sources: &Sources) -> bool {
+    match Syntax::of(sources.file(span.file).name()) {
+        Some(Syntax::Hcl | Syntax::TerraformJson) => terraform::is_only_use(span, sources),
+        Some(Syntax::Tree) => cloudformation::is_only_use(span, sources),
+        None => false,
+    }
+}
+
+/// Where in `text` the digits of `value` stand, if it is that number, in quotes or not, behind nothing but a key.
+fn literal(text: &str, value: i64) -> Option<Range<usize>> {
+    let trimmed = text.trim_end();
+    let bare = trimmed.strip_suffix(['"', '\'']).unwrap_or(trimmed);
+    // A quote in a text of JSON within another.
+    let bare = bare.strip_suffix('\\').unwrap_or(bare);
+    let start = bare
+        .rfind(|c: char| !c.is_ascii_digit() && c != '-')
+        .map_or(0, |at| at + 1);
+    let digits = bare.get(start..)?;
+    let before = text.get(..start)?.trim_end_matches(['"', '\'', '\\']).trim_end();
+    let is_key = before.is_empty() || before.ends_with([':', '=']) && !before.contains(['\n', '?', '{', '(', '[']);
+    (is_key && digits.parse() == Ok(value)).then_some(start..bare.len())
+}
+
+/// A whole number in quotes, at the end of what `span` covers, without them.
+fn unquoted(span: Span, sources: &Sources) -> Option<Edit> {
+    let text = sources.text(span);
+    let trimmed = text.trim_end();
+    let quote = ["\\\"", "\"", "'"].into_iter().find(|quote| trimmed.ends_with(quote))?;
+    let inner = trimmed.strip_suffix(quote)?;
+    let open = inner.rfind(quote)?;
+    let digits = inner.get(open + quote.len()..)?;
+    digits.parse::<i64>().ok()?;
+    let start = span.start as usize;
+    Some(Edit {
+        span: Span::new(span.file, start + open..start + trimmed.len()),
+        text: digits.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::literal;
+
+    #[test]
+    fn only_a_number_of_that_value_is_one() {
+        let digits = |text: &str| literal(text, 30).and_then(|range| text.get(range).map(str::to_owned));
+        for text in [
+            "30",
+            "\"30\"",
+            "timeout = 30",
+            "timeout=30",
+            "Timeout: '30'",
+            "\\\"a\\\": \\\"30\\\"",
+            "x: 30",
+        ] {
+            assert_eq!(digits(text).as_deref(), Some("30"), "{text}");
+        }
+        for text in [
+            "31",
+            "130",
+            "3 * 30",
+            "x ? 1 : 30",
+            "a = -30",
+            "30 s",
+            "var.x30",
+            "f(a = 30",
+            "1.30",
+            "",
+        ] {
+            assert_eq!(digits(text), None, "{text}");
+        }
+    }
+}

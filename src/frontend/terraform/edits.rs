@@ -1,0 +1,14 @@
+//! How Terraform files write what is to change: arguments, blocks, references.
+
+use crate::diagnostic::{Change, Edit};
+use crate::source::{Sources, Span};
+
+/// The edits that make `change` in a Terraform file.
+pub(in crate::frontend) fn edits(_change: &Change, _sources: &Sources) -> Option<Vec<Edit>> {
+    None
+}
+
+/// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
+pub(in crate::frontend) fn is_only_use(_span: Span, _sources: &Sources) -> bool {
+    false
+}
