@@ -10,6 +10,7 @@ use crate::given::Given;
 use crate::graph::Graph;
 use crate::history::{Held, Why};
 use crate::judge::{Policies, judge};
+use crate::rules::{Judgement, Verdict};
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -45,6 +46,7 @@ struct Judged {
     graph: Graph,
     findings: Vec<Diagnostic>,
     not_evaluated: Vec<NotEvaluated>,
+    judgements: Vec<Judgement>,
     /// Units that were not read whole.
     broken: FxHashSet<String>,
 }
@@ -93,7 +95,8 @@ impl Project {
         let mut found = Vec::new();
         let mut not_evaluated: Vec<NotEvaluated> = Vec::new();
         for (at, one) in judged.into_iter().enumerate() {
-            found.push((one.name, one.findings));
+            keep_judgements(&mut outcome.judgements, one.judgements, one.name.as_ref());
+            found.push((one.name.clone(), one.findings));
             if at == 0 {
                 outcome.graph = one.graph;
                 not_evaluated = one.not_evaluated;
@@ -103,6 +106,9 @@ impl Project {
                 if !not_evaluated.contains(&open) {
                     not_evaluated.push(open);
                 }
+            }
+            if options.trace {
+                outcome.elsewhere.extend(one.name.map(|name| (name, one.graph)));
             }
         }
         // What is wrong with a suppression is wrong in every environment.
@@ -175,12 +181,12 @@ impl Project {
         let graph = Graph::assemble(parts);
         let judged = judge(&graph, &outcome.sources, &options.selection, policies, options.trace);
         findings.extend(judged.findings);
-        outcome.looked.extend(judged.looked);
         Judged {
             name,
             graph,
             findings,
             not_evaluated: judged.not_evaluated,
+            judgements: judged.judgements,
             broken,
         }
     }
@@ -201,6 +207,7 @@ impl Found {
             }
         }
         outcome.findings = told(new, &outcome.sources);
+        frontend::add_fixes(&mut outcome.findings, &outcome.sources);
         outcome.history.known = silenced(old, &outcome.sources);
         outcome.fails = outcome.findings.iter().any(|found| {
             let level = options.fail_level.or(self.policies.of(&found.subject.unit).fail_level);
@@ -260,6 +267,23 @@ fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held> {
         }
     }
     held
+}
+
+/// Adds the judgements of one environment; what is judged alike in several is one that names them.
+fn keep_judgements(known: &mut Vec<Judgement>, judgements: Vec<Judgement>, environment: Option<&String>) {
+    let mut places: FxHashMap<(&'static str, Subject, Verdict, Option<String>), usize> = FxHashMap::default();
+    let key = |one: &Judgement| (one.rule, one.subject.clone(), one.verdict.clone(), one.when.clone());
+    places.extend(known.iter().enumerate().map(|(at, one)| (key(one), at)));
+    for mut judgement in judgements {
+        let before = places.get(&key(&judgement)).and_then(|&at| known.get_mut(at));
+        if let Some(before) = before {
+            before.read.extend(judgement.read);
+            before.environments.extend(environment.cloned());
+        } else {
+            judgement.environments.extend(environment.cloned());
+            known.push(judgement);
+        }
+    }
 }
 
 /// `found`, which says in which of `count` environments it holds, unless that is all of them.

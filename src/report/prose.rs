@@ -63,7 +63,7 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
 /// What sqslint can do about it, and the flag that asks for that.
 pub(super) fn fix(found: &Diagnostic) -> Option<String> {
     let fix = found.fix.as_ref()?;
-    Some(format!("{} (`{}`)", fix.title, fix.safety.flag()))
+    Some(format!("{} (`{}`)", fix.title, fix.safety.flags()))
 }
 
 /// The resources that share the finding; the first few by name.

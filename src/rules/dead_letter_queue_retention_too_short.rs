@@ -1,8 +1,8 @@
 //! Flags dead-letter queues that keep messages no longer than their source queue does.
 
 use super::retries_outlast_retention::Retries;
-use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use super::{Category, Findings, Read, Rule, Set};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{DELAY, MAX_RECEIVE_COUNT, RETENTION, VISIBILITY_TIMEOUT};
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::Known;
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a message keeps its age on the move, so little or no time is left to look at it",
     page: include_str!("../../rules/dead-letter-queue-retention-too-short.md"),
     settings: &[],
@@ -78,6 +79,20 @@ fn pairs<'g>(findings: &mut Findings<'_>, source: &'g Queue, dlq: &'g Queue, wor
         for retention in findings.retention(&source_retention.world, dlq) {
             // Nothing can be longer than the longest.
             if retention.value > source_retention.value || retention.value == *RETENTION.end() {
+                let (kept, source_kept) = (retention.value, source_retention.value);
+                let sign = if source_kept < kept { "<" } else { "≤" };
+                let read: [&dyn Read; 2] = [&source_retention, &retention];
+                findings.holds(&retention.world, &dlq.resource, &read, || {
+                    let longest = if source_kept < kept {
+                        ""
+                    } else {
+                        ", the longest there is"
+                    };
+                    format!(
+                        "{source_kept} s of {} {sign} {kept} s{longest}",
+                        source.resource.shown()
+                    )
+                });
                 continue;
             }
             let pair = |world: Condition, lost| Pair {
@@ -183,10 +198,12 @@ fn too_short(findings: &Findings<'_>, pair: &Pair<'_>) -> Diagnostic {
     } else {
         format!(", and `{}` of {source} to less", pair.source_retention.name)
     };
-    diagnostic.help(format!(
-        "set `{}` of {dlq} to {most} (14 days, the longest){shorter}",
-        pair.retention.name
-    ))
+    diagnostic
+        .help(format!(
+            "set `{}` of {dlq} to {most} (14 days, the longest){shorter}",
+            pair.retention.name
+        ))
+        .remedy(Remedy::not_safe(pair.retention.write(&pair.dlq.resource, *most)))
 }
 
 #[cfg(test)]

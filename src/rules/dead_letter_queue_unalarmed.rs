@@ -1,7 +1,7 @@
 //! Flags dead-letter queues that nobody watches: messages end there and are deleted unseen.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Change, Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue, UnitId};
 use crate::source::Span;
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Alarms,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "no alarm tells that messages lie in a dead-letter queue",
     page: include_str!("../../rules/dead-letter-queue-unalarmed.md"),
     settings: &[],
@@ -26,7 +27,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         let world = watch.unwatched_worlds(queue);
         // A module that is not here may watch what it is handed.
-        if world.is_possible() && !graph.is_handed_out(queue) {
+        let handed_out = graph.is_handed_out(queue);
+        let dead_letter = watch.dead_letter_worlds(queue);
+        let watched = if handed_out {
+            dead_letter
+        } else {
+            dead_letter.and(&world.not())
+        };
+        findings.holds(&watched, &queue.resource, &[&queue.resource.header], || {
+            noticed(graph, queue, handed_out)
+        });
+        if world.is_possible() && !handed_out {
             by_unit
                 .entry(queue.resource.unit)
                 .or_default()
@@ -42,6 +53,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         } else {
             without_any_alarm(graph, findings, queues);
         }
+    }
+}
+
+/// Who notices what arrives in `queue`, as far as that is known.
+fn noticed(graph: &Graph, queue: &Queue, handed_out: bool) -> String {
+    let alarm = graph.alarms_on(queue).next().map(|alarm| &alarm.resource);
+    let reader = graph.consumptions(queue).first().map(|read| &read.mapping.resource);
+    let reader = reader.or_else(|| graph.pipes_from(queue).first().map(|(_, pipe)| &pipe.resource));
+    match (alarm, reader) {
+        (Some(alarm), _) => format!("the alarm {} watches it", alarm.shown()),
+        (None, Some(reader)) => format!("{} reads it", reader.shown()),
+        (None, None) if handed_out => "what is not here is handed it, and may watch it".to_owned(),
+        (None, None) => "something whose values are not settled may watch or read it".to_owned(),
     }
 }
 
@@ -76,7 +100,7 @@ fn unalarmed(graph: &Graph, findings: &Findings<'_>, severity: Severity, queue: 
         let label = format!("{} sends what fails to {shown}", source.resource.shown());
         diagnostic = diagnostic.label(case.span, label);
     }
-    diagnostic
+    diagnostic.remedy(Remedy::not_safe(Change::Alarm(queue.resource.header)))
 }
 
 /// Alarms often live elsewhere, so a unit that declares none on any queue gets one piece of advice.

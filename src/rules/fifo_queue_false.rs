@@ -1,7 +1,7 @@
 //! Flags `FifoQueue: false` where it reaches SQS, which takes the attribute only as true.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Change, Remedy, Safety, Severity};
 use crate::graph::{Graph, State};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Fifo,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Safe),
     summary: "`FifoQueue: false` is written out, and SQS refuses the attribute on a standard queue",
     page: include_str!("../../rules/fifo-queue-false.md"),
     settings: &[],
@@ -21,6 +22,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             // A value that hangs on a condition may be false only where nobody deploys it.
             let everywhere = queue.resource.when.implies(&fifo.case.when);
             if !everywhere || !matches!(fifo.case.state, State::Set(false)) {
+                let is = if fifo.case.is_default() {
+                    "not set"
+                } else {
+                    "not false wherever the queue exists"
+                };
+                findings.holds(&fifo.world, &queue.resource, &[&fifo], || {
+                    format!("`{}` is {is}", fifo.name)
+                });
                 continue;
             }
             let headline = format!(
@@ -38,6 +47,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 "remove `{}`: a queue without it is a standard queue",
                 fifo.name
             ));
+            // What is written elsewhere may serve others as well.
+            let is_here = fifo.case.origins.is_empty();
+            let remove = || Remedy::safe(Change::Remove(fifo.place(&queue.resource)));
+            let diagnostic = diagnostic.remedy(is_here.then(remove));
             findings.report(&fifo.world, &queue.resource, diagnostic);
         }
     }

@@ -1,14 +1,16 @@
 //! Flags functions whose dead-letter setting never sees the messages of the queue that invokes them.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Consumption, FailureTarget, Function, Graph, Queue, RedrivePolicy};
+use crate::rules::shared::dead_letter::dead_letter_queue;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-dead-letter-config-ineffective",
     category: Category::FailureChannel,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a function's dead-letter setting does not apply to messages from a queue, and the queue has none",
     page: include_str!("../../rules/function-dead-letter-config-ineffective.md"),
     settings: &[],
@@ -19,12 +21,25 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for consumption in graph.consumptions(queue) {
             for (world, function) in graph.functions_of(consumption.mapping, &consumption.world) {
+                if function.failure_targets.is_empty() {
+                    continue;
+                }
                 // Anything else that invokes it may do so asynchronously, and then the setting serves.
-                if function.failure_targets.is_empty() || !graph.invocations_of(function).is_empty() {
+                if let Some(other) = graph.invocations_of(function).first() {
+                    for setting in &function.failure_targets {
+                        findings.holds(&world, &function.resource, &[&setting.span, &other.span], || {
+                            format!("`{}` serves where `{}` invokes it", setting.name, other.by)
+                        });
+                    }
                     continue;
                 }
                 for redrive in findings.known(&world, &queue.resource, &queue.redrive) {
                     if redrive.value.is_some() {
+                        for setting in &function.failure_targets {
+                            findings.holds(&redrive.world, &function.resource, &[&setting.span, &redrive], || {
+                                format!("{} has a redrive policy of its own", queue.resource.shown())
+                            });
+                        }
                         continue;
                     }
                     for setting in &function.failure_targets {
@@ -77,6 +92,7 @@ fn ineffective(
             "set `{}` on {from}: a failed message stays in the queue, and only the queue can move it on",
             redrive.name
         ))
+        .remedy(dead_letter_queue(redrive, &redrive.world, queue))
 }
 
 #[cfg(test)]

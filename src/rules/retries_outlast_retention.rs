@@ -1,8 +1,8 @@
 //! Flags queues whose messages expire before they have failed often enough to reach the dead-letter queue.
 
-use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::graph::limits::RETENTION;
+use super::{Category, Findings, Read, Rule, Set, visibility_timeout_exceeds_retention, visibility_timeout_zero};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
+use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::{Consumer, Operand};
 
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a failing message expires before it reaches the dead-letter queue",
     page: include_str!("../../rules/retries-outlast-retention.md"),
     settings: &[],
@@ -78,11 +79,20 @@ fn compare(findings: &mut Findings<'_>, queue: &Queue, count: &Operand<'_>, cons
                     visibility: visibility.clone(),
                     delay: delay.clone(),
                 };
+                let (world, resource) = (&retention.world, &queue.resource);
+                let read: [&dyn Read; 5] = [count, &visibility, &delay, &retention, consumer];
                 // 0 and a retention within one visibility timeout have rules of their own.
-                let applies = 0 < visibility.value && visibility.value < retention.value;
-                if applies && retention.value <= retries.age() {
+                if visibility.value == 0 {
+                    findings.yields(world, resource, &read, &visibility_timeout_zero::RULE);
+                } else if retention.value <= visibility.value {
+                    findings.yields(world, resource, &read, &visibility_timeout_exceeds_retention::RULE);
+                } else if retention.value <= retries.age() {
                     let diagnostic = expires(findings, queue, &retries, &retention, consumer);
-                    findings.report(&retention.world, &queue.resource, diagnostic);
+                    findings.report(world, resource, diagnostic);
+                } else {
+                    findings.holds(world, resource, &read, || {
+                        format!("{} < {} s", retries.calculation(), retention.value)
+                    });
                 }
             }
         }
@@ -126,10 +136,15 @@ fn expires(
     } else {
         help.join(", or ")
     };
+    // The default first: a source that keeps messages as long as its dead-letter queue leaves no time to look at them.
+    let wanted = [RETENTION_DEFAULT.0, *RETENTION.end()]
+        .into_iter()
+        .find(|wanted| age < *wanted);
     consumer
         .show(retries.show(retention.trace(diagnostic)))
         .calculation(retries.calculation())
         .help(help)
+        .remedy(wanted.map(|wanted| Remedy::not_safe(retention.write(&queue.resource, wanted))))
 }
 
 #[cfg(test)]
