@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         no_ignores: arguments.no_ignores,
         ..Options::default()
     };
-    let mut outcome = if arguments.fixing.is_asked() {
+    let mut outcome = if arguments.fixing.flag().is_some() {
         match fixing::run(arguments, &options, streams)? {
             Next::Report(outcome) => *outcome,
             Next::End(exit) => return Ok(exit),
