@@ -3,8 +3,10 @@
 //! A file is read again for that, from its text, and an edit is made only where it says all that matters: not where
 //! a part of it could not be read. It evaluates nothing, and which change is wanted is not its business.
 
+mod alignment;
 mod arguments;
 mod document;
+mod references;
 
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
@@ -17,13 +19,15 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
             let document = Document::read(place.header.file, sources)?;
             arguments::insert(&document, place, *value, sources).map(|edit| vec![edit])
         }
+        Change::Remove(place) => arguments::remove(&Document::read(place.header.file, sources)?, place),
+        Change::Arn(span) => references::to_arn(*span, sources).map(|edit| vec![edit]),
         _ => None,
     }
 }
 
 /// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
-pub(in crate::frontend) fn is_only_use(_span: Span, _sources: &Sources) -> bool {
-    false
+pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
+    references::is_only_use(span, sources)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod inserting;
+mod references;
+mod removing;
 
 use super::*;
 use crate::diagnostic::Place;
