@@ -6,6 +6,7 @@ mod baseline;
 mod check;
 mod config;
 mod explain;
+mod fixing;
 mod graph;
 mod inputs;
 mod manual;
@@ -14,9 +15,10 @@ mod rules;
 mod variables;
 
 use baseline::{BaselineArgs, BaselineCommand};
-use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
 use explain::ExplainArgs;
+use fixing::FixArgs;
 use inputs::InputArgs;
 use output::OutputArgs;
 use sqslint::diagnostic::Severity;
@@ -87,6 +89,7 @@ struct GraphArgs {
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 #[command(
+    group = ArgGroup::new("fixing").args(["fix", "diff"]).multiple(true),
     after_help = "Exit codes: 0 nothing at or above the fail level, 1 findings, 2 sqslint could not do its \
                         job, 3 nothing to check"
 )]
@@ -137,6 +140,8 @@ struct CheckArgs {
     /// Exit with 1 for findings of this severity or above [default: warning, or what the configuration says]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
+    #[command(flatten)]
+    fixing: FixArgs,
     /// Pass over suppressions in the files
     #[arg(long, help_heading = "Suppression")]
     no_ignores: bool,

@@ -158,6 +158,9 @@ impl Config {
             below.unwrap_or(absolute)
         };
         let mut config = self.clone();
+        for file in config.files.iter_mut().chain(&mut config.baseline) {
+            *file = place(file);
+        }
         for (base, _) in &mut config.exclude {
             *base = place(base);
         }

@@ -6,6 +6,7 @@ mod referrers;
 use content::Kind;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use rayon::prelude::*;
+pub(crate) use referrers::{clean, is_data};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -82,6 +83,8 @@ const PASSED_OVER: [&str; 7] = [
 const MANIFEST: &str = "manifest.json";
 /// Terragrunt's file of a unit.
 const TERRAGRUNT: &str = "terragrunt.hcl";
+/// SAM's file of arguments, which holds for templates beside it.
+const SAMCONFIG: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "samconfig.yml"];
 /// CloudFormation takes 1 MB; what is far larger is read only when it is named.
 const LARGEST_TEMPLATE: u64 = 16 << 20;
 
@@ -123,8 +126,8 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
         .iter()
         .filter(|path| !is_passed_over(path, wanted.repository));
     for path in touched {
-        let unit = touched_file(path, wanted.repository);
-        with(&found, |found| found.inputs.extend(unit));
+        let units = touched_file(path, wanted.repository);
+        with(&found, |found| found.inputs.extend(units));
         files.insert(path.clone());
     }
     if let Some(repository) = wanted.repository {
@@ -197,6 +200,17 @@ pub fn repository_root(from: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
+/// The files below `root` that are called one of `names`.
+pub(crate) fn files_named(root: &Path, names: &[&str], no_gitignore: bool) -> Vec<PathBuf> {
+    let walker = Walk { no_gitignore }.builder(root, root, &Arc::default()).build();
+    let paths = walker.flatten().map(DirEntry::into_path);
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| names.contains(&name_of(path)) && path.is_file())
+        .collect();
+    files.sort();
+    files
+}
+
 /// What the walks came upon. Sets, because the parallel walk has no order.
 #[derive(Default)]
 struct Found {
@@ -229,8 +243,8 @@ fn is_assembly(directory: &Path) -> bool {
             || std::fs::read(&manifest).is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly)))
 }
 
-/// The unit that a changed file belongs to, where there is one.
-fn touched_file(file: &Path, repository: Option<&Path>) -> Option<Input> {
+/// The units that a changed file belongs to.
+fn touched_file(file: &Path, repository: Option<&Path>) -> Vec<Input> {
     let name = name_of(file);
     if is_variables(name) {
         // Variables of environments commonly lie below the module they are for.
@@ -239,26 +253,40 @@ fn touched_file(file: &Path, repository: Option<&Path>) -> Option<Input> {
             .skip(1)
             .take_while(|above| repository.is_none_or(|root| above.starts_with(root)));
         let module = above.into_iter().find(|above| holds_terraform(above));
-        return module.map(|module| Input::TerraformModule(module.to_owned()));
+        return module
+            .map(|module| Input::TerraformModule(module.to_owned()))
+            .into_iter()
+            .collect();
     }
     if is_terraform(name) {
         let directory = file.parent().filter(|directory| holds_terraform(directory));
-        return directory.map(|directory| Input::TerraformModule(directory.to_owned()));
+        return directory
+            .map(|directory| Input::TerraformModule(directory.to_owned()))
+            .into_iter()
+            .collect();
     }
-    if name == "samconfig.toml" {
-        let names = ["template.yaml", "template.yml", "template.json"];
-        let beside = names
-            .iter()
-            .map(|name| file.with_file_name(name))
-            .find(|file| file.is_file());
-        return beside.map(Input::Template);
+    if SAMCONFIG.contains(&name) {
+        return file.parent().map_or_else(Vec::new, templates_in);
     }
     if !file.is_file() || !(may_be_template(name) || name == TERRAGRUNT) {
-        return None;
+        return Vec::new();
     }
     // Generated plans and clouds are judged where they are named.
     let input = named_file(file, file).ok();
-    input.filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
+    input
+        .into_iter()
+        .filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
+        .collect()
+}
+
+/// The templates in `directory`, and not below it.
+fn templates_in(directory: &Path) -> Vec<Input> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = entries
+        .map(|entry| entry.path())
+        .filter(|file| may_be_template(name_of(file)) && file.is_file());
+    let inputs = files.filter_map(|file| recognise(&file).ok().flatten());
+    inputs.filter(|input| matches!(input, Input::Template(_))).collect()
 }
 
 /// Whether a walk from the root of the repository would not come to it.

@@ -19,7 +19,7 @@ use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
 pub use comments::{Insertion, insertions, suppressions};
-pub use edits::edits;
+pub use edits::add_fixes;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -69,17 +69,16 @@ impl Given {
         given
     }
 
-    /// Whether it takes values from `file`, whose path is absolute.
-    pub fn reads(&self, file: &Path) -> bool {
+    /// The files from which it takes values.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
         let variables = self.variables.iter().filter_map(|variable| match variable {
-            Variable::File(path) => Some(path),
+            Variable::File(path) => Some(path.as_path()),
             Variable::Assignment(_) => None,
         });
         let parameters = self.parameters.iter().filter_map(|parameters| match parameters {
-            Parameters::File(path) => Some(path),
+            Parameters::File(path) => Some(path.as_path()),
             Parameters::Assignment(_) => None,
         });
-        let is_same = |path: &PathBuf| path == file || path.canonicalize().is_ok_and(|path| path == file);
-        variables.chain(parameters).any(is_same)
+        variables.chain(parameters)
     }
 }

@@ -13,7 +13,7 @@ mod staged;
 mod tree;
 
 pub use baseline::{Action, Choice, Written, write};
-pub(crate) use baseline::{Baselines, Coverage, Judged};
+pub(crate) use baseline::{Baselines, Coverage, Judged, file_for};
 pub(crate) use known::Held;
 pub(crate) use since::before;
 pub(crate) use staged::touched;

@@ -2,6 +2,7 @@
 
 use crate::config::Configs;
 use crate::diagnostic::Diagnostic;
+use crate::fixes::replace;
 use crate::frontend::insertions;
 use crate::rules;
 use crate::source::{FileId, Sources, Span};
@@ -53,7 +54,7 @@ pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added 
                 text.insert_str(insertion.at, &insertion.text);
             }
         }
-        match replace(&file, &text) {
+        match replace(file.path(), file.text(), &text) {
             Ok(()) => {
                 added.findings += silenced;
                 added.files += 1;
@@ -62,14 +63,6 @@ pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added 
         }
     }
     added
-}
-
-/// Only a file that is still as it was read.
-fn replace(file: &crate::source::SourceFile, text: &str) -> std::io::Result<()> {
-    if std::fs::read(file.path())? != file.text().as_bytes() {
-        return Err(std::io::Error::other("it has changed, or is not UTF-8"));
-    }
-    std::fs::write(file.path(), text)
 }
 
 /// Where a suppression of `found` belongs: at its primary label, or at the call of a module that others wrote.

@@ -7,6 +7,7 @@ pub mod config;
 pub mod diagnostic;
 pub mod discover;
 pub mod explain;
+mod fixes;
 pub mod frontend;
 pub mod given;
 pub mod graph;
@@ -25,6 +26,7 @@ pub mod testing;
 
 use config::FailLevel;
 use diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
+pub use fixes::{Fixed, fix};
 use given::Given;
 use graph::Graph;
 use history::History;
@@ -64,6 +66,8 @@ pub struct Options {
     pub staged: bool,
     /// A text in place of a file's.
     pub stdin: Option<Stdin>,
+    /// Texts to read in place of files that are there.
+    pub overlays: Vec<(PathBuf, String)>,
     /// Findings of this baseline are left out.
     pub baseline: history::Choice,
     /// Findings are left out that the tree had at the merge base of this commit and `HEAD`.

@@ -208,6 +208,7 @@ impl Found {
             join_calls(findings)
         };
         outcome.findings = told(new);
+        frontend::add_fixes(&mut outcome.findings, &outcome.sources);
         outcome.history.before = told(old);
         outcome.history.baselined = told(accepted);
         outcome.fails = outcome.findings.iter().any(|found| {

@@ -115,7 +115,7 @@ fn is_deceptive(character: char) -> bool {
 }
 
 /// `1 error`, `2 errors`.
-fn counted(count: usize, singular: &str) -> String {
+pub fn counted(count: usize, singular: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {singular}{plural}")
 }

@@ -37,10 +37,11 @@ mod visibility_timeout_zero;
 mod shared {
     pub(super) mod advice;
     pub(super) mod batches;
+    pub(super) mod dead_letter;
     pub(super) mod operands;
 }
 
-use crate::diagnostic::{Diagnostic, NotEvaluated, Place, Severity, Subject};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Place, Safety, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource, UnitId};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -112,6 +113,8 @@ pub struct Rule {
     pub severity: Severity,
     /// When it runs.
     pub set: Set,
+    /// What its fixes may do; `None` where no edit mends what it finds.
+    pub fix: Option<Safety>,
     /// One line: what is wrong where it speaks.
     pub summary: &'static str,
     /// Its page, Markdown.

@@ -1,10 +1,13 @@
 //! One run from its options to its outcome: what is looked for, found, and left out because it was known before.
 
+mod settings;
+
 use crate::config::{Config, Configs};
 use crate::discover::{self, Wanted};
 use crate::history::{self, Baselines, Coverage, Judged};
 use crate::project::{Found, Project};
 use crate::{Options, Outcome, rules};
+use settings::Settings;
 use std::path::{Path, PathBuf};
 
 /// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
@@ -34,7 +37,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    fn of(options: &Options) -> Self {
+    pub(crate) fn of(options: &Options) -> Self {
         let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
         let working_directory = working_directory.unwrap_or_default();
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
@@ -54,7 +57,12 @@ impl Place {
 
 /// Checks everything under the paths of `options`.
 pub(crate) fn check(options: &Options) -> Outcome {
-    on_own_threads(|| judged(options, |_| Ok(())).0)
+    on_own_threads(|| check_here(options))
+}
+
+/// The same on the threads of the caller, which have to be [`on_own_threads`].
+pub(crate) fn check_here(options: &Options) -> Outcome {
+    judged(options, |_| Ok(())).0
 }
 
 pub(crate) fn on_own_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
@@ -151,7 +159,9 @@ pub(crate) fn find(
     let repository = place.repository.as_deref();
     let mut touched = touched.to_vec();
     let mut inputs = Vec::new();
-    let mut paths = options.paths.clone();
+    for (path, text) in &options.overlays {
+        outcome.sources.overlay(path, text);
+    }
     if let Some(stdin) = &options.stdin {
         let (path, input) = discover::stdin(&stdin.text, stdin.path.as_deref(), &place.working_directory)?;
         outcome.sources.overlay(&path, &stdin.text);
@@ -159,24 +169,14 @@ pub(crate) fn find(
         // What has no place has no neighbours.
         touched.extend(stdin.path.is_some().then_some(path));
     }
-    // Files that an environment reads matter to everything that it holds for.
-    let files = paths
-        .iter()
-        .filter(|path| path.is_file())
-        .filter_map(|path| path.canonicalize().ok());
-    for file in files.chain(touched.iter().cloned()).collect::<Vec<_>>() {
-        let config = configs.of(&file).map_err(|error| error.to_string())?;
-        let is_read = config
-            .environments
-            .iter()
-            .any(|environment| environment.given.reads(&file));
-        let above = config.files.first().and_then(|file| file.parent());
-        if let Some(above) = above.filter(|above| is_read && above.starts_with(place.root())) {
-            paths.push(above.to_owned());
-        }
-    }
+    let files = options.paths.iter().filter(|path| path.is_file());
+    let changed: Vec<PathBuf> = files
+        .filter_map(|path| path.canonicalize().ok())
+        .chain(touched.iter().cloned())
+        .collect();
+    inputs.extend(Settings::among(&changed, options, configs, place).units()?);
     let discovery = discover::discover(&Wanted {
-        paths: &paths,
+        paths: &options.paths,
         touched: &touched,
         repository,
         no_gitignore: options.no_gitignore,

@@ -1,5 +1,6 @@
 //! `sqslint check`: from arguments to options, from the outcome to output and exit code.
 
+use super::fixing::{self, Next};
 use super::output::{self, Written};
 use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
 use sqslint::graph::{Graph, UnitKind};
@@ -17,6 +18,10 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
+    if arguments.add_ignore.is_some() && inputs::asks_for_stdin(arguments) {
+        let message = "`--add-ignore` writes into files, and standard input is none; name the file instead";
+        return refuse(arguments, message.to_owned(), streams);
+    }
     let (paths, stdin) = match inputs::chosen(arguments) {
         Ok(inputs) => inputs,
         Err(error) => return refuse(arguments, error, streams),
@@ -38,7 +43,14 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         no_ignores: arguments.no_ignores,
         ..Options::default()
     };
-    let mut outcome = sqslint::check(&options);
+    let mut outcome = if arguments.fixing.is_asked() {
+        match fixing::run(arguments, &options, streams)? {
+            Next::Report(outcome) => *outcome,
+            Next::End(exit) => return Ok(exit),
+        }
+    } else {
+        sqslint::check(&options)
+    };
     if let Some(reason) = &arguments.add_ignore {
         let added = sqslint::add_ignores(&options, &outcome, reason);
         // What is left is what the files say now.

@@ -38,13 +38,21 @@ fn parameters(text: &str) -> Result<Parameters, std::convert::Infallible> {
 /// The largest text that is read from standard input.
 const LARGEST: u64 = 64 << 20;
 
+fn is_stdin(path: &PathBuf) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Whether standard input is to be read.
+pub(super) fn asks_for_stdin(arguments: &CheckArgs) -> bool {
+    let paths = &arguments.paths;
+    paths.iter().any(is_stdin) || (paths.is_empty() && arguments.stdin_filename.is_some())
+}
+
 /// What is to be read: the paths, and standard input where it is asked for.
 pub(super) fn chosen(arguments: &CheckArgs) -> Result<(Vec<PathBuf>, Option<Stdin>), String> {
-    let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
     let mut paths = arguments.paths.clone();
-    let asked = paths.iter().any(is_stdin) || (paths.is_empty() && arguments.stdin_filename.is_some());
     paths.retain(|path| !is_stdin(path));
-    if !asked {
+    if !asks_for_stdin(arguments) {
         if arguments.stdin_filename.is_some() {
             return Err("`--stdin-filename` needs `-` among the paths".to_owned());
         }

@@ -57,15 +57,7 @@ impl Configs {
 
     /// The configuration of the file or directory at `path`, which is absolute.
     pub fn of(&self, path: &Path) -> Result<Arc<Config>, ConfigError> {
-        let file = match &self.moved {
-            Some((from, to)) => {
-                let there = path
-                    .strip_prefix(to)
-                    .map_or_else(|_| path.to_owned(), |below| from.join(below));
-                self.file_for(&there)
-            }
-            None => self.file_for(path),
-        };
+        let file = self.file_for(&self.today(path));
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = read.get(&file) {
             return Ok(known.clone());
@@ -77,6 +69,25 @@ impl Configs {
         let config = Arc::new(config);
         read.insert(file, config.clone());
         Ok(config)
+    }
+
+    /// Where the working tree has what lies at `path` in the tree that is judged.
+    pub fn today(&self, path: &Path) -> PathBuf {
+        let moved = self.moved.as_ref();
+        let below = moved.and_then(|(from, to)| Some(from.join(path.strip_prefix(to).ok()?)));
+        below.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Where the tree that is judged has, or would have, what lies at `path` in the working tree.
+    pub fn then(&self, path: &Path) -> PathBuf {
+        let moved = self.moved.as_ref();
+        let below = moved.and_then(|(from, to)| Some(to.join(path.strip_prefix(from).ok()?)));
+        below.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Whether configurations are looked for beside what they hold for.
+    pub fn are_searched(&self) -> bool {
+        self.source.file.is_none() && !self.source.isolated
     }
 
     /// The file that applies to `path`.

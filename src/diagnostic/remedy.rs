@@ -23,11 +23,11 @@ impl Safety {
         }
     }
 
-    /// The flag that asks for it.
-    pub fn flag(self) -> &'static str {
+    /// The flags that ask for it.
+    pub fn flags(self) -> &'static str {
         match self {
             Safety::Safe => "--fix",
-            Safety::Unsafe => "--unsafe-fixes",
+            Safety::Unsafe => "--fix --unsafe-fixes",
         }
     }
 }
@@ -123,6 +123,11 @@ impl Remedy {
             change,
             safety: Safety::Safe,
         }
+    }
+
+    /// The ARN for another reference at `written`. One that comes from elsewhere may serve others there.
+    pub fn arn<T>(written: Span, origins: &[T]) -> Option<Self> {
+        origins.is_empty().then(|| Remedy::safe(Change::Arn(written)))
     }
 
     /// A change that alters what is deployed.

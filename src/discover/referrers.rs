@@ -186,7 +186,8 @@ fn is_outside(character: char) -> bool {
     character.is_whitespace() || "\"'`()[]{},=:<>|!$".contains(character)
 }
 
-fn is_data(path: &Path) -> bool {
+/// Whether units may read a file of this name.
+pub(crate) fn is_data(path: &Path) -> bool {
     let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
     DATA.contains(&ending)
 }
@@ -237,7 +238,7 @@ fn exports(text: &str) -> Vec<String> {
 }
 
 /// `path` without `.` and `..`, by its text alone: it need not exist.
-pub(super) fn clean(path: &Path) -> PathBuf {
+pub(crate) fn clean(path: &Path) -> PathBuf {
     let mut cleaned = PathBuf::new();
     for part in path.components() {
         match part {

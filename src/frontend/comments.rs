@@ -6,14 +6,14 @@
 mod insert;
 mod json;
 mod remove;
-mod tree;
+pub(super) mod tree;
 
 use super::terraform;
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::suppress::{Content, Cover, Written, directives, may_suppress};
 pub use insert::{Insertion, insertions};
-pub(super) use remove::removal;
 use rayon::prelude::*;
+pub(super) use remove::removal;
 
 /// In which syntax a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

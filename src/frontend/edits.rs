@@ -4,22 +4,57 @@
 //! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
 //! there is no edit, and the finding's help has to do.
 
+pub(super) mod piece;
+pub(super) mod tree;
+
 use super::comments::{self, Syntax};
 use super::{cloudformation, terraform};
-use crate::diagnostic::{Change, Edit, Place};
+use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
 use crate::source::{SourceFile, Sources, Span};
 use std::ops::Range;
 
 /// Directories of what tools generate or download: an edit there is gone with the next run.
-const GENERATED: [&str; 6] = [".terraform", ".terragrunt-cache", ".aws-sam", ".serverless", "cdk.out", "node_modules"];
+const GENERATED: [&str; 6] = [
+    ".terraform",
+    ".terragrunt-cache",
+    ".aws-sam",
+    ".serverless",
+    "cdk.out",
+    "node_modules",
+];
+
+/// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
+const LARGEST: usize = 1 << 20;
+
+/// How much is read anew for the edits of one run, in bytes: a file of many findings is met many times.
+const MOST_READ: usize = 64 << 20;
+
+/// Adds to each of `findings` the edits that mend it, where there are any.
+pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
+    let mut read = 0_usize;
+    for found in findings {
+        let Some(remedy) = &found.remedy else { continue };
+        read = read.saturating_add(sources.file(found.primary().span.file).text().len());
+        if read > MOST_READ {
+            return;
+        }
+        found.fix = edits(&remedy.change, sources).map(|edits| Fix {
+            title: remedy.change.title(),
+            safety: remedy.safety,
+            edits,
+        });
+    }
+}
 
 /// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
-pub fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let mut edits = match change {
         Change::Number { place, value } => number(place, *value, sources),
         Change::Unquote(span) => unquoted(*span, sources).map(|edit| vec![edit]),
         Change::Suppression { at, name } => comments::removal(*at, name.as_deref(), sources).map(|edit| vec![edit]),
-        Change::Remove(_) | Change::Arn(_) | Change::DeadLetterQueue(_) | Change::Alarm(_) => in_dialect(change, sources),
+        Change::Remove(_) | Change::Arn(_) | Change::DeadLetterQueue(_) | Change::Alarm(_) => {
+            in_dialect(change, sources)
+        }
     }?;
     edits.sort_by_key(|edit| edit.span);
     let editable = edits.iter().all(|edit| may_edit(&sources.file(edit.span.file)));
@@ -34,6 +69,9 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
     };
     let file = sources.file(at.file);
+    if !may_edit(&file) {
+        return None;
+    }
     match Syntax::of(file.name())? {
         Syntax::Hcl | Syntax::TerraformJson => terraform::edits(change, sources),
         Syntax::Tree => cloudformation::edits(change, sources),
@@ -44,7 +82,7 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    !file.is_guarded() && !is_generated
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
@@ -89,7 +127,9 @@ fn literal(text: &str, value: i64) -> Option<Range<usize>> {
     let bare = trimmed.strip_suffix(['"', '\'']).unwrap_or(trimmed);
     // A quote in a text of JSON within another.
     let bare = bare.strip_suffix('\\').unwrap_or(bare);
-    let start = bare.rfind(|c: char| !c.is_ascii_digit() && c != '-').map_or(0, |at| at + 1);
+    let start = bare
+        .rfind(|c: char| !c.is_ascii_digit() && c != '-')
+        .map_or(0, |at| at + 1);
     let digits = bare.get(start..)?;
     let before = text.get(..start)?.trim_end_matches(['"', '\'', '\\']).trim_end();
     let is_key = before.is_empty() || before.ends_with([':', '=']) && !before.contains(['\n', '?', '{', '(', '[']);
@@ -119,10 +159,29 @@ mod tests {
     #[test]
     fn only_a_number_of_that_value_is_one() {
         let digits = |text: &str| literal(text, 30).and_then(|range| text.get(range).map(str::to_owned));
-        for text in ["30", "\"30\"", "timeout = 30", "timeout=30", "Timeout: '30'", "\\\"a\\\": \\\"30\\\"", "x: 30"] {
+        for text in [
+            "30",
+            "\"30\"",
+            "timeout = 30",
+            "timeout=30",
+            "Timeout: '30'",
+            "\\\"a\\\": \\\"30\\\"",
+            "x: 30",
+        ] {
             assert_eq!(digits(text).as_deref(), Some("30"), "{text}");
         }
-        for text in ["31", "130", "3 * 30", "x ? 1 : 30", "a = -30", "30 s", "var.x30", "f(a = 30", "1.30", ""] {
+        for text in [
+            "31",
+            "130",
+            "3 * 30",
+            "x ? 1 : 30",
+            "a = -30",
+            "30 s",
+            "var.x30",
+            "f(a = 30",
+            "1.30",
+            "",
+        ] {
             assert_eq!(digits(text), None, "{text}");
         }
     }

@@ -22,10 +22,10 @@ mod types;
 mod value;
 
 use super::{Loaded, limit_reached};
-pub(super) use edits::{edits, is_only_use};
 use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
+pub(super) use edits::{edits, is_only_use};
 use eval::Evaluator;
 use inputs::Inputs;
 use module::{Module, Modules};

@@ -74,6 +74,17 @@ impl Entry {
     }
 }
 
+/// The baseline for what `config` holds for, whether or not it is there; `root` is the repository's, or the working
+/// directory.
+pub(crate) fn file_for(choice: &Choice, config: &Config, root: &Path) -> Option<PathBuf> {
+    match (choice, &config.baseline) {
+        (Choice::Without, _) => None,
+        (Choice::File(file), _) => Some(std::path::absolute(file).unwrap_or_else(|_| file.clone())),
+        (Choice::Configured, Some(file)) => Some(file.clone()),
+        (Choice::Configured, None) => Some(root.join(NAME)),
+    }
+}
+
 /// What of a project a run has looked at: only there can an entry be stale.
 pub(crate) struct Coverage<'a> {
     /// The names of the units that were judged.
@@ -162,12 +173,10 @@ impl Baselines {
     }
 
     fn file_for(&self, config: &Config) -> Option<PathBuf> {
-        match (&self.choice, &config.baseline) {
-            (Choice::Without, _) => None,
-            (Choice::File(file), _) => Some(std::path::absolute(file).unwrap_or_else(|_| file.clone())),
-            (Choice::Configured, Some(file)) => Some(file.clone()),
-            (Choice::Configured, None) => Some(self.root.join(NAME)).filter(|file| file.exists()),
-        }
+        let file = file_for(&self.choice, config, &self.root)?;
+        // The one that nobody names need not be there.
+        let is_named = self.choice != Choice::Configured || config.baseline.is_some();
+        (is_named || file.exists()).then_some(file)
     }
 
     fn open(&mut self, path: &Path) -> &mut Read {

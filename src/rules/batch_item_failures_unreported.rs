@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Mapping,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: None,
     summary: "one failed message returns its whole batch, and finished messages run again",
     page: include_str!("../../rules/batch-item-failures-unreported.md"),
     settings: &[],

@@ -1,16 +1,18 @@
 //! Flags mappings on standard queues that collect more than ten messages and give no time to collect them.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
 use crate::graph::{EventSourceMapping, Graph, Seconds};
 use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-size-without-window",
     category: Category::Mapping,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a batch of more than 10 messages has no batching window, which Lambda requires",
     page: include_str!("../../rules/batch-size-without-window.md"),
     settings: &[],
@@ -73,10 +75,14 @@ fn without_window(
         let label = format!("the window is {}{}", window.value, window.provenance());
         window.show_origin(diagnostic.label(window.span(), label))
     };
-    source.show(diagnostic).help(format!(
-        "set `{}` to 1 or more, or `{}` to {BATCH_SIZE_WITHOUT_WINDOW} or less",
-        window.name, batch.name
-    ))
+    let window = Operand::new(window, window.value.0);
+    source
+        .show(diagnostic)
+        .help(format!(
+            "set `{}` to 1 or more, or `{}` to {BATCH_SIZE_WITHOUT_WINDOW} or less",
+            window.name, batch.name
+        ))
+        .remedy(Remedy::not_safe(window.write(&mapping.resource, 1)))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::retries_outlast_retention::Retries;
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{DELAY, MAX_RECEIVE_COUNT, RETENTION, VISIBILITY_TIMEOUT};
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::Known;
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a message keeps its age on the move, so little or no time is left to look at it",
     page: include_str!("../../rules/dead-letter-queue-retention-too-short.md"),
     settings: &[],
@@ -183,10 +184,12 @@ fn too_short(findings: &Findings<'_>, pair: &Pair<'_>) -> Diagnostic {
     } else {
         format!(", and `{}` of {source} to less", pair.source_retention.name)
     };
-    diagnostic.help(format!(
-        "set `{}` of {dlq} to {most} (14 days, the longest){shorter}",
-        pair.retention.name
-    ))
+    diagnostic
+        .help(format!(
+            "set `{}` of {dlq} to {most} (14 days, the longest){shorter}",
+            pair.retention.name
+        ))
+        .remedy(Remedy::not_safe(pair.retention.write(&pair.dlq.resource, *most)))
 }
 
 #[cfg(test)]

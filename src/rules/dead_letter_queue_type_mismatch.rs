@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Error,
     set: Set::Default,
+    fix: None,
     summary: "one of source queue and dead-letter queue is FIFO, the other is not",
     page: include_str!("../../rules/dead-letter-queue-type-mismatch.md"),
     settings: &[],

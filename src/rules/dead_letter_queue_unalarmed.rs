@@ -1,7 +1,7 @@
 //! Flags dead-letter queues that nobody watches: messages end there and are deleted unseen.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Change, Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue, UnitId};
 use crate::source::Span;
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Alarms,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "no alarm tells that messages lie in a dead-letter queue",
     page: include_str!("../../rules/dead-letter-queue-unalarmed.md"),
     settings: &[],
@@ -76,7 +77,7 @@ fn unalarmed(graph: &Graph, findings: &Findings<'_>, severity: Severity, queue: 
         let label = format!("{} sends what fails to {shown}", source.resource.shown());
         diagnostic = diagnostic.label(case.span, label);
     }
-    diagnostic
+    diagnostic.remedy(Remedy::not_safe(Change::Alarm(queue.resource.header)))
 }
 
 /// Alarms often live elsewhere, so a unit that declares none on any queue gets one piece of advice.

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Tool,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: None,
     summary: "a suppression has ended, or its end is no day",
     page: include_str!("../../rules/expired-suppression.md"),
     settings: &[],

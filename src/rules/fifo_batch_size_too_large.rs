@@ -1,16 +1,18 @@
 //! Flags mappings that ask a FIFO queue for more messages a batch than FIFO allows.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::BATCH_SIZE_WITHOUT_WINDOW as FIFO_BATCH_SIZE;
 use crate::graph::{EventSourceMapping, Graph};
 use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batch-size-too-large",
     category: Category::Mapping,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a mapping on a FIFO queue asks for more than 10 messages a batch",
     page: include_str!("../../rules/fifo-batch-size-too-large.md"),
     settings: &[],
@@ -61,6 +63,9 @@ fn too_large(
     source
         .show(batch.show_origin(diagnostic))
         .help(format!("set `{}` to {FIFO_BATCH_SIZE} or less", batch.name))
+        .remedy(Remedy::not_safe(
+            Operand::new(batch, *batch.value).write(&mapping.resource, FIFO_BATCH_SIZE),
+        ))
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! Flags mappings that give a batching window to a FIFO queue.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Change, Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{EventSourceMapping, Graph, Seconds};
 use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batching-window",
     category: Category::Mapping,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a mapping on a FIFO queue has a batching window, which FIFO does not support",
     page: include_str!("../../rules/fifo-batching-window.md"),
     settings: &[],
@@ -60,6 +62,16 @@ fn unsupported(
     source
         .show(window.show_origin(diagnostic))
         .help(format!("remove `{}`", window.name))
+        .remedy(Remedy::not_safe(without(mapping, window)))
+}
+
+/// Nothing is written any more, or, where the number stands elsewhere, 0 there.
+fn without(mapping: &EventSourceMapping, window: &Known<'_, Seconds>) -> Change {
+    if window.case.origins.is_empty() {
+        Change::Remove(window.place(&mapping.resource))
+    } else {
+        Operand::new(window, window.value.0).write(&mapping.resource, 0)
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Flags `FifoQueue: false` where it reaches SQS, which takes the attribute only as true.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Change, Remedy, Safety, Severity};
 use crate::graph::{Graph, State};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Fifo,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Safe),
     summary: "`FifoQueue: false` is written out, and SQS refuses the attribute on a standard queue",
     page: include_str!("../../rules/fifo-queue-false.md"),
     settings: &[],
@@ -38,6 +39,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 "remove `{}`: a queue without it is a standard queue",
                 fifo.name
             ));
+            // What is written elsewhere may serve others as well.
+            let is_here = fifo.case.origins.is_empty();
+            let remove = || Remedy::safe(Change::Remove(fifo.place(&queue.resource)));
+            let diagnostic = diagnostic.remedy(is_here.then(remove));
             findings.report(&fifo.world, &queue.resource, diagnostic);
         }
     }

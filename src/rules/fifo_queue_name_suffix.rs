@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Fifo,
     severity: Severity::Error,
     set: Set::Default,
+    fix: None,
     summary: "a queue's name and type disagree: FIFO names end in `.fifo`, others do not",
     page: include_str!("../../rules/fifo-queue-name-suffix.md"),
     settings: &[],

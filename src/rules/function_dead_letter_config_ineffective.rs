@@ -1,14 +1,16 @@
 //! Flags functions whose dead-letter setting never sees the messages of the queue that invokes them.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Consumption, FailureTarget, Function, Graph, Queue, RedrivePolicy};
+use crate::rules::shared::dead_letter::dead_letter_queue;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-dead-letter-config-ineffective",
     category: Category::FailureChannel,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a function's dead-letter setting does not apply to messages from a queue, and the queue has none",
     page: include_str!("../../rules/function-dead-letter-config-ineffective.md"),
     settings: &[],
@@ -77,6 +79,7 @@ fn ineffective(
             "set `{}` on {from}: a failed message stays in the queue, and only the queue can move it on",
             redrive.name
         ))
+        .remedy(dead_letter_queue(redrive, &redrive.world, queue))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Flags function timeouts that Lambda does not accept.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::FUNCTION_TIMEOUT;
 use crate::graph::{Function, Graph};
 use crate::rules::shared::operands::Operand;
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Visibility,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "Lambda does not accept the function timeout",
     page: include_str!("../../rules/function-timeout-out-of-range.md"),
     settings: &[],
@@ -46,14 +47,20 @@ fn out_of_range(findings: &Findings<'_>, function: &Function, timeout: &Operand<
         timeout.span,
         format!("{}, outside 1 s to {most} s", timeout.seconds()),
     );
-    let help = match value {
-        ..1 => format!("set `{name}` to 1 or more"),
+    let (help, wanted) = match value {
+        ..1 => (format!("set `{name}` to 1 or more"), None),
         _ if value % 1000 == 0 && value / 1000 <= most => {
-            format!("{value} looks like milliseconds: set `{name}` to {}", value / 1000)
+            let meant = value / 1000;
+            let help = format!("{value} looks like milliseconds: set `{name}` to {meant}");
+            (help, Some(meant))
         }
-        _ => format!("set `{name}` to {most} or less, and move work that takes longer out of the function"),
+        _ => {
+            let help = format!("set `{name}` to {most} or less, and move work that takes longer out of the function");
+            (help, Some(most))
+        }
     };
-    timeout.trace(diagnostic).help(help)
+    let write = |value| Remedy::not_safe(timeout.write(&function.resource, value));
+    timeout.trace(diagnostic).help(help).remedy(wanted.map(write))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Tool,
     severity: Severity::Error,
     set: Set::Default,
+    fix: None,
     summary: "a bound that keeps sqslint fast and safe was reached, so a part was not checked",
     page: include_str!("../../rules/limit-reached.md"),
     settings: &[],

@@ -2,7 +2,7 @@
 
 use super::max_receive_count_too_low::minimum;
 use super::{Category, Findings, Rule, Set, Setting, Value};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::{Consumer, Operand};
 
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Info,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "fewer than five receives: throttling of the function counts against the message",
     page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
     settings: &[Setting {
@@ -68,6 +69,7 @@ fn low(
     consumer
         .show(count.trace(diagnostic))
         .help(format!("set `{}` to {recommended} or more", count.name))
+        .remedy(Remedy::not_safe(count.write(&queue.resource, recommended)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Flags receive counts that SQS does not accept.
 
+use super::max_receive_count_low_for_poller::RECOMMENDED;
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::MAX_RECEIVE_COUNT;
 use crate::graph::{Fault, Graph, PolicyFault, Queue};
 use crate::rules::shared::operands::Operand;
@@ -11,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "SQS does not accept the receive count of a redrive policy",
     page: include_str!("../../rules/max-receive-count-out-of-range.md"),
     settings: &[],
@@ -52,18 +54,21 @@ fn out_of_range(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>) -> 
         count.span,
         format!("{}, outside {least} to {most}", count.count()),
     );
-    let help = if count.value < *least {
-        format!(
-            "set `{}` to 5; leave the redrive policy out to have no dead-letter queue",
+    let (help, wanted) = if count.value < *least {
+        let help = format!(
+            "set `{}` to {RECOMMENDED}; leave the redrive policy out to have no dead-letter queue",
             count.name
-        )
+        );
+        (help, RECOMMENDED)
     } else {
-        format!(
-            "set `{}` to {most} or less; AWS's advice is 5 or a little more",
+        let help = format!(
+            "set `{}` to {most} or less; AWS's advice is {RECOMMENDED} or a little more",
             count.name
-        )
+        );
+        (help, *most)
     };
-    count.trace(diagnostic).help(help)
+    let remedy = Remedy::not_safe(count.write(&queue.resource, wanted));
+    count.trace(diagnostic).help(help).remedy(remedy)
 }
 
 fn no_integer(findings: &Findings<'_>, queue: &Queue, fault: &Fault, written: &str) -> Diagnostic {

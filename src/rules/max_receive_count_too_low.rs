@@ -2,7 +2,7 @@
 
 use super::max_receive_count_low_for_poller::RECOMMENDED;
 use super::{Category, Findings, Rule, Set, Setting, Value};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::Operand;
 
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a single failed receive sends a good message to the dead-letter queue",
     page: include_str!("../../rules/max-receive-count-too-low.md"),
     settings: &[Setting {
@@ -55,11 +56,13 @@ fn too_low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, minimum:
         count.span,
         format!("moved to the dead-letter queue after {} {receives}", count.count()),
     );
-    count.trace(diagnostic).help(format!(
-        "set `{}` to {}, or to {minimum} at the very least; suppress this where working on a message twice does more harm",
-        count.name,
-        minimum.max(RECOMMENDED)
-    ))
+    let wanted = minimum.max(RECOMMENDED);
+    let help = format!(
+        "set `{}` to {wanted}, or to {minimum} at the very least; suppress this where working on a message twice does more harm",
+        count.name
+    );
+    let remedy = Remedy::not_safe(count.write(&queue.resource, wanted));
+    count.trace(diagnostic).help(help).remedy(remedy)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Tool,
     severity: Severity::Error,
     set: Set::Default,
+    fix: None,
     summary: "a file, or a part of it, is not what its format asks for",
     page: include_str!("../../rules/parse-error.md"),
     settings: &[],

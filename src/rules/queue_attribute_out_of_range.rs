@@ -1,11 +1,12 @@
 //! Flags numbers that SQS does not take for an attribute of a queue, with the unit they were likely meant in.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Remedy, Safety, Severity};
 use crate::graph::limits::{
     DELAY, KEY_REUSE_PERIOD, MAXIMUM_MESSAGE_SIZE, RECEIVE_WAIT_TIME, RETENTION, VISIBILITY_TIMEOUT,
 };
 use crate::graph::{Attribute, Graph, Queue, Seconds};
+use crate::rules::shared::operands::Operand;
 use std::ops::RangeInclusive;
 
 pub(super) static RULE: Rule = Rule {
@@ -13,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Queue,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "an attribute of a queue has a value that SQS refuses",
     page: include_str!("../../rules/queue-attribute-out-of-range.md"),
     settings: &[],
@@ -81,6 +83,8 @@ impl Limit {
         let label = format!("{value} {unit}{} is {side}{guess}", known.provenance());
         let diagnostic = findings.diagnostic(Severity::Error, &queue.resource, self.id, headline, known.span(), label);
         let diagnostic = known.show_origin(diagnostic);
+        let wanted = meant.as_ref().map_or(value.clamp(*low, *high), |meant| meant.value);
+        let remedy = Remedy::not_safe(Operand::new(known, value).write(&queue.resource, wanted));
         let diagnostic = match meant {
             Some(meant) => diagnostic.calculation(meant.calculation).help(format!(
                 "set `{}` to {}, if {value} was meant in {}: it is a number of {}",
@@ -91,7 +95,7 @@ impl Limit {
             )),
             None => diagnostic.help(format!("set `{}` to a value from {low} to {high}", known.name)),
         };
-        findings.report(&known.world, &queue.resource, diagnostic);
+        findings.report(&known.world, &queue.resource, diagnostic.remedy(remedy));
     }
 
     fn unit_in_words(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Flags a queue's URL or name where AWS takes an ARN: sources, targets, endpoints, dead-letter queues.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, Condition, Form, Graph, Link, Queue, Resource};
 
@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Queue,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Safe),
     summary: "a queue's URL or name stands where AWS takes its ARN",
     page: include_str!("../../rules/queue-url-in-place-of-arn.md"),
     settings: &[],
@@ -130,7 +131,8 @@ fn no_arn<T>(
     match queue {
         Some(queue) => diagnostic
             .label(queue.resource.header, format!("{shown} is declared here"))
-            .help(format!("set `{}` to `{}`", known.name, queue.resource.arn_reference())),
+            .help(format!("set `{}` to `{}`", known.name, queue.resource.arn_reference()))
+            .remedy(Remedy::arn(known.span(), &known.case.origins)),
         None => diagnostic.help(format!(
             "set `{}` to the queue's ARN: `arn:aws:sqs:<region>:<account>:<name>`",
             known.name

@@ -1,8 +1,8 @@
 //! Flags redrive policies that SQS, or the tool that deploys them, does not understand.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::Severity;
-use crate::graph::{Fault, Form, Graph, Link, PolicyFault, Queue, Target};
+use crate::diagnostic::{Change, Remedy, Safety, Severity};
+use crate::graph::{Case, Fault, Form, Graph, Link, PolicyFault, Queue, Target};
 use crate::source::Span;
 
 pub(super) static RULE: Rule = Rule {
@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Safe),
     summary: "SQS refuses the redrive policy: no JSON object, a wrong key, a target that is no queue's ARN",
     page: include_str!("../../rules/redrive-policy-malformed.md"),
     settings: &[],
@@ -24,6 +25,7 @@ struct Problem {
     headline: String,
     label: String,
     help: String,
+    remedy: Option<Remedy>,
 }
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
@@ -37,7 +39,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
             let mut all = faults;
             for (world, case, link) in policy.target.known_in(&redrive.world) {
-                let Some(problem) = of_target(graph, queue, link, case.span) else {
+                let Some(problem) = of_target(graph, queue, link, case) else {
                     continue;
                 };
                 if world == redrive.world {
@@ -67,12 +69,14 @@ fn say(findings: &mut Findings<'_>, queue: &Queue, world: &crate::graph::Conditi
             worst.span,
             worst.label,
         )
-        .help(worst.help);
+        .help(worst.help)
+        .remedy(worst.remedy);
     let diagnostic = problems.fold(first, |all, problem| all.label(problem.span, problem.label));
     findings.report(world, &queue.resource, diagnostic);
 }
 
 fn of_fault(fault: &Fault) -> Option<Problem> {
+    let mut remedy = None;
     let (severity, headline, label, help) = match &fault.kind {
         PolicyFault::NotAnObject => (
             Severity::Error,
@@ -98,12 +102,15 @@ fn of_fault(fault: &Fault) -> Option<Problem> {
             "no `maxReceiveCount`".to_owned(),
             "set `maxReceiveCount` to 5".to_owned(),
         ),
-        PolicyFault::CountQuoted(written) => (
-            Severity::Warning,
-            format!("whose `maxReceiveCount` is the text \"{written}\""),
-            "a text, where the provider asks for a number: it never matches what SQS returns".to_owned(),
-            format!("write {written} without quotes"),
-        ),
+        PolicyFault::CountQuoted(written) => {
+            remedy = Some(Remedy::safe(Change::Unquote(fault.span)));
+            (
+                Severity::Warning,
+                format!("whose `maxReceiveCount` is the text \"{written}\""),
+                "a text, where the provider asks for a number: it never matches what SQS returns".to_owned(),
+                format!("write {written} without quotes"),
+            )
+        }
         // `max-receive-count-out-of-range` speaks of it.
         PolicyFault::CountNotInteger(_) => return None,
     };
@@ -113,11 +120,12 @@ fn of_fault(fault: &Fault) -> Option<Problem> {
         headline,
         label,
         help,
+        remedy,
     })
 }
 
 /// What is wrong with the target itself. Whether it is declared is for `dead-letter-queue-undeclared` to say.
-fn of_target(graph: &Graph, queue: &Queue, link: &Link, span: Span) -> Option<Problem> {
+fn of_target(graph: &Graph, queue: &Queue, link: &Link, case: &Case<Link>) -> Option<Problem> {
     let form = match (link.form, &link.target) {
         (_, Target::Dangling(_) | Target::Elsewhere { .. }) | (Form::Arn, Target::Resource(_)) => return None,
         (Form::Arn, Target::External(_)) => match link.service() {
@@ -131,7 +139,8 @@ fn of_target(graph: &Graph, queue: &Queue, link: &Link, span: Span) -> Option<Pr
     };
     Some(Problem {
         severity: Severity::Error,
-        span,
+        span: case.span,
+        remedy: Remedy::arn(case.span, &case.origins),
         headline: format!("whose target is {form}, where SQS takes only a queue's ARN"),
         label: format!("{form}, not a queue's ARN"),
         help: "set `deadLetterTargetArn` to the queue's ARN: `.arn` in Terraform, `!GetAtt <queue>.Arn` in a template"

@@ -1,8 +1,9 @@
 //! Flags queues that a Lambda function reads and that have no dead-letter queue.
 
 use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
+use crate::rules::shared::dead_letter::dead_letter_queue;
 use crate::rules::shared::operands::{Consumer, trace};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a message that always fails is retried until it expires, and then lost",
     page: include_str!("../../rules/redrive-policy-missing.md"),
     settings: &[],
@@ -80,11 +82,13 @@ fn missing(
         let message = "until it expires the message also blocks its group; a dead-letter queue frees the group, but breaks its order";
         diagnostic = diagnostic.label(case.span, message);
     }
-    diagnostic.help(format!(
-        "set `{}` with a dead-letter queue of the same type and a `maxReceiveCount` of 5 or more; let that queue keep \
+    diagnostic
+        .help(format!(
+            "set `{}` with a dead-letter queue of the same type and a `maxReceiveCount` of 5 or more; let that queue keep \
          messages longer than this one, and alarm on it",
-        redrive.name
-    ))
+            redrive.name
+        ))
+        .remedy(dead_letter_queue(redrive, &consumer.world, queue))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Flags queues whose messages expire before they have failed often enough to reach the dead-letter queue.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::graph::limits::RETENTION;
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
+use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::{Consumer, Operand};
 
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Redrive,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a failing message expires before it reaches the dead-letter queue",
     page: include_str!("../../rules/retries-outlast-retention.md"),
     settings: &[],
@@ -126,10 +127,15 @@ fn expires(
     } else {
         help.join(", or ")
     };
+    // The default first: a source that keeps messages as long as its dead-letter queue leaves no time to look at them.
+    let wanted = [RETENTION_DEFAULT.0, *RETENTION.end()]
+        .into_iter()
+        .find(|wanted| age < *wanted);
     consumer
         .show(retries.show(retention.trace(diagnostic)))
         .calculation(retries.calculation())
         .help(help)
+        .remedy(wanted.map(|wanted| Remedy::not_safe(retention.write(&queue.resource, wanted))))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Tool,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: None,
     summary: "a suppression does not say why, where `require-reason` is set",
     page: include_str!("../../rules/suppression-without-reason.md"),
     settings: &[],

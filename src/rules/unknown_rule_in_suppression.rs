@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Tool,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: None,
     summary: "a suppression names a rule that does not exist",
     page: include_str!("../../rules/unknown-rule-in-suppression.md"),
     settings: &[],

@@ -1,7 +1,7 @@
 //! Flags queues whose visibility timeout is shorter than the timeout of the function that reads them.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::limits::WINDOW;
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::shared::operands::{Operand, Poll, RunTime};
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Visibility,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "messages become visible again while the function may still be working on them",
     page: include_str!("../../rules/visibility-timeout-below-function-timeout.md"),
     settings: &[],
@@ -117,6 +118,7 @@ fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) 
                     advice.least(timeout, window),
                     advice.terms()
                 ))
+                .remedy(advice.remedy(&queue.resource, visibility, timeout, window))
         }
         _ => diagnostic.help(advice.without_window(visibility.name, timeout)),
     }

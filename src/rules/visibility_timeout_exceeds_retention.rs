@@ -1,7 +1,8 @@
 //! Flags queues that delete a message before it can be received a second time.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
+use crate::graph::limits::RETENTION_DEFAULT;
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::operands::{Consumer, Operand};
 
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Visibility,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "a message expires before its visibility timeout ends, so nothing is ever retried",
     page: include_str!("../../rules/visibility-timeout-exceeds-retention.md"),
     settings: &[],
@@ -60,6 +62,7 @@ fn expires_first(
             "raise `{}` well above {}: without it SQS keeps messages for 345600 s (4 days)",
             retention.name, visibility.value
         ))
+        .remedy(Remedy::not_safe(retention.write(&queue.resource, RETENTION_DEFAULT.0)))
 }
 
 #[cfg(test)]

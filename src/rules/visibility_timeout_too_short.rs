@@ -2,7 +2,7 @@
 
 use super::visibility_timeout_below_function_timeout::shortfalls;
 use super::{Category, Findings, Rule, Set, Setting, Value};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::shared::advice::{Advice, FACTOR};
 use crate::rules::shared::operands::{Operand, Poll, RunTime};
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Visibility,
     severity: Severity::Warning,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "the visibility timeout is less than six function timeouts plus the batching window",
     page: include_str!("../../rules/visibility-timeout-too-short.md"),
     settings: &[
@@ -158,6 +159,7 @@ fn too_short(findings: &Findings<'_>, queue: &Queue, found: &Shortage<'_>) -> Di
     diagnostic
         .calculation(advice.calculation(timeout, window.value))
         .help(help)
+        .remedy(advice.remedy(&queue.resource, visibility, timeout, window.value))
 }
 
 /// Whether the mapping never asks for more concurrency than the function keeps for itself.

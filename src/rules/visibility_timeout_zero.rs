@@ -1,16 +1,17 @@
 //! Flags queues that do not hide messages while somebody works on them.
 
 use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::advice::Advice;
-use crate::rules::shared::operands::Operand;
+use crate::rules::shared::operands::{Operand, Poll};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-zero",
     category: Category::Visibility,
     severity: Severity::Error,
     set: Set::Default,
+    fix: Some(Safety::Unsafe),
     summary: "the visibility timeout is 0, so every consumer receives a message at once",
     page: include_str!("../../rules/visibility-timeout-zero.md"),
     settings: &[],
@@ -44,13 +45,28 @@ fn zero(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, visibility: &
             let message = format!("Lambda refuses {mapping}: every function timeout is longer than 0 s");
             let diagnostic = diagnostic(findings, Severity::Error, queue, visibility)
                 .label(poll.mapping.resource.header, message)
-                .help(help(advice, visibility.name, longest));
+                .help(help(advice, visibility.name, longest))
+                .remedy(remedy(advice, queue, &poll, visibility, longest));
             findings.report(&poll.world, &queue.resource, diagnostic);
         }
     }
     let diagnostic =
         diagnostic(findings, Severity::Warning, queue, visibility).help(help(advice, visibility.name, None));
     findings.report(&visibility.world, &queue.resource, diagnostic);
+}
+
+/// Only where the window is known as well: less than both need together has a finding of its own.
+fn remedy(
+    advice: Advice,
+    queue: &Queue,
+    poll: &Poll<'_>,
+    visibility: &Operand<'_>,
+    longest: Option<i64>,
+) -> Option<Remedy> {
+    match poll.mapping.window.known_in(&poll.world).as_slice() {
+        [(_, _, window)] => advice.remedy(&queue.resource, visibility, longest?, window.0),
+        _ => None,
+    }
 }
 
 fn diagnostic(findings: &Findings<'_>, severity: Severity, queue: &Queue, visibility: &Operand<'_>) -> Diagnostic {

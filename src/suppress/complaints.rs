@@ -3,7 +3,7 @@
 
 use super::directive::{Directive, Name, Until};
 use super::{Policy, Suppression, Suppressions, is_known, rules_of, suggest};
-use crate::diagnostic::{Diagnostic, Severity, Subject};
+use crate::diagnostic::{Change, Diagnostic, Remedy, Severity, Subject};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 
@@ -148,10 +148,10 @@ impl Complaints<'_> {
         near
     }
 
-    fn unused(&mut self, one: &Suppression, at: usize, span: Span, name: &Name) {
+    fn unused(&mut self, one: &Suppression, at: usize, span: Span, written: &Name) {
         const RULE: &str = "unused-suppression";
         let is = |flags: &[bool]| flags.get(at) == Some(&true);
-        let name = &name.text;
+        let name = &written.text;
         if is(&one.met) {
             return;
         }
@@ -164,6 +164,7 @@ impl Complaints<'_> {
                 "`suppressible = false`".into(),
                 "mend what it is about, and remove it",
             );
+            self.may_go(one, written);
             return;
         }
         let mut rules = rules_of(name).filter(|rule| rule.check.is_some()).peekable();
@@ -171,6 +172,7 @@ impl Complaints<'_> {
             let said = format!("this suppression of `{name}` silences nothing: no file can silence it");
             let help = format!("remove it; `--ignore {name}` and `ignore` in the configuration can");
             self.say(RULE, span, said, "it is about sqslint itself".into(), &help);
+            self.may_go(one, written);
             return;
         }
         let file = one.written.span.file;
@@ -179,6 +181,7 @@ impl Complaints<'_> {
         }
         let said = format!("this suppression of `{name}` silences nothing");
         self.say(RULE, span, said, format!("no finding of `{name}` here"), "remove it");
+        self.may_go(one, written);
     }
 
     /// Where `name` stands, if it stands there as it is read.
@@ -202,5 +205,16 @@ impl Complaints<'_> {
         };
         let found = Diagnostic::new(rule, Severity::Warning, subject, said, span, label).help(help);
         self.found.push(found);
+    }
+
+    /// Says that the name in the last complaint may go, alone or with all of its suppression.
+    fn may_go(&mut self, one: &Suppression, name: &Name) {
+        let others = one.directive.as_ref().is_ok_and(|directive| directive.names.len() > 1);
+        if let Some(last) = self.found.last_mut() {
+            last.remedy = Some(Remedy::safe(Change::Suppression {
+                at: one.written.span,
+                name: others.then(|| name.text.clone()),
+            }));
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! How long a queue should hide a message from Lambda, by AWS's advice or the team's own factor.
 
-use crate::graph::Resource;
+use super::operands::Operand;
+use crate::diagnostic::Remedy;
+use crate::graph::{Resource, limits};
 use crate::rules::{Findings, visibility_timeout_too_short};
 
 /// How many function timeouts AWS advises. The window is added on top.
@@ -41,6 +43,19 @@ impl Advice {
         };
         let least = self.least(timeout, window);
         format!("{} × {timeout} s{window_of} = {least} s", self.factor)
+    }
+
+    /// The remedy for `queue`, where SQS takes what is asked.
+    pub(crate) fn remedy(
+        self,
+        queue: &Resource,
+        visibility: &Operand<'_>,
+        timeout: i64,
+        window: i64,
+    ) -> Option<Remedy> {
+        let least = self.least(timeout, window);
+        let fits = limits::VISIBILITY_TIMEOUT.contains(&least);
+        fits.then(|| Remedy::not_safe(visibility.write(queue, least)))
     }
 
     /// What it is made of, after a colon: "six times the function timeout plus the batching window".

@@ -113,7 +113,10 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
 
 /// The files of `directory` in whose place a text was given.
 fn overlaid(directory: &Path, sources: &Sources) -> impl Iterator<Item = String> {
-    let inside = sources.overlaid().iter().filter(move |path| path.parent() == Some(directory));
+    let inside = sources
+        .overlaid()
+        .iter()
+        .filter(move |path| path.parent() == Some(directory));
     inside.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
 }
 

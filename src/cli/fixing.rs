@@ -1,0 +1,122 @@
+//! `--fix` and `--diff`: what was changed, or would be.
+
+use super::output::When;
+use super::{CheckArgs, Exit, Streams};
+use anstream::ColorChoice;
+use clap::Args;
+use sqslint::diagnostic::Safety;
+use sqslint::report::{counted, printable};
+use sqslint::{Fixed, Options, Outcome};
+use std::io::{self, IsTerminal};
+
+/// What is to be done about findings.
+#[derive(Debug, Args)]
+pub(super) struct FixArgs {
+    /// Mend what an edit can mend, where nothing that is deployed changes otherwise
+    #[arg(long, conflicts_with_all = ["add_ignore", "stdin_filename"], help_heading = "Fixing")]
+    pub(super) fix: bool,
+    /// With --fix or --diff: also what changes how the deployed resources behave
+    #[arg(long, requires = "fixing", help_heading = "Fixing")]
+    unsafe_fixes: bool,
+    /// Print what --fix would change as a diff, and write nothing
+    #[arg(long, conflicts_with_all = ["add_ignore", "stdin_filename", "reports"], help_heading = "Fixing")]
+    diff: bool,
+}
+
+impl FixArgs {
+    /// Whether files, or a diff, are wanted.
+    pub(super) fn is_asked(&self) -> bool {
+        self.fix || self.diff
+    }
+
+    fn most(&self) -> Safety {
+        if self.unsafe_fixes {
+            Safety::Unsafe
+        } else {
+            Safety::Safe
+        }
+    }
+}
+
+/// How a run with fixes goes on.
+pub(super) enum Next {
+    /// With the report of what is left.
+    Report(Box<Outcome>),
+    /// Not at all: the diff was what was asked for.
+    End(Exit),
+}
+
+/// Fixes what `options` find.
+pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Streams<'_>) -> io::Result<Next> {
+    let asked = &arguments.fixing;
+    let mut fixed = sqslint::fix(options, asked.most());
+    if asked.diff {
+        return diff(&fixed, arguments, streams).map(Next::End);
+    }
+    let failures = fixed.write();
+    tell(&fixed, "fixed", streams)?;
+    if !failures.is_empty() {
+        // What is on disk is not what was judged.
+        fixed.outcome = sqslint::check(options);
+    }
+    fixed.outcome.errors.extend(failures);
+    fixed.outcome.errors.extend(fixed.broken.iter().cloned());
+    Ok(Next::Report(Box::new(fixed.outcome)))
+}
+
+fn diff(fixed: &Fixed, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let text = fixed.diff();
+    let stdout = io::stdout();
+    let shown = match arguments.output.color {
+        When::Always => coloured(&text),
+        When::Auto if anstream::AutoStream::choice(&stdout) != ColorChoice::Never && stdout.is_terminal() => {
+            coloured(&text)
+        }
+        When::Auto | When::Never => text.clone(),
+    };
+    streams.out.write_all(shown.as_bytes())?;
+    streams.out.flush()?;
+    tell(fixed, "would fix", streams)?;
+    for error in fixed.outcome.errors.iter().chain(&fixed.broken) {
+        writeln!(streams.err, "sqslint: {}", printable(error))?;
+    }
+    Ok(if !fixed.outcome.errors.is_empty() || !fixed.broken.is_empty() {
+        Exit::Failed
+    } else if fixed.outcome.graph.units().is_empty() && !arguments.allow_empty {
+        Exit::Nothing
+    } else if text.is_empty() || arguments.exit_zero {
+        Exit::Clean
+    } else {
+        Exit::Findings
+    })
+}
+
+/// Says how much changed, and which fixes did not do.
+fn tell(fixed: &Fixed, verb: &str, streams: &mut Streams<'_>) -> io::Result<()> {
+    for left in &fixed.left {
+        writeln!(streams.err, "sqslint: not fixed: {}", printable(left))?;
+    }
+    let findings = counted(fixed.findings, "finding");
+    if fixed.findings == 0 {
+        writeln!(streams.err, "sqslint: {verb} {findings}")
+    } else {
+        writeln!(
+            streams.err,
+            "sqslint: {verb} {findings} in {}",
+            counted(fixed.files(), "file")
+        )
+    }
+}
+
+/// Lines that come in green, those that go in red. On a terminal a line says no more than it shows.
+fn coloured(diff: &str) -> String {
+    let line = |line: &str| {
+        let shown = printable(line);
+        match line.as_bytes().first() {
+            Some(b'+') => format!("\u{1b}[32m{shown}\u{1b}[0m\n"),
+            Some(b'-') => format!("\u{1b}[31m{shown}\u{1b}[0m\n"),
+            _ => format!("{shown}\n"),
+        }
+    };
+    diff.lines().map(line).collect()
+}

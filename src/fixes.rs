@@ -1,0 +1,222 @@
+//! `--fix`: applies the fixes of findings to the texts, judges the result, and keeps what does good.
+//!
+//! Nothing is written before the last text is settled: a fix that breaks a file, does not silence its rule or brings
+//! another finding is left out. What a fix brings that can be fixed itself is fixed in the next round.
+
+mod apply;
+mod write;
+
+use crate::diagnostic::{Diagnostic, Fix, Safety};
+use crate::run::{self, Place};
+use crate::source::Sources;
+use crate::{Options, Outcome};
+use apply::Texts;
+use rustc_hash::FxHashSet;
+use std::path::PathBuf;
+pub(crate) use write::replace;
+
+/// How many fixes are applied and judged together, one round after another, at most.
+const ROUNDS: usize = 64;
+
+/// What was fixed, or would be.
+#[derive(Debug)]
+pub struct Fixed {
+    /// What the files say afterwards.
+    pub outcome: Outcome,
+    /// How many findings are gone.
+    pub findings: usize,
+    /// Fixes that were left out because of what they do, in words.
+    pub left: Vec<String>,
+    /// Fixes that ought to have worked and did not: errors of sqslint's own.
+    pub broken: Vec<String>,
+    texts: Texts,
+}
+
+impl Fixed {
+    /// What changes, as a unified diff; empty where nothing does.
+    pub fn diff(&self) -> String {
+        self.texts.diff(&self.outcome.sources)
+    }
+
+    /// How many files change.
+    pub fn files(&self) -> usize {
+        self.texts.changed().count()
+    }
+
+    /// Writes the files that change. An error names a file that keeps its text.
+    pub fn write(&self) -> Vec<String> {
+        let sources = &self.outcome.sources;
+        let written = self.texts.changed().filter_map(|changed| {
+            let error = replace(&changed.path, &changed.before, &changed.after).err()?;
+            Some(format!("cannot write `{}`: {error}", sources.shown_of(&changed.path)))
+        });
+        written.collect()
+    }
+}
+
+/// Applies what fixes there are, up to `most`, to what `options` ask for. No file is written.
+pub fn fix(options: &Options, most: Safety) -> Fixed {
+    run::on_own_threads(|| {
+        let outcome = run::check_here(options);
+        let mut rounds = Rounds {
+            options: options.clone(),
+            most,
+            roots: roots(options),
+            texts: Texts::default(),
+            given_up: FxHashSet::default(),
+            fixed: 0,
+            left: Vec::new(),
+            broken: Vec::new(),
+        };
+        let outcome = rounds.run(outcome);
+        Fixed {
+            outcome,
+            findings: rounds.fixed,
+            left: rounds.left,
+            broken: rounds.broken,
+            texts: rounds.texts,
+        }
+    })
+}
+
+/// The repository, or without one what was named.
+fn roots(options: &Options) -> Vec<PathBuf> {
+    let place = Place::of(options);
+    if let Some(repository) = place.repository {
+        return vec![repository];
+    }
+    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
+    named.chain([place.working_directory]).collect()
+}
+
+/// A finding in a text that changes: what it is about, and what it says of it.
+type Key = (String, String);
+
+fn key(found: &Diagnostic) -> Key {
+    (found.fingerprint(), found.headline.clone())
+}
+
+/// A fix to try, and the finding that it is for.
+struct Chosen {
+    key: Key,
+    /// `queues.tf:12: visibility-timeout-too-short`
+    at: String,
+    fix: Fix,
+}
+
+impl Chosen {
+    fn said(&self) -> String {
+        format!("{}: {}", self.at, self.fix.title)
+    }
+}
+
+fn place_of(found: &Diagnostic, sources: &Sources) -> String {
+    let span = found.primary().span;
+    let (file, line) = (sources.file(span.file), sources.start(span).line);
+    format!("{}:{line}: {}", file.shown(), found.rule)
+}
+
+struct Rounds {
+    options: Options,
+    most: Safety,
+    /// Only files below these are edited.
+    roots: Vec<PathBuf>,
+    texts: Texts,
+    /// What was tried alone and failed.
+    given_up: FxHashSet<Key>,
+    fixed: usize,
+    left: Vec<String>,
+    broken: Vec<String>,
+}
+
+/// Why fixes are taken back.
+enum Failure {
+    /// Their findings are still there, or a file cannot be read any more.
+    Broken(String),
+    /// Another finding comes of them.
+    Worse(String),
+}
+
+impl Rounds {
+    /// The outcome once nothing is left to fix.
+    fn run(&mut self, first: Outcome) -> Outcome {
+        let mut outcome = first;
+        // After a failure fewer are tried together, down to the one that is to blame.
+        let mut together = usize::MAX;
+        for _ in 0..ROUNDS {
+            let chosen: Vec<Chosen> = self.chosen(&outcome, together);
+            if chosen.is_empty() {
+                break;
+            }
+            let texts = self.texts.with(chosen.iter().map(|one| &one.fix), &outcome.sources);
+            let next = run::check_here(&Options {
+                overlays: texts.all(),
+                ..self.options.clone()
+            });
+            match (self.failure(&chosen, &outcome, &next), chosen.as_slice()) {
+                (None, _) => {
+                    self.fixed += chosen.len();
+                    self.texts = texts;
+                    outcome = next;
+                }
+                (Some(failure), [one]) => {
+                    self.given_up.insert(one.key.clone());
+                    together = usize::MAX;
+                    match failure {
+                        Failure::Broken(why) => self.broken.push(format!("internal error: {}: {why}", one.said())),
+                        Failure::Worse(why) => self.left.push(format!("{}: {why}", one.said())),
+                    }
+                }
+                (Some(_), several) => together = several.len() / 2,
+            }
+        }
+        outcome
+    }
+
+    /// Fixes that can be applied together, at most `together`.
+    fn chosen(&self, outcome: &Outcome, together: usize) -> Vec<Chosen> {
+        let mut chosen: Vec<Chosen> = Vec::new();
+        for found in &outcome.findings {
+            if chosen.len() >= together {
+                break;
+            }
+            let Some(fix) = self.may_fix(found, &outcome.sources) else {
+                continue;
+            };
+            if chosen.iter().all(|other| !apply::overlap(&other.fix, fix)) {
+                chosen.push(Chosen {
+                    key: key(found),
+                    at: place_of(found, &outcome.sources),
+                    fix: fix.clone(),
+                });
+            }
+        }
+        chosen
+    }
+
+    /// The fix of `found`, if it is asked for, and its files lie in the project.
+    fn may_fix<'f>(&self, found: &'f Diagnostic, sources: &Sources) -> Option<&'f Fix> {
+        let fix = found.fix.as_ref().filter(|fix| fix.safety <= self.most)?;
+        let is_ours = |fix: &Fix| {
+            let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
+            files.all(|file| self.roots.iter().any(|root| file.path().starts_with(root)))
+        };
+        (is_ours(fix) && !self.given_up.contains(&key(found))).then_some(fix)
+    }
+
+    fn failure(&self, chosen: &[Chosen], before: &Outcome, after: &Outcome) -> Option<Failure> {
+        let there: FxHashSet<Key> = after.findings.iter().map(key).collect();
+        if chosen.iter().any(|one| there.contains(&one.key)) {
+            return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
+        }
+        let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
+        let worse = after
+            .findings
+            .iter()
+            .find(|found| !known.contains(&found.fingerprint()) && self.may_fix(found, &after.sources).is_none())?;
+        Some(match worse.rule {
+            "parse-error" | "limit-reached" => Failure::Broken(worse.headline.clone()),
+            _ => Failure::Worse(format!("it would bring `{}`: {}", worse.rule, worse.headline)),
+        })
+    }
+}

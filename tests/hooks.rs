@@ -1,0 +1,396 @@
+//! The hooks as `pre-commit` runs them, in repositories made in temporary directories: the one of the README, those of
+//! `.pre-commit-hooks.yaml`, and the wheel's.
+//!
+//! Without `pre-commit` on the `PATH` they are skipped. Those that build sqslint anew, or fetch what builds it, run with
+//! `cargo test --test hooks -- --ignored`.
+#![allow(clippy::print_stderr, reason = "says why a test is skipped")]
+
+use sqslint::testing::TemporaryDirectory;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const GOOD: &str = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n  visibility_timeout_seconds = 600\n}\n";
+const FUNCTION: &str = "variable \"timeout\" {}\n\
+    resource \"aws_lambda_function\" \"f\" {\n  function_name = \"f\"\n  role = \"arn:aws:iam::123456789012:role/f\"\n  \
+    timeout = var.timeout\n}\n\
+    resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  batch_size = 1\n  \
+    function_name = aws_lambda_function.f.arn\n}\n";
+const REDRIVE: &str = "resource \"aws_sqs_queue\" \"d\" {\n  name = \"orders-dead\"\n  message_retention_seconds = 1209600\n}\n\
+    resource \"aws_sqs_queue_redrive_policy\" \"q\" {\n  queue_url = aws_sqs_queue.q.id\n  redrive_policy = \
+    jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}\n";
+
+/// The project itself.
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Whether a program is there; a test says why it stops.
+fn is_there(program: &str) -> bool {
+    let found = Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("skipped: there is no {program} on the PATH");
+    }
+    found
+}
+
+/// A repository that a hook guards.
+struct Guarded {
+    directory: TemporaryDirectory,
+    /// Where pre-commit keeps what it installs.
+    home: PathBuf,
+    /// What the hook finds in its environment.
+    environment: Vec<(&'static str, OsString)>,
+}
+
+impl Guarded {
+    /// With a good queue committed, past a hook of `configuration`.
+    fn new(configuration: &str, home: &Path, environment: &[(&'static str, OsString)]) -> Self {
+        let guarded = Guarded {
+            directory: TemporaryDirectory::with_files([
+                (".pre-commit-config.yaml", configuration),
+                ("queue.tf", GOOD),
+                ("function.tf", FUNCTION),
+                ("redrive.tf", REDRIVE),
+                ("terraform.tfvars", "timeout = 60\n"),
+                ("README.md", "Orders\n"),
+            ]),
+            home: home.to_owned(),
+            environment: environment.to_vec(),
+        };
+        guarded.done("git", &["init", "-q", "-b", "main"]);
+        guarded.done(
+            "pre-commit",
+            &["install", "-t", "pre-commit", "-t", "pre-push", "-t", "commit-msg"],
+        );
+        guarded.commits();
+        guarded
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(name), text).expect("it is writable");
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> Output {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.path());
+        isolate(&mut command);
+        command.env("PRE_COMMIT_HOME", &self.home);
+        command.envs(self.environment.iter().cloned());
+        command.output().expect("the program is there")
+    }
+
+    #[track_caller]
+    fn done(&self, program: &str, arguments: &[&str]) {
+        let output = self.run(program, arguments);
+        assert!(output.status.success(), "{program} {arguments:?}: {}", said(&output));
+    }
+
+    /// It fails, and says so in these words.
+    #[track_caller]
+    fn refused(&self, program: &str, arguments: &[&str], why: &str) {
+        let output = self.run(program, arguments);
+        assert!(!output.status.success(), "{program} {arguments:?}: {}", said(&output));
+        assert!(said(&output).contains(why), "`{why}` is not in {}", said(&output));
+    }
+
+    #[track_caller]
+    fn commits(&self) {
+        self.done("git", &["add", "-A"]);
+        self.done("git", &["commit", "-q", "-m", "x"]);
+    }
+
+    #[track_caller]
+    fn is_refused(&self, why: &str) {
+        self.done("git", &["add", "-A"]);
+        self.refused("git", &["commit", "-q", "-m", "x"], why);
+    }
+
+    /// As the last commit has it.
+    fn restore(&self) {
+        self.done("git", &["reset", "-q", "--hard"]);
+    }
+}
+
+/// Nothing of the machine's settings, nor of a hook that these tests may run in.
+fn isolate(command: &mut Command) {
+    let settings = [
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_AUTHOR_NAME", "a"),
+        ("GIT_AUTHOR_EMAIL", "a@example.com"),
+        ("GIT_COMMITTER_NAME", "a"),
+        ("GIT_COMMITTER_EMAIL", "a@example.com"),
+        ("SQSLINT_FORMAT", "concise"),
+        ("NO_COLOR", "1"),
+    ];
+    command.envs(settings);
+    for name in [
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_WORK_TREE",
+        "PRE_COMMIT_FROM_REF",
+        "PRE_COMMIT_TO_REF",
+    ] {
+        command.env_remove(name);
+    }
+}
+
+fn said(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// What every hook has to do.
+fn guards(configuration: &str, home: &Path, environment: &[(&'static str, OsString)]) {
+    const BELOW: &str = "visibility-timeout-below-function-timeout";
+    let bad = GOOD.replace("600", "30");
+    let guarded = Guarded::new(configuration, home, environment);
+    // A bad number, here or in a variable file.
+    guarded.write("queue.tf", &bad);
+    guarded.is_refused(BELOW);
+    guarded.restore();
+    guarded.write("terraform.tfvars", "timeout = 800\n");
+    guarded.is_refused(BELOW);
+    guarded.restore();
+    // A deleted policy, of which no name is handed over.
+    guarded.done("git", &["rm", "-q", "redrive.tf"]);
+    guarded.refused("git", &["commit", "-q", "-m", "x"], "redrive-policy-missing");
+    guarded.restore();
+    // What counts is what is staged: neither a mended working tree helps, nor does a broken one hurt.
+    guarded.write("queue.tf", &bad);
+    guarded.done("git", &["add", "-A"]);
+    guarded.write("queue.tf", GOOD);
+    guarded.refused("git", &["commit", "-q", "-m", "x"], BELOW);
+    guarded.restore();
+    guarded.write("queue.tf", &format!("# Orders\n{GOOD}"));
+    guarded.done("git", &["add", "-A"]);
+    guarded.write("queue.tf", &bad);
+    guarded.done("git", &["commit", "-q", "-m", "x"]);
+    guarded.restore();
+    // What is there already is found when all is checked, and keeps no commit of other files.
+    guarded.done("pre-commit", &["run", "--all-files"]);
+    guarded.write("queue.tf", &bad);
+    guarded.done("git", &["commit", "-q", "-a", "--no-verify", "-m", "x"]);
+    guarded.write("README.md", "All orders\n");
+    guarded.commits();
+    guarded.refused("pre-commit", &["run", "--all-files"], BELOW);
+    guarded.refused(
+        "pre-commit",
+        &["run", "--from-ref", "HEAD~2", "--to-ref", "HEAD"],
+        BELOW,
+    );
+    guarded.done("pre-commit", &["run", "--from-ref", "HEAD~1", "--to-ref", "HEAD"]);
+    pushes(&guarded, BELOW);
+}
+
+/// What is pushed is judged: everything at first, then what is new there.
+fn pushes(guarded: &Guarded, why: &str) {
+    let remote = TemporaryDirectory::with_files([]);
+    let to = remote.path().to_string_lossy().into_owned();
+    guarded.done("git", &["init", "-q", "--bare", &to]);
+    guarded.refused("git", &["push", "-q", &to, "main"], why);
+    guarded.done("git", &["push", "-q", "--no-verify", &to, "main"]);
+    guarded.done("git", &["remote", "add", "origin", &to]);
+    guarded.done("git", &["fetch", "-q", "origin"]);
+    guarded.write("README.md", "Some orders\n");
+    guarded.commits();
+    guarded.done("git", &["push", "-q", "origin", "main"]);
+    guarded.write("terraform.tfvars", "timeout = 61\n");
+    guarded.done("git", &["commit", "-q", "-a", "--no-verify", "-m", "x"]);
+    guarded.refused("git", &["push", "-q", "origin", "main"], why);
+}
+
+/// The `PATH` with the program of this build in front.
+fn own_program() -> [(&'static str, OsString); 1] {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_sqslint"));
+    let own = program.parent().expect("it lies in a directory").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&path)));
+    [("PATH", path.expect("the directories have no separator in their names"))]
+}
+
+/// The first block of the README that has `text` in it.
+fn readme_block(text: &str) -> String {
+    let readme = std::fs::read_to_string(project().join("README.md")).expect("it is there");
+    let mut blocks = readme
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| block.strip_prefix("yaml\n"));
+    blocks
+        .find(|block| block.contains(text))
+        .expect("the README shows it")
+        .to_owned()
+}
+
+/// A repository of hooks with these files of the project.
+fn hooks(files: &[&str]) -> TemporaryDirectory {
+    let place = TemporaryDirectory::with_files([]);
+    for file in files {
+        copy(&project().join(file), &place.path().join(file));
+    }
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(place.path());
+        isolate(&mut command);
+        assert!(command.status().expect("git is there").success());
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "x"]);
+    git(&["tag", "v0"]);
+    place
+}
+
+fn copy(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        std::fs::copy(from, to).expect("it can be copied");
+        return;
+    }
+    std::fs::create_dir_all(to).expect("it is writable");
+    for entry in std::fs::read_dir(from).expect("it is there") {
+        let entry = entry.expect("it is there");
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
+}
+
+fn configuration(hooks: &TemporaryDirectory, id: &str) -> String {
+    let place = hooks.path().display();
+    format!("repos:\n  - repo: {place}\n    rev: v0\n    hooks:\n      - id: {id}\n")
+}
+
+#[test]
+fn the_local_hook_of_the_readme_guards() {
+    if !is_there("git") || !is_there("pre-commit") {
+        return;
+    }
+    let home = TemporaryDirectory::with_files([]);
+    guards(&readme_block("language: system"), home.path(), &own_program());
+}
+
+#[test]
+fn the_hook_for_an_installed_program_guards() {
+    if !is_there("git") || !is_there("pre-commit") {
+        return;
+    }
+    let (home, hooks) = (TemporaryDirectory::with_files([]), hooks(&[".pre-commit-hooks.yaml"]));
+    guards(&configuration(&hooks, "sqslint-system"), home.path(), &own_program());
+}
+
+#[test]
+fn files_in_several_invocations_are_judged_as_in_one() {
+    if !is_there("git") || !is_there("pre-commit") {
+        return;
+    }
+    let home = TemporaryDirectory::with_files([]);
+    let guarded = Guarded::new(&readme_block("language: system"), home.path(), &own_program());
+    // More names than one command line of pre-commit's holds, with a module's files at both ends.
+    let mut all = String::new();
+    for number in 0..900 {
+        let name = format!("m{number:03}{}.json", "-".repeat(200));
+        guarded.write(&name, "{}\n");
+        let _ = writeln!(all, "{name}");
+    }
+    assert!(all.len() > 128 << 10);
+    guarded.write("a.tf", &GOOD.replace("\"q\"", "\"a\"").replace("600", "30"));
+    guarded.write(
+        "z.tf",
+        &FUNCTION
+            .replace("\"f\"", "\"z\"")
+            .replace("\"m\"", "\"z\"")
+            .replace(".q.", ".a.")
+            .replace(".f.", ".z.")
+            .replace("variable \"timeout\" {}\n", ""),
+    );
+    guarded.is_refused("visibility-timeout-below-function-timeout");
+    guarded.write(
+        "a.tf",
+        &GOOD.replace("\"q\"", "\"a\"").replace(
+            "}",
+            "  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}",
+        ),
+    );
+    guarded.commits();
+    guarded.done("pre-commit", &["run", "--all-files"]);
+}
+
+#[test]
+#[ignore = "builds sqslint anew, as pre-commit does"]
+fn the_hook_that_pre_commit_builds_guards() {
+    if !is_there("git") || !is_there("pre-commit") {
+        return;
+    }
+    let package = [
+        "Cargo.toml",
+        "Cargo.lock",
+        "README.md",
+        "CHANGELOG.md",
+        "sqslint.schema.json",
+        "src",
+        "rules",
+    ];
+    let hooks = hooks(&[&package[..], &[".pre-commit-hooks.yaml"]].concat());
+    // Built quickly, and what it depends on only once.
+    let environment = [
+        (
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("hooks").into(),
+        ),
+        ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0".into()),
+        ("CARGO_PROFILE_RELEASE_LTO", "off".into()),
+    ];
+    let home = TemporaryDirectory::with_files([]);
+    guards(&configuration(&hooks, "sqslint"), home.path(), &environment);
+}
+
+#[test]
+#[ignore = "builds a wheel with maturin; pre-commit's environment for it asks for setuptools"]
+fn the_wheel_of_the_readme_guards() {
+    if !is_there("git") || !is_there("pre-commit") || !is_there("maturin") {
+        return;
+    }
+    let wheels = TemporaryDirectory::with_files([]);
+    let built = Command::new("maturin")
+        .args(["build", "--profile", "dev", "--locked", "--out"])
+        .arg(wheels.path())
+        .current_dir(project())
+        .output()
+        .expect("maturin is there");
+    assert!(built.status.success(), "{}", said(&built));
+    let mut wheel = std::fs::read_dir(wheels.path()).expect("it is there");
+    let wheel = wheel.next().expect("maturin writes it").expect("it is readable").path();
+    // In an environment of its own.
+    let venv = wheels.path().join("venv");
+    let scripts = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let run = |command: &mut Command| {
+        let output = command.output().expect("the program is there");
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    run(Command::new("python3").args(["-m", "venv"]).arg(&venv));
+    run(Command::new(scripts.join("python"))
+        .args(["-m", "pip", "install", "-q", "--no-index"])
+        .arg(&wheel));
+    let version = run(Command::new(scripts.join("sqslint")).arg("--version"));
+    assert_eq!(version.trim(), concat!("sqslint ", env!("CARGO_PKG_VERSION")));
+    // And as a hook.
+    let block = readme_block("language: python");
+    let named = block.replace(
+        concat!("sqslint==", env!("CARGO_PKG_VERSION")),
+        &wheel.to_string_lossy(),
+    );
+    assert_ne!(named, block, "the README names this version");
+    let home = TemporaryDirectory::with_files([]);
+    guards(&named, home.path(), &[]);
+}
