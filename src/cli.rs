@@ -154,7 +154,7 @@ struct CheckArgs {
         help_heading = "Suppression"
     )]
     add_ignore: Option<String>,
-    /// List what suppressions silence as well
+    /// List what suppressions, a baseline or --since leave out as well, in formats that can say so
     #[arg(long, help_heading = "Output")]
     show_suppressed: bool,
     /// Exit with 0 whatever the findings

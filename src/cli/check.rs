@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
+/// Where the pages of the rules can be read, once the package says so.
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
     let selection = match selection {
@@ -67,14 +70,16 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     if nothing {
         errors.push(nothing_to_check(&paths, &outcome.skipped));
     }
+    let silenced = arguments.show_suppressed.then(|| outcome.silenced());
     let report = Report {
         sources: &outcome.sources,
         findings: &outcome.findings,
-        suppressed: &outcome.suppressed,
+        suppressed: silenced.as_deref().unwrap_or(&outcome.suppressed),
         show_suppressed: arguments.show_suppressed,
         not_evaluated: &outcome.not_evaluated,
         errors: &errors,
         units: &units,
+        repository: REPOSITORY,
     };
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
     baseline::stale(&outcome, streams)?;
@@ -119,6 +124,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         not_evaluated: &[],
         errors: &[error],
         units: &Units::default(),
+        repository: REPOSITORY,
     };
     output::write(&report, &Graph::default(), arguments, streams)?;
     Ok(Exit::Failed)

@@ -47,7 +47,7 @@ pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
 }
 
 /// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
-fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let mut edits = match change {
         Change::Number { place, value } => number(place, *value, sources),
         Change::Unquote(span) => unquoted(*span, sources).map(|edit| vec![edit]),

@@ -4,6 +4,7 @@
 
 use super::excerpt::{Excerpt, Group};
 use super::markup::escaped;
+use super::suppressed::{Paths, why};
 use super::{Report, Topology, counted, summary};
 use crate::diagnostic::{Diagnostic, Severity};
 use std::collections::BTreeMap;
@@ -58,6 +59,7 @@ pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
         }
         body.push_str("</section>\n");
     }
+    silenced(&mut body, report);
     not_evaluated(&mut body, report);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -183,6 +185,27 @@ fn lines(body: &mut String, excerpt: &Excerpt, group: &Group) {
 
 fn in_line(excerpt: &Excerpt, start: usize, end: usize) -> String {
     escaped(excerpt.text.get(start..end).unwrap_or(""))
+}
+
+fn silenced(body: &mut String, report: &Report<'_>) {
+    if report.silenced().is_empty() {
+        return;
+    }
+    body.push_str("<section>\n<h2>Suppressed</h2>\n<ul>\n");
+    for one in report.silenced() {
+        let found = &one.finding;
+        let file = report.sources.file(found.primary().span.file);
+        let line = file.position(found.primary().span.start as usize).line;
+        body.push_str(&format!(
+            "<li class=\"{severity}\"><b>{severity}</b> <code>{}</code> {} <span class=\"note\">{}:{line} — {}</span></li>\n",
+            escaped(found.rule),
+            sentence(&found.headline),
+            escaped(file.shown()),
+            sentence(&why(one, report.sources, Paths::Shown)),
+            severity = found.severity,
+        ));
+    }
+    body.push_str("</ul>\n</section>\n");
 }
 
 fn not_evaluated(body: &mut String, report: &Report<'_>) {

@@ -27,7 +27,7 @@ fn applied(text: &str, edits: &[Edit]) -> String {
 fn edited(name: &str, text: &str, change: impl Fn(&Sources) -> Change) -> Option<String> {
     let sources = Sources::new(None, "/".into());
     sources.add(&std::path::Path::new("/").join(name), text);
-    let edits = crate::frontend::edits(&change(&sources), &sources)?;
+    let edits = crate::frontend::edits::edits(&change(&sources), &sources)?;
     Some(applied(text, &edits))
 }
 

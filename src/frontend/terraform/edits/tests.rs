@@ -7,7 +7,7 @@ mod removing;
 
 use super::*;
 use crate::diagnostic::Place;
-use crate::frontend::edits as all_edits;
+use crate::frontend::edits::edits as all_edits;
 use crate::source::FileId;
 use std::path::Path;
 use std::process::{Command, Stdio};
