@@ -5,7 +5,10 @@
 
 mod alignment;
 mod arguments;
+mod dead_letter;
+mod declaration;
 mod document;
+mod naming;
 mod references;
 
 use crate::diagnostic::{Change, Edit};
@@ -21,7 +24,9 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         }
         Change::Remove(place) => arguments::remove(&Document::read(place.header.file, sources)?, place),
         Change::Arn(span) => references::to_arn(*span, sources).map(|edit| vec![edit]),
-        _ => None,
+        Change::DeadLetterQueue(queue) => dead_letter::queue(queue, sources),
+        Change::Alarm(header) => dead_letter::alarm(*header, sources).map(|edit| vec![edit]),
+        Change::Number { .. } | Change::Unquote(_) | Change::Suppression { .. } => None,
     }
 }
 

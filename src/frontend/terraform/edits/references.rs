@@ -48,7 +48,7 @@ pub(super) fn is_only_use(span: Span, sources: &Sources) -> bool {
 }
 
 /// How often `reference` stands in `text` as words.
-fn uses(text: &str, reference: &str) -> usize {
+pub(super) fn uses(text: &str, reference: &str) -> usize {
     let found = text.match_indices(reference).filter(|(at, _)| {
         let before = text.get(..*at).and_then(|before| before.chars().next_back());
         let after = text.get(at + reference.len()..).and_then(|after| after.chars().next());

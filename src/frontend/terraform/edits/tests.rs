@@ -1,6 +1,7 @@
 //! Text in, text out.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod declaring;
 mod inserting;
 mod references;
 mod removing;
