@@ -10,10 +10,12 @@ mod declaration;
 mod document;
 mod naming;
 mod references;
+mod remarks;
 
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
 use document::Document;
+pub(in crate::frontend) use remarks::aligned;
 
 /// The edits that make `change` in a Terraform file.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
