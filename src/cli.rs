@@ -124,7 +124,7 @@ struct CheckArgs {
     /// Also list what could not be judged, and why
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
-    /// List what suppressions silence as well
+    /// List what suppressions, a baseline or --since leave out as well, in formats that can say so
     #[arg(long, help_heading = "Output")]
     show_suppressed: bool,
     /// Run these rules, categories or sets (default, pedantic, all) in place of the configured ones

@@ -6,6 +6,7 @@ pub use remedy::{Change, Edit, Fix, Place, Remedy, Safety, Undelivered};
 
 use crate::source::Span;
 use std::fmt;
+use std::path::PathBuf;
 
 /// How bad a finding is.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -222,15 +223,26 @@ impl Diagnostic {
     }
 }
 
-/// A finding that a suppression keeps from being one.
+/// What keeps a finding from being one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Silencer {
+    /// A suppression, which stands here.
+    Suppression(Span),
+    /// The baseline in this file has it.
+    Baseline(PathBuf),
+    /// The tree had it already from which the branch and this commit or branch have come.
+    Since(String),
+}
+
+/// A finding that something keeps from being one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
     /// What it would have been.
     pub finding: Diagnostic,
     /// Why it is suppressed, where that is said.
     pub reason: Option<String>,
-    /// Where it is suppressed.
-    pub by: Span,
+    /// What suppresses it.
+    pub by: Silencer,
 }
 
 /// A resource that could not be judged by some rule, and why.

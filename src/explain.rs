@@ -52,10 +52,11 @@ impl Explained {
 
     /// Rules that looked at a value on the line and had nothing to say of it, by name.
     pub fn satisfied(&self) -> Vec<&'static str> {
-        let looked = self.outcome.looked.iter().filter(|(_, span)| self.covers(*span));
+        let judgements = self.outcome.judgements.iter();
+        let looked = judgements.filter(|judged| judged.read.iter().any(|span| self.covers(*span)));
         let spoke: Vec<&str> = self.findings().iter().map(|found| found.rule).collect();
         let mut rules: Vec<&'static str> = looked
-            .map(|(rule, _)| *rule)
+            .map(|judged| judged.rule)
             .filter(|rule| !spoke.contains(rule))
             .collect();
         rules.sort_unstable();

@@ -12,6 +12,7 @@ use crate::source::Sources;
 use crate::{Options, Outcome};
 use apply::Texts;
 use rustc_hash::FxHashSet;
+use std::path::PathBuf;
 pub(crate) use write::replace;
 
 /// How many fixes are applied and judged together, one round after another, at most.
@@ -56,12 +57,11 @@ impl Fixed {
 /// Applies what fixes there are, up to `most`, to what `options` ask for. No file is written.
 pub fn fix(options: &Options, most: Safety) -> Fixed {
     run::on_own_threads(|| {
-        let place = Place::of(options);
         let outcome = run::check_here(options);
         let mut rounds = Rounds {
             options: options.clone(),
             most,
-            place,
+            roots: roots(options),
             texts: Texts::default(),
             given_up: FxHashSet::default(),
             fixed: 0,
@@ -77,6 +77,16 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
             texts: rounds.texts,
         }
     })
+}
+
+/// The repository, or without one what was named.
+fn roots(options: &Options) -> Vec<PathBuf> {
+    let place = Place::of(options);
+    if let Some(repository) = place.repository {
+        return vec![repository];
+    }
+    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
+    named.chain([place.working_directory]).collect()
 }
 
 /// A finding in a text that changes: what it is about, and what it says of it.
@@ -109,7 +119,8 @@ fn place_of(found: &Diagnostic, sources: &Sources) -> String {
 struct Rounds {
     options: Options,
     most: Safety,
-    place: Place,
+    /// Only files below these are edited.
+    roots: Vec<PathBuf>,
     texts: Texts,
     /// What was tried alone and failed.
     given_up: FxHashSet<Key>,
@@ -188,7 +199,7 @@ impl Rounds {
         let fix = found.fix.as_ref().filter(|fix| fix.safety <= self.most)?;
         let is_ours = |fix: &Fix| {
             let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
-            files.all(|file| file.path().starts_with(self.place.root()))
+            files.all(|file| self.roots.iter().any(|root| file.path().starts_with(root)))
         };
         (is_ours(fix) && !self.given_up.contains(&key(found))).then_some(fix)
     }

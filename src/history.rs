@@ -18,18 +18,19 @@ pub(crate) use known::Held;
 pub(crate) use since::before;
 pub(crate) use staged::touched;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Silencer, Suppressed};
 
 /// Diagnostics about what could not be read: no history makes a file that is not judged acceptable.
 const NEVER_KNOWN: [&str; 2] = ["parse-error", "limit-reached"];
 
+/// What keeps a finding from being one, and the reason where it gives one.
+pub(crate) type Why = (Silencer, Option<String>);
+
 /// What a run left out because it was known before.
 #[derive(Debug, Default)]
 pub struct History {
-    /// Findings that the baseline has.
-    pub baselined: Vec<Diagnostic>,
-    /// Findings that the earlier tree has.
-    pub before: Vec<Diagnostic>,
+    /// Findings that a baseline or the earlier tree has, sorted like all findings.
+    pub known: Vec<Suppressed>,
     /// Entries of a baseline that no finding answers to any more: the file, as it is shown, and how many.
     pub stale: Vec<(String, usize)>,
 }

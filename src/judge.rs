@@ -1,13 +1,13 @@
 //! Runs the rules over a graph and keeps what each unit's configuration and the command line ask for.
 
 use crate::config::{Config, RuleSettings};
-use crate::diagnostic::{Diagnostic, NotEvaluated};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
 use crate::graph::{Graph, UnitId};
-use crate::rules::{self, Findings, Rule, Settings};
+use crate::rules::{self, Findings, Judgement, Rule, Settings};
 use crate::selection::Selection;
-use crate::source::{Sources, Span};
+use crate::source::Sources;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Which configuration holds for which unit.
@@ -60,8 +60,8 @@ impl Policies {
 pub(crate) struct Judged {
     pub(crate) findings: Vec<Diagnostic>,
     pub(crate) not_evaluated: Vec<NotEvaluated>,
-    /// Which rule looked at which value, where that was asked for.
-    pub(crate) looked: Vec<(&'static str, Span)>,
+    /// What they conclude besides, where that was asked for.
+    pub(crate) judgements: Vec<Judgement>,
 }
 
 /// What the rules say of `graph`, as far as it is asked for.
@@ -86,20 +86,21 @@ pub(crate) fn judge(
                 return (*rule, findings.run_traced());
             }
             let (found, open) = findings.run();
-            (*rule, (found, open, FxHashSet::default()))
+            (*rule, (found, open, Vec::new()))
         })
         .collect();
     let mut all = Judged::default();
-    for (rule, (found, open, looked)) in judged {
+    for (rule, (found, open, judgements)) in judged {
         let found = found
             .into_iter()
             .filter_map(|found| asked_for(rule, found, sources, selection, policies));
         all.findings.extend(found);
-        let is_asked = |open: &NotEvaluated| selection.selects(rule, policies.of(&open.subject.unit));
-        all.not_evaluated.extend(open.into_iter().filter(is_asked));
-        let mut looked: Vec<Span> = looked.into_iter().collect();
-        looked.sort_unstable();
-        all.looked.extend(looked.into_iter().map(|span| (rule.id, span)));
+        let is_asked = |subject: &Subject| selection.selects(rule, policies.of(&subject.unit));
+        all.not_evaluated
+            .extend(open.into_iter().filter(|open| is_asked(&open.subject)));
+        let judgements = judgements.into_iter();
+        all.judgements
+            .extend(judgements.filter(|judgement| is_asked(&judgement.subject)));
     }
     all
 }

@@ -31,9 +31,10 @@ use given::Given;
 use graph::Graph;
 use history::History;
 pub use ignores::{Added, add_ignores};
+use rules::Judgement;
 use run::Place;
 use selection::Selection;
-use source::{Sources, Span};
+use source::Sources;
 use std::path::PathBuf;
 use suppress::Day;
 
@@ -54,7 +55,7 @@ pub struct Options {
     pub fail_level: Option<FailLevel>,
     /// Findings below it are left out.
     pub min_severity: Severity,
-    /// Whether to keep which rule looked at which value.
+    /// Whether to keep what rules conclude besides their findings, and every environment's graph.
     pub trace: bool,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
@@ -104,8 +105,10 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// What was passed over on the way: `cdk.out`, `.terraform`…
     pub skipped: Vec<String>,
-    /// Which rule looked at which value, where that was asked for.
-    pub looked: Vec<(&'static str, Span)>,
+    /// What rules concluded besides their findings, in a traced run.
+    pub judgements: Vec<Judgement>,
+    /// The graphs of further environments by name, in a traced run.
+    pub elsewhere: Vec<(String, Graph)>,
     /// Whether a finding reaches the level that fails the run.
     pub fails: bool,
     /// What was left out because it was known before.
@@ -122,10 +125,19 @@ impl Outcome {
             not_evaluated: Vec::new(),
             errors: Vec::new(),
             skipped: Vec::new(),
-            looked: Vec::new(),
+            judgements: Vec::new(),
+            elsewhere: Vec::new(),
             fails: false,
             history: History::default(),
         }
+    }
+}
+
+impl Outcome {
+    /// Everything that is kept from being a finding, by suppressions or because it was known before, in the order of
+    /// the findings.
+    pub fn silenced(&self) -> Vec<Suppressed> {
+        project::all_silenced(self)
     }
 }
 

@@ -3,16 +3,18 @@
 mod suppressed;
 
 use crate::config::{Config, ConfigError, Configs, Environment};
-use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Subject, Suppressed};
 use crate::discover::Input;
 use crate::frontend;
 use crate::given::Given;
 use crate::graph::Graph;
-use crate::history::Held;
+use crate::history::{Held, Why};
 use crate::judge::{Policies, judge};
+use crate::rules::{Judgement, Verdict};
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use suppressed::Silenced;
@@ -44,6 +46,7 @@ struct Judged {
     graph: Graph,
     findings: Vec<Diagnostic>,
     not_evaluated: Vec<NotEvaluated>,
+    judgements: Vec<Judgement>,
     /// Units that were not read whole.
     broken: FxHashSet<String>,
 }
@@ -92,7 +95,8 @@ impl Project {
         let mut found = Vec::new();
         let mut not_evaluated: Vec<NotEvaluated> = Vec::new();
         for (at, one) in judged.into_iter().enumerate() {
-            found.push((one.name, one.findings));
+            keep_judgements(&mut outcome.judgements, one.judgements, one.name.as_ref());
+            found.push((one.name.clone(), one.findings));
             if at == 0 {
                 outcome.graph = one.graph;
                 not_evaluated = one.not_evaluated;
@@ -102,6 +106,9 @@ impl Project {
                 if !not_evaluated.contains(&open) {
                     not_evaluated.push(open);
                 }
+            }
+            if options.trace {
+                outcome.elsewhere.extend(one.name.map(|name| (name, one.graph)));
             }
         }
         // What is wrong with a suppression is wrong in every environment.
@@ -174,43 +181,34 @@ impl Project {
         let graph = Graph::assemble(parts);
         let judged = judge(&graph, &outcome.sources, &options.selection, policies, options.trace);
         findings.extend(judged.findings);
-        outcome.looked.extend(judged.looked);
         Judged {
             name,
             graph,
             findings,
             not_evaluated: judged.not_evaluated,
+            judgements: judged.judgements,
             broken,
         }
     }
 }
 
 impl Found {
-    /// Says what is new: what the earlier tree has not (`before`), and no baseline (`baselined`).
-    pub(crate) fn conclude(self, before: &[bool], baselined: &[bool], options: &Options, outcome: &mut Outcome) {
-        let (mut new, mut old, mut accepted) = (Vec::new(), Vec::new(), Vec::new());
-        for ((held, before), baselined) in self.held.into_iter().zip(before).zip(baselined) {
+    /// Says what is new: what is not `known` before.
+    pub(crate) fn conclude(self, known: Vec<Option<Why>>, options: &Options, outcome: &mut Outcome) {
+        let (mut new, mut old) = (Vec::new(), BTreeMap::<Why, Vec<Diagnostic>>::new());
+        for (held, why) in self.held.into_iter().zip(known) {
             let found = placed(held, self.environments);
             if found.severity < options.min_severity {
                 continue;
             }
-            if *baselined {
-                accepted.push(found);
-            } else if *before {
-                old.push(found);
-            } else {
-                new.push(found);
+            match why {
+                Some(why) => old.entry(why).or_default().push(found),
+                None => new.push(found),
             }
         }
-        let sources = &outcome.sources;
-        let told = |mut findings: Vec<Diagnostic>| {
-            sort(&mut findings, sources);
-            join_calls(findings)
-        };
-        outcome.findings = told(new);
+        outcome.findings = told(new, &outcome.sources);
         frontend::add_fixes(&mut outcome.findings, &outcome.sources);
-        outcome.history.before = told(old);
-        outcome.history.baselined = told(accepted);
+        outcome.history.known = silenced(old, &outcome.sources);
         outcome.fails = outcome.findings.iter().any(|found| {
             let level = options.fail_level.or(self.policies.of(&found.subject.unit).fail_level);
             level.unwrap_or_default().fails(found.severity)
@@ -271,6 +269,23 @@ fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held> {
     held
 }
 
+/// Adds the judgements of one environment; what is judged alike in several is one that names them.
+fn keep_judgements(known: &mut Vec<Judgement>, judgements: Vec<Judgement>, environment: Option<&String>) {
+    let mut places: FxHashMap<(&'static str, Subject, Verdict, Option<String>), usize> = FxHashMap::default();
+    let key = |one: &Judgement| (one.rule, one.subject.clone(), one.verdict.clone(), one.when.clone());
+    places.extend(known.iter().enumerate().map(|(at, one)| (key(one), at)));
+    for mut judgement in judgements {
+        let before = places.get(&key(&judgement)).and_then(|&at| known.get_mut(at));
+        if let Some(before) = before {
+            before.read.extend(judgement.read);
+            before.environments.extend(environment.cloned());
+        } else {
+            judgement.environments.extend(environment.cloned());
+            known.push(judgement);
+        }
+    }
+}
+
 /// `found`, which says in which of `count` environments it holds, unless that is all of them.
 fn placed((found, names): Held, count: usize) -> Diagnostic {
     if count > 1 && names.len() < count {
@@ -290,8 +305,32 @@ fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<Held> {
     findings.into_iter().map(|found| (found, names.clone())).collect()
 }
 
-fn sort(findings: &mut [Diagnostic], sources: &Sources) {
+/// `findings` sorted, with those of several calls as one.
+fn told(mut findings: Vec<Diagnostic>, sources: &Sources) -> Vec<Diagnostic> {
     findings.sort_by_cached_key(|found| order(found, sources));
+    join_calls(findings)
+}
+
+/// One entry for what is one finding in several environments or calls and is silenced for one reason.
+fn silenced(by_reason: BTreeMap<Why, Vec<Diagnostic>>, sources: &Sources) -> Vec<Suppressed> {
+    let mut all = Vec::new();
+    for ((by, reason), findings) in by_reason {
+        all.extend(told(findings, sources).into_iter().map(|finding| Suppressed {
+            finding,
+            reason: reason.clone(),
+            by: by.clone(),
+        }));
+    }
+    all.sort_by_cached_key(|one| order(&one.finding, sources));
+    all
+}
+
+/// What suppressions silence and what was known before, in the order of findings.
+pub(crate) fn all_silenced(outcome: &Outcome) -> Vec<Suppressed> {
+    let mut all = outcome.suppressed.clone();
+    all.extend_from_slice(&outcome.history.known);
+    all.sort_by_cached_key(|one| order(&one.finding, &outcome.sources));
+    all
 }
 
 /// Path, place, rule, and what it is about.

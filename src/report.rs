@@ -35,9 +35,9 @@ pub struct Report<'a> {
     pub sources: &'a Sources,
     /// Sorted.
     pub findings: &'a [Diagnostic],
-    /// What suppressions silence, sorted.
+    /// What is kept from being a finding, sorted.
     pub suppressed: &'a [Suppressed],
-    /// Whether formats for people show that, too.
+    /// Whether all formats show that, as far as they have a way to; the JSON ones always do.
     pub show_suppressed: bool,
     /// What could not be judged.
     pub not_evaluated: &'a [NotEvaluated],
@@ -45,9 +45,22 @@ pub struct Report<'a> {
     pub errors: &'a [String],
     /// What was read.
     pub units: &'a Units,
+    /// Where the sources of sqslint can be read on the web; empty where they are not published.
+    pub repository: &'a str,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    /// What is kept from being a finding, where that is to be shown.
+    fn silenced(&self) -> &'a [Suppressed] {
+        if self.show_suppressed { self.suppressed } else { &[] }
+    }
+
+    /// The address of a rule's page on the web.
+    fn page(&self, rule: &str) -> Option<String> {
+        let (repository, version) = (self.repository, env!("CARGO_PKG_VERSION"));
+        (!repository.is_empty()).then(|| format!("{repository}/blob/v{version}/rules/{rule}.md"))
+    }
+
     /// How many findings have `severity`.
     fn count(&self, severity: Severity) -> usize {
         let of = |found: &&Diagnostic| found.severity == severity;
@@ -121,6 +134,10 @@ pub fn counted(count: usize, singular: &str) -> String {
 }
 
 #[cfg(test)]
+mod example;
+#[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod terminal;
 #[cfg(test)]
 mod validation;

@@ -39,12 +39,15 @@ mod shared {
     pub(super) mod batches;
     pub(super) mod dead_letter;
     pub(super) mod operands;
+    pub(super) mod trace;
 }
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Place, Safety, Severity, Subject};
 use crate::graph::{Attribute, Case, Condition, Graph, Origin, Resource, UnitId};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use shared::trace::Trace;
+pub use shared::trace::{Judgement, Read, Verdict};
 
 /// What a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -290,8 +293,8 @@ pub struct Findings<'g> {
     said: FxHashMap<(UnitId, Subject), (usize, Condition)>,
     not_evaluated: Vec<NotEvaluated>,
     noted: FxHashSet<(Subject, String, Span)>,
-    /// The places of values that the rule asked for, where they are wanted.
-    looked: Option<FxHashSet<Span>>,
+    /// What the rule concludes besides, where that is wanted.
+    trace: Option<Trace>,
 }
 
 impl<'g> Findings<'g> {
@@ -305,17 +308,18 @@ impl<'g> Findings<'g> {
             said: FxHashMap::default(),
             not_evaluated: Vec::new(),
             noted: FxHashSet::default(),
-            looked: None,
+            trace: None,
         }
     }
 
-    /// Runs the rule and keeps where the values stand that it asks for.
-    pub fn run_traced(mut self) -> (Vec<Diagnostic>, Vec<NotEvaluated>, FxHashSet<Span>) {
-        self.looked = Some(FxHashSet::default());
+    /// Runs the rule and keeps what it concludes where it finds nothing.
+    pub fn run_traced(mut self) -> (Vec<Diagnostic>, Vec<NotEvaluated>, Vec<Judgement>) {
+        self.trace = Some(Trace::default());
         if let Some(check) = self.rule.check {
             check(self.graph, &mut self);
         }
-        (self.diagnostics, self.not_evaluated, self.looked.unwrap_or_default())
+        let judgements = self.trace.map(Trace::into_judgements).unwrap_or_default();
+        (self.diagnostics, self.not_evaluated, judgements)
     }
 
     /// Runs the rule.
@@ -353,31 +357,31 @@ impl<'g> Findings<'g> {
             if !both.is_possible() {
                 continue;
             }
-            if let Some(looked) = &mut self.looked {
-                looked.insert(case.span);
-                looked.extend(case.origins.iter().map(|origin| origin.span));
-            }
             match &case.state {
                 crate::graph::State::Unresolved(reason) => {
-                    self.not_evaluated(
-                        resource,
-                        reason.to_string(),
-                        case.origins.last().map_or(case.span, |o| o.span),
-                    );
+                    let cause = case.origins.last().map_or(case.span, |origin| origin.span);
+                    self.open(&both, resource, case, reason.to_string(), cause);
                 }
-                crate::graph::State::Set(value) | crate::graph::State::Default(value) => all.push(Known {
-                    value,
-                    world: both,
-                    case,
-                    name: &attribute.name,
-                }),
+                crate::graph::State::Set(value) | crate::graph::State::Default(value) => {
+                    self.judged(&Condition::always(), resource, &[case], Verdict::NotConcerned);
+                    all.push(Known {
+                        value,
+                        world: both,
+                        case,
+                        name: &attribute.name,
+                    });
+                }
             }
         }
         all
     }
 
-    /// Notes that `resource` could not be judged.
-    pub fn not_evaluated(&mut self, resource: &Resource, reason: String, span: Span) {
+    /// Notes that `resource` could not be judged in `world`, where the rule wanted to know `read`.
+    fn open(&mut self, world: &Condition, resource: &Resource, read: &dyn Read, reason: String, span: Span) {
+        if self.trace.is_some() {
+            let reason = reason.clone();
+            self.judged(world, resource, &[read, &span], Verdict::NotEvaluated { reason, span });
+        }
         let entry = NotEvaluated {
             rule: self.rule.id,
             subject: self.subject(resource, ""),
@@ -429,7 +433,8 @@ impl<'g> Findings<'g> {
         }
         if world.is_too_complex() {
             let reason = "its conditions are too many to tell apart".to_owned();
-            self.not_evaluated(resource, reason, diagnostic.primary().span);
+            let place = diagnostic.primary().span;
+            self.open(world, resource, &place, reason, place);
             return;
         }
         let mut diagnostic = diagnostic.when(when(world, resource));

@@ -3,6 +3,7 @@
 mod settings;
 
 use crate::config::{Config, Configs};
+use crate::diagnostic::Silencer;
 use crate::discover::{self, Wanted};
 use crate::history::{self, Baselines, Coverage, Judged};
 use crate::project::{Found, Project};
@@ -133,18 +134,21 @@ fn judge<T>(
         sources: &outcome.sources,
         root: place.root(),
     })?;
-    let mut known: Vec<bool> = vec![false; found.held.len()];
-    if let Some(mut before) = before {
-        known = before.covers(&found.held.iter().collect::<Vec<_>>());
-    }
     let mut baselines = Baselines::new(options.baseline.clone(), place.root());
     for config in &units {
         baselines.use_for(config);
     }
-    let accepted = baselines.covers(&found.held, config_of);
+    let mut known = baselines.covers(&found.held, config_of);
+    if let (Some(mut before), Some(name)) = (before, &options.since) {
+        let covering = before.covers(&found.held.iter().collect::<Vec<_>>());
+        for (known, covering) in known.iter_mut().zip(covering) {
+            let why = covering.map(|_| (Silencer::Since(name.clone()), None));
+            *known = known.take().or(why);
+        }
+    }
     let errors = baselines.conclude(&coverage(), &outcome.sources, &mut outcome.history);
     outcome.errors.extend(errors);
-    found.conclude(&known, &accepted, options, outcome);
+    found.conclude(known, options, outcome);
     Ok(result)
 }
 

@@ -12,7 +12,7 @@ mod written;
 pub use day::Day;
 pub use written::{Content, Cover, Fields, Written, directives, may_suppress};
 
-use crate::diagnostic::{Diagnostic, Suppressed};
+use crate::diagnostic::{Diagnostic, Silencer, Suppressed};
 use crate::rules::{RULES, Rule};
 use crate::selection;
 use crate::source::{FileId, Sources, Span};
@@ -196,7 +196,7 @@ impl Suppressions {
                     finding = finding.label(one.written.span, format!("it was suppressed until {day}"));
                 }
                 Until::Day(_) | Until::Forever => {
-                    by = by.or_else(|| Some((one.written.span, directive.reason.clone())));
+                    by = by.or_else(|| Some((Silencer::Suppression(one.written.span), directive.reason.clone())));
                 }
             }
         }

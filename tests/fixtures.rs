@@ -1,7 +1,9 @@
 //! Each stack under `fixtures/<rule-id>/<dialect>/` does what its name says: `invalid-…` has findings of the
 //! rule, `valid-…` has none.
 
-use sqslint::{rules, testing};
+use sqslint::rules::Verdict;
+use sqslint::{Options, rules, testing};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn directories(path: &Path) -> Vec<PathBuf> {
@@ -54,4 +56,24 @@ fn fixtures_do_what_their_name_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What `sqslint explain` tells of a rule that has nothing to find.
+#[test]
+fn every_rule_says_where_it_holds() {
+    let outcome = sqslint::check(&Options {
+        paths: vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")],
+        trace: true,
+        ..Options::default()
+    });
+    let holds = outcome.judgements.iter();
+    let holds: BTreeSet<&str> = holds
+        .filter(|judged| matches!(&judged.verdict, Verdict::Holds(_)))
+        .map(|judged| judged.rule)
+        .collect();
+    let silent = rules::RULES
+        .iter()
+        .filter(|rule| rule.check.is_some() && !holds.contains(rule.id));
+    let silent: Vec<&str> = silent.map(|rule| rule.id).collect();
+    assert!(silent.is_empty(), "{silent:?}");
 }

@@ -1,6 +1,7 @@
 //! The README is true: its console blocks run, and its table is the list of rules (`UPDATE=1` rewrites it).
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use sqslint::diagnostic::Safety;
 use sqslint::rules::RULES;
 use std::path::Path;
 
@@ -19,9 +20,13 @@ fn console_blocks_run() {
 fn table() -> String {
     let rows = RULES.iter().map(|rule| {
         let (id, severity, set) = (rule.id, rule.severity, rule.set.name());
-        format!("| [`{id}`](rules/{id}.md) | {severity} | {set} | {} |\n", rule.summary)
+        let fix = rule.fix.map_or("", Safety::name);
+        format!(
+            "| [`{id}`](rules/{id}.md) | {severity} | {set} | {fix} | {} |\n",
+            rule.summary
+        )
     });
-    let head = "| rule | severity | set | what it flags |\n| --- | --- | --- | --- |\n";
+    let head = "| rule | severity | set | fix | what it flags |\n| --- | --- | --- | --- | --- |\n";
     head.to_owned() + &rows.collect::<String>()
 }
 

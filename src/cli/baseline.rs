@@ -5,6 +5,7 @@ use super::config::ConfigArgs;
 use super::inputs::InputArgs;
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
+use sqslint::diagnostic::Silencer;
 use sqslint::history::{Action, Choice, Written, write};
 use sqslint::report::printable;
 use sqslint::{Options, Outcome};
@@ -104,7 +105,9 @@ fn told(written: &Written) -> String {
 /// What was left out of the findings, and why.
 pub(super) fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
-    let (baselined, before) = (outcome.history.baselined.len(), outcome.history.before.len());
+    let known = &outcome.history.known;
+    let before = known.iter().filter(|one| matches!(one.by, Silencer::Since(_))).count();
+    let baselined = known.len() - before;
     if baselined > 0 {
         notes.push(format!("{baselined} more in the baseline"));
     }

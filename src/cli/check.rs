@@ -12,15 +12,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
+/// Where the pages of the rules can be read, once the package says so.
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
     let selection = match selection {
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
-    if arguments.add_ignore.is_some() && inputs::asks_for_stdin(arguments) {
-        let message = "`--add-ignore` writes into files, and standard input is none; name the file instead";
-        return refuse(arguments, message.to_owned(), streams);
+    if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(arguments)) {
+        let message = format!("`{flag}` is about files, and standard input is none; name the file instead");
+        return refuse(arguments, message, streams);
     }
     let (paths, stdin) = match inputs::chosen(arguments) {
         Ok(inputs) => inputs,
@@ -43,7 +46,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         no_ignores: arguments.no_ignores,
         ..Options::default()
     };
-    let mut outcome = if arguments.fixing.is_asked() {
+    let mut outcome = if arguments.fixing.flag().is_some() {
         match fixing::run(arguments, &options, streams)? {
             Next::Report(outcome) => *outcome,
             Next::End(exit) => return Ok(exit),
@@ -67,14 +70,16 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     if nothing {
         errors.push(nothing_to_check(&paths, &outcome.skipped));
     }
+    let silenced = arguments.show_suppressed.then(|| outcome.silenced());
     let report = Report {
         sources: &outcome.sources,
         findings: &outcome.findings,
-        suppressed: &outcome.suppressed,
+        suppressed: silenced.as_deref().unwrap_or(&outcome.suppressed),
         show_suppressed: arguments.show_suppressed,
         not_evaluated: &outcome.not_evaluated,
         errors: &errors,
         units: &units,
+        repository: REPOSITORY,
     };
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
     baseline::stale(&outcome, streams)?;
@@ -93,6 +98,12 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     // The process ends here: its memory is taken back at once, faster than node by node.
     std::mem::forget(outcome);
     Ok(exit)
+}
+
+/// The flag that asks for other texts in the files.
+fn edits_files(arguments: &CheckArgs) -> Option<&'static str> {
+    let flag = arguments.add_ignore.as_ref().map(|_| "--add-ignore");
+    flag.or_else(|| arguments.fixing.flag())
 }
 
 /// Says what `--add-ignore` did.
@@ -119,6 +130,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         not_evaluated: &[],
         errors: &[error],
         units: &Units::default(),
+        repository: REPOSITORY,
     };
     output::write(&report, &Graph::default(), arguments, streams)?;
     Ok(Exit::Failed)

@@ -2,6 +2,7 @@
 
 use super::{Exit, RulesFormat, Streams};
 use serde::Serialize;
+use sqslint::diagnostic::Safety;
 use sqslint::report::printable;
 use sqslint::rules::{RULES, Rule, by_id};
 use sqslint::selection::{UnknownRule, suggest};
@@ -13,7 +14,8 @@ struct Listed {
     category: &'static str,
     severity: String,
     set: &'static str,
-    fixable: bool,
+    /// Whether fixes change only what is wrong; absent from rules without any.
+    fix: Option<&'static str>,
     summary: &'static str,
 }
 
@@ -49,7 +51,7 @@ fn listed(rule: &Rule) -> Listed {
         category: rule.category.name(),
         severity: rule.severity.to_string(),
         set: rule.set.name(),
-        fixable: false,
+        fix: rule.fix.map(Safety::name),
         summary: rule.summary,
     }
 }
@@ -59,11 +61,12 @@ fn table() -> String {
     let (ids, categories) = (longest(|rule| rule.id), longest(|rule| rule.category.name()));
     let row = |rule: &&Rule| {
         format!(
-            "{:ids$}  {:7}  {:8}  {:categories$}  {}\n",
+            "{:ids$}  {:7}  {:8}  {:categories$}  {:6}  {}\n",
             rule.id,
             rule.severity,
             rule.set.name(),
             rule.category.name(),
+            rule.fix.map_or("-", Safety::name),
             rule.summary
         )
     };
@@ -71,13 +74,14 @@ fn table() -> String {
 }
 
 fn markdown() -> String {
-    let head = "| rule | severity | set | what it flags |\n| --- | --- | --- | --- |\n".to_owned();
+    let head = "| rule | severity | set | fix | what it flags |\n| --- | --- | --- | --- | --- |\n".to_owned();
     RULES.iter().fold(head, |text, rule| {
         let summary = rule.summary.replace('|', "\\|");
         format!(
-            "{text}| [`{id}`](rules/{id}.md) | {} | {} | {summary} |\n",
+            "{text}| [`{id}`](rules/{id}.md) | {} | {} | {} | {summary} |\n",
             rule.severity,
             rule.set.name(),
+            rule.fix.map_or("", Safety::name),
             id = rule.id
         )
     })

@@ -6,7 +6,7 @@
 mod insert;
 mod json;
 mod remove;
-mod tree;
+pub(super) mod tree;
 
 use super::terraform;
 use crate::source::{FileId, SourceFile, Sources, Span};

@@ -4,6 +4,9 @@
 //! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
 //! there is no edit, and the finding's help has to do.
 
+pub(super) mod piece;
+pub(super) mod tree;
+
 use super::comments::{self, Syntax};
 use super::{cloudformation, terraform};
 use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
@@ -44,7 +47,7 @@ pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
 }
 
 /// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
-fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let mut edits = match change {
         Change::Number { place, value } => number(place, *value, sources),
         Change::Unquote(span) => unquoted(*span, sources).map(|edit| vec![edit]),

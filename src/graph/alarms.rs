@@ -38,16 +38,21 @@ pub struct Watch {
 impl Watch {
     /// The worlds in which `queue` is a dead-letter queue and nobody notices what arrives there.
     pub fn unwatched_worlds(&self, queue: &Queue) -> Condition {
-        let key = key(queue);
-        let Some(world) = self.dead_letter.get(&key) else {
-            return Condition::never();
-        };
-        let watched = [self.watched.get(&key), self.open.get(&queue.resource.unit)];
-        let world = world.and(&queue.resource.when);
+        let world = self.dead_letter_worlds(queue);
+        if !world.is_possible() {
+            return world;
+        }
+        let watched = [self.watched.get(&key(queue)), self.open.get(&queue.resource.unit)];
         watched
             .into_iter()
             .flatten()
             .fold(world, |world, watched| world.and(&watched.not()))
+    }
+
+    /// The worlds in which `queue` is a dead-letter queue.
+    pub fn dead_letter_worlds(&self, queue: &Queue) -> Condition {
+        let world = self.dead_letter.get(&key(queue));
+        world.map_or_else(Condition::never, |world| world.and(&queue.resource.when))
     }
 
     /// Whether `unit` declares an alarm on any queue.
@@ -83,6 +88,18 @@ impl Graph {
         }
         self.find_consumed_queues(&mut watch);
         watch
+    }
+
+    /// The alarms with a metric that names `queue`.
+    pub fn alarms_on<'g>(&'g self, queue: &'g Queue) -> impl Iterator<Item = &'g Alarm> {
+        let names = |alarm: &&Alarm| {
+            let cases = alarm.metrics.iter().flat_map(|metric| &metric.queue.cases);
+            cases.filter_map(|case| case.value()).any(|link| {
+                let mut candidates = self.queue_candidates(alarm.resource.unit, link);
+                candidates.any(|found| std::ptr::eq(found, queue))
+            })
+        };
+        self.alarms().iter().filter(names)
     }
 
     fn find_dead_letter_queues(&self, watch: &mut Watch) {

@@ -5,8 +5,9 @@
 //! fingerprint alone; the other fields are there to be read.
 
 use super::known::{Held, Known};
-use super::{History, NEVER_KNOWN};
+use super::{History, NEVER_KNOWN, Why};
 use crate::config::Config;
+use crate::diagnostic::Silencer;
 use crate::rules;
 use crate::source::Sources;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -131,21 +132,23 @@ impl Baselines {
         }
     }
 
-    /// Which of `found` are in the baseline of their unit.
-    pub(crate) fn covers<'c>(&mut self, found: &[Held], config_of: impl Fn(&str) -> &'c Config) -> Vec<bool> {
+    /// Which of `found` are in the baseline of their unit, with the reason that the entry gives.
+    pub(crate) fn covers<'c>(&mut self, found: &[Held], config_of: impl Fn(&str) -> &'c Config) -> Vec<Option<Why>> {
         let mut by_file: BTreeMap<Option<PathBuf>, Vec<usize>> = BTreeMap::new();
         for (at, (finding, _)) in found.iter().enumerate() {
             let file = self.file_for(config_of(&finding.subject.unit));
             by_file.entry(file).or_default().push(at);
         }
-        let mut covered = vec![false; found.len()];
+        let mut covered = vec![None; found.len()];
         for (file, places) in by_file {
             let Some(file) = file else { continue };
             let held: Vec<&Held> = places.iter().filter_map(|at| found.get(*at)).collect();
-            let known = self.open(&file).known.covers(&held);
-            for (at, known) in places.into_iter().zip(known) {
-                if let Some(covered) = covered.get_mut(at) {
-                    *covered = known;
+            let read = self.open(&file);
+            let known = read.known.covers(&held);
+            for (at, entry) in places.into_iter().zip(known) {
+                if let (Some(covered), Some(entry)) = (covered.get_mut(at), entry) {
+                    let reason = read.entries.get(entry).and_then(|entry| entry.reason.clone());
+                    *covered = Some((Silencer::Baseline(file.clone()), reason));
                 }
             }
         }

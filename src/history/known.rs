@@ -48,20 +48,29 @@ impl Known {
         known
     }
 
-    /// Which of `found` are known in all of their environments. A known finding with the same words is spent first,
-    /// so that of several with one fingerprint it is the changed one that is new.
-    pub(crate) fn covers(&mut self, found: &[&Held]) -> Vec<bool> {
+    /// Which of `found` are known in all of their environments, each with the number of the first that covers it.
+    /// A known finding with the same words is spent first, so that of several with one fingerprint it is the changed
+    /// one that is new.
+    pub(crate) fn covers(&mut self, found: &[&Held]) -> Vec<Option<usize>> {
         let fingerprints: Vec<String> = found.iter().map(|(finding, _)| finding.fingerprint()).collect();
         let mut open: Vec<Vec<&str>> = found.iter().map(|(_, names)| worlds(names)).collect();
+        let mut first: Vec<Option<usize>> = vec![None; found.len()];
         for exact in [true, false] {
-            for ((held, fingerprint), open) in found.iter().zip(&fingerprints).zip(&mut open) {
+            let places = open.iter_mut().zip(&mut first);
+            for ((held, fingerprint), (open, first)) in found.iter().zip(&fingerprints).zip(places) {
                 let message = exact.then_some(held.0.headline.as_str());
-                if !NEVER_KNOWN.contains(&held.0.rule) {
-                    open.retain(|world| !self.spend(fingerprint, world, message));
+                if NEVER_KNOWN.contains(&held.0.rule) {
+                    continue;
                 }
+                open.retain(|world| {
+                    let spent = self.spend(fingerprint, world, message);
+                    *first = first.or(spent);
+                    spent.is_none()
+                });
             }
         }
-        open.iter().map(Vec::is_empty).collect()
+        let covered = open.iter().zip(first);
+        covered.map(|(open, first)| first.filter(|_| open.is_empty())).collect()
     }
 
     /// Those that have covered nothing, in order.
@@ -72,7 +81,7 @@ impl Known {
         ids
     }
 
-    fn spend(&mut self, fingerprint: &str, world: &str, message: Option<&str>) -> bool {
+    fn spend(&mut self, fingerprint: &str, world: &str, message: Option<&str>) -> Option<usize> {
         let tickets = self.by_fingerprint.get_mut(fingerprint);
         let ticket = tickets.into_iter().flatten().find(|ticket| {
             let holds = ticket.environments.as_ref();
@@ -80,11 +89,10 @@ impl Known {
                 && holds.is_none_or(|names| names.iter().any(|name| name == world))
                 && !ticket.used.iter().any(|name| name == world)
         });
-        if let Some(ticket) = ticket {
+        ticket.map(|ticket| {
             ticket.used.push(world.to_owned());
-            return true;
-        }
-        false
+            ticket.id
+        })
     }
 }
 
@@ -115,7 +123,8 @@ mod tests {
     }
 
     fn covers(known: &[Held], found: &[Held]) -> Vec<bool> {
-        Known::of(known).covers(&found.iter().collect::<Vec<_>>())
+        let covering = Known::of(known).covers(&found.iter().collect::<Vec<_>>());
+        covering.iter().map(Option::is_some).collect()
     }
 
     #[test]

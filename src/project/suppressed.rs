@@ -4,10 +4,11 @@ use super::Judged;
 use crate::config::{Config, Configs};
 use crate::diagnostic::{Diagnostic, Suppressed};
 use crate::graph::{Graph, Resource};
+use crate::history::Why;
 use crate::judge::Policies;
 use crate::rules::{self, Rule};
 use crate::selection::{Selection, covers};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Sources};
 use crate::suppress::{Day, Policy, Suppressions, Written};
 use crate::{Options, frontend};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,7 +42,7 @@ pub(super) fn take_out(
     let mut silenced = Vec::new();
     for one in judged.iter_mut() {
         let mut kept = Vec::new();
-        let mut taken: BTreeMap<Reason, Vec<Diagnostic>> = BTreeMap::new();
+        let mut taken: BTreeMap<Why, Vec<Diagnostic>> = BTreeMap::new();
         for found in std::mem::take(&mut one.findings) {
             match suppressions.judge(found, &run) {
                 Ok(one) => taken.entry((one.by, one.reason)).or_default().push(one.finding),
@@ -65,33 +66,21 @@ pub(super) fn take_out(
     }
 }
 
-/// Where something is suppressed, and why.
-type Reason = (Span, Option<String>);
-
 /// One entry for what is one finding in several environments or calls and has one suppression.
 fn joined(
-    silenced: Vec<(Option<String>, BTreeMap<Reason, Vec<Diagnostic>>)>,
+    silenced: Vec<(Option<String>, BTreeMap<Why, Vec<Diagnostic>>)>,
     environments: usize,
     sources: &Sources,
 ) -> Vec<Suppressed> {
-    let mut by_reason: BTreeMap<Reason, Vec<(Option<String>, Vec<Diagnostic>)>> = BTreeMap::new();
+    let mut by_reason: BTreeMap<Why, Vec<(Option<String>, Vec<Diagnostic>)>> = BTreeMap::new();
     for (name, taken) in silenced {
         for (reason, findings) in taken {
             by_reason.entry(reason).or_default().push((name.clone(), findings));
         }
     }
-    let mut joined = Vec::new();
-    for ((by, reason), found) in by_reason {
-        let mut findings = super::of_environments(found, environments);
-        super::sort(&mut findings, sources);
-        joined.extend(super::join_calls(findings).into_iter().map(|finding| Suppressed {
-            finding,
-            reason: reason.clone(),
-            by,
-        }));
-    }
-    joined.sort_by_cached_key(|one| super::order(&one.finding, sources));
-    joined
+    let by_reason = by_reason.into_iter();
+    let findings = by_reason.map(|(why, found)| (why, super::of_environments(found, environments)));
+    super::silenced(findings.collect(), sources)
 }
 
 /// Adds the units of which something is declared in a file, or called from it.

@@ -10,6 +10,7 @@ use crate::source::{Position, SourceFile, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
+use unicode_width::UnicodeWidthChar;
 
 /// Labels beyond this many are not drawn.
 const MOST_LABELS: usize = 12;
@@ -267,7 +268,7 @@ impl LineWriter<'_> {
         let whole = text.get(content.clone()).unwrap_or("");
         // Counting characters of a huge line for each of its findings would be quadratic.
         let guarded = self.file.is_guarded();
-        if !guarded && (whole.len() <= self.room || (whole.len() <= 4 * self.room && width(whole) <= self.room)) {
+        if !guarded && whole.len() <= 4 * self.room && width(whole) <= self.room {
             return vec![content.clone()];
         }
         let mut starts: BTreeMap<usize, usize> = BTreeMap::new();
@@ -285,26 +286,19 @@ impl LineWriter<'_> {
         for (start, end) in starts {
             if guarded {
                 // What stands around the label may be a secret.
-                let length = text
-                    .get(start..end)
-                    .unwrap_or("")
-                    .chars()
-                    .take(room)
-                    .map(char::len_utf8)
-                    .sum::<usize>();
+                let (length, _) = fitting(text.get(start..end).unwrap_or("").chars(), room);
                 match kept.last_mut() {
                     Some(last) if start <= last.end => last.end = (start + length).max(last.end),
                     _ => kept.push(start..start + length),
                 }
                 continue;
             }
-            let marked = text.get(start..end).unwrap_or("").chars().take(room).count();
-            let before = (room - marked) / 3;
-            let from = text.get(content.start..start).map_or(start, |rest| {
-                start - rest.chars().rev().take(before).map(char::len_utf8).sum::<usize>()
-            });
+            let (_, marked) = fitting(text.get(start..end).unwrap_or("").chars(), room);
+            let before = text.get(content.start..start).unwrap_or("");
+            let (kept_before, columns) = fitting(before.chars().rev(), (room - marked) / 3);
+            let from = start - kept_before;
             let behind = text.get(start..content.end).unwrap_or("");
-            let to = start + behind.chars().take(room - before).map(char::len_utf8).sum::<usize>();
+            let to = start + fitting(behind.chars(), room - columns).0;
             match kept.last_mut() {
                 Some(last) if from <= last.end => last.end = to.max(last.end),
                 _ => kept.push(from..to),
@@ -315,7 +309,31 @@ impl LineWriter<'_> {
 }
 
 fn width(text: &str) -> usize {
-    text.chars().map(|c| if c == '\t' { TAB_WIDTH } else { 1 }).sum()
+    text.chars().map(columns).sum()
+}
+
+/// How many columns a terminal gives to `character` as it is drawn here.
+fn columns(character: char) -> usize {
+    match character {
+        '\t' => TAB_WIDTH,
+        // What is replaced stays visible.
+        _ if is_deceptive(character) => harmless(character).count(),
+        _ => character.width().unwrap_or(1),
+    }
+}
+
+/// How many bytes of `characters` fit into `room` columns, and how many columns they take.
+fn fitting(characters: impl Iterator<Item = char>, room: usize) -> (usize, usize) {
+    let (mut bytes, mut taken) = (0, 0);
+    for character in characters {
+        let next = taken + columns(character);
+        if next > room {
+            break;
+        }
+        bytes += character.len_utf8();
+        taken = next;
+    }
+    (bytes, taken)
 }
 
 /// `character`, or, where a terminal would obey it, something visible of the same length in bytes.

@@ -3,7 +3,8 @@
 use super::{Report, markdown, place, printable};
 use crate::diagnostic::{Diagnostic, Severity};
 
-/// The findings as commands, most severe first: Actions shows the first ten of each kind alone.
+/// The findings as commands, most severe first: Actions shows the first ten of each kind alone. What is suppressed
+/// would annotate lines that somebody has decided on, so that only the summary shows it.
 pub fn render(report: &Report<'_>) -> String {
     let mut text = String::new();
     for error in report.errors {
@@ -17,7 +18,7 @@ pub fn render(report: &Report<'_>) -> String {
 
 /// What is appended to `$GITHUB_STEP_SUMMARY`.
 pub fn step_summary(report: &Report<'_>) -> String {
-    markdown::summary(report)
+    markdown::summary(report) + &markdown::silenced(report)
 }
 
 fn command(report: &Report<'_>, found: &Diagnostic) -> String {

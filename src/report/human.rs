@@ -5,12 +5,12 @@
 use super::excerpt::{Excerpt, TAB_WIDTH};
 use super::{Report, links, printable, prose};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::Sources;
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan,
     SpanContents, ThemeCharacters, ThemeStyles,
 };
 use std::fmt::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 /// Below this a snippet shows nothing useful.
 const LEAST_WIDTH: usize = 40;
@@ -45,9 +45,9 @@ pub fn render(report: &Report<'_>, style: Style) -> String {
     let mut text = String::new();
     for found in report.findings {
         if style.graphics {
-            draw(&mut text, report.sources, found, style);
+            draw(&mut text, report, found, style);
         } else {
-            prose::write_linked(&mut text, report.sources, found, style.links);
+            prose::write_linked(&mut text, report, found, style.links);
         }
         text.push('\n');
     }
@@ -55,13 +55,14 @@ pub fn render(report: &Report<'_>, style: Style) -> String {
     if style.unicode { text } else { in_ascii(&text) }
 }
 
-fn draw(text: &mut String, sources: &Sources, found: &Diagnostic, style: Style) {
+fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style) {
     let ellipsis = if style.unicode { "…" } else { "..." };
-    let mut excerpt = Excerpt::new(sources, found.labels(), style.width - GUTTER, ellipsis);
+    let mut excerpt = Excerpt::new(report.sources, found.labels(), style.width - GUTTER, ellipsis);
     for group in &mut excerpt.groups {
         group.name = links::to_file(&group.name, &group.file, style.links);
     }
-    let drawing = Drawing { excerpt, found };
+    let rule = links::to_page(found.rule, report.page(found.rule).filter(|_| style.links));
+    let drawing = Drawing { excerpt, found, rule };
     let handler = GraphicalReportHandler::new_themed(theme(style))
         .with_links(false)
         .with_width(style.width)
@@ -72,7 +73,7 @@ fn draw(text: &mut String, sources: &Sources, found: &Diagnostic, style: Style) 
     if handler.render_report(text, &drawing).is_err() {
         // What cannot be drawn is still said.
         text.truncate(start);
-        prose::write(text, sources, found);
+        prose::write(text, report, found);
         return;
     }
     for (name, note) in prose::notes(found, drawing.excerpt.left_out) {
@@ -90,7 +91,7 @@ fn write_note(text: &mut String, name: &str, note: &str, style: Style) {
     let _ = write!(text, "  {on}{name}:{off}");
     let mut column = name.len() + 3;
     for word in note.split(' ') {
-        let width = word.chars().count() + 1;
+        let width = word.width() + 1;
         if column + width > style.width && column > prose::INDENT {
             let _ = write!(text, "\n{:1$}", "", prose::INDENT - 1);
             column = prose::INDENT - 1;
@@ -145,6 +146,8 @@ fn in_ascii(text: &str) -> String {
 struct Drawing<'a> {
     excerpt: Excerpt,
     found: &'a Diagnostic,
+    /// Its rule, perhaps as a link.
+    rule: String,
 }
 
 impl fmt::Display for Drawing<'_> {
@@ -157,7 +160,7 @@ impl std::error::Error for Drawing<'_> {}
 
 impl miette::Diagnostic for Drawing<'_> {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(format!("{}[{}]", self.found.severity, self.found.rule)))
+        Some(Box::new(format!("{}[{}]", self.found.severity, self.rule)))
     }
 
     fn severity(&self) -> Option<miette::Severity> {

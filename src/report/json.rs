@@ -1,7 +1,7 @@
 //! One JSON object, of the same shape whatever the outcome. Version 1; fields are only ever added.
 
 use super::Report;
-use crate::diagnostic::{Diagnostic, Label, NotEvaluated, Severity, Suppressed};
+use crate::diagnostic::{Diagnostic, Edit, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::source::{Sources, Span};
 use serde::Serialize;
 
@@ -31,6 +31,8 @@ pub(super) struct Summary {
     templates: usize,
     stacks: usize,
     services: usize,
+    plans: usize,
+    states: usize,
     not_fully_judged: usize,
 }
 
@@ -61,20 +63,36 @@ pub(super) struct Finding<'a> {
     help: Option<&'a str>,
     when: Option<&'a str>,
     calls: &'a [String],
-    /// No rule offers edits yet.
-    edits: [(); 0],
+    fix: Option<ShownFix<'a>>,
+    edits: Vec<ShownEdit<'a>>,
     /// No rule draws a timeline yet.
     timeline: Option<()>,
     fingerprint: String,
 }
 
-/// A finding that is none, with what says so.
+/// What the edits do together.
+#[derive(Serialize)]
+struct ShownFix<'a> {
+    title: &'a str,
+    safety: &'static str,
+}
+
+#[derive(Serialize)]
+struct ShownEdit<'a> {
+    #[serde(flatten)]
+    place: Place,
+    text: &'a str,
+}
+
+/// A finding that is none, with what says so: one of the last three.
 #[derive(Serialize)]
 pub(super) struct Silenced<'a> {
     #[serde(flatten)]
     finding: Finding<'a>,
     reason: Option<&'a str>,
-    suppression: Place,
+    suppression: Option<Place>,
+    baseline: Option<String>,
+    since: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -143,6 +161,8 @@ pub(super) fn summary(report: &Report<'_>) -> Summary {
         templates: report.units.templates,
         stacks: report.units.stacks,
         services: report.units.services,
+        plans: report.units.plans,
+        states: report.units.states,
         not_fully_judged: super::summary::open_resources(report.not_evaluated),
     }
 }
@@ -161,17 +181,41 @@ pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'
         help: found.help.as_deref(),
         when: found.when.as_deref(),
         calls: &found.calls,
-        edits: [],
+        fix: found.fix.as_ref().map(|fix| ShownFix {
+            title: &fix.title,
+            safety: fix.safety.name(),
+        }),
+        edits: found
+            .fix
+            .iter()
+            .flat_map(|fix| &fix.edits)
+            .map(|edit| shown_edit(edit, sources))
+            .collect(),
         timeline: None,
         fingerprint: found.fingerprint(),
     }
 }
 
 pub(super) fn silenced<'a>(one: &'a Suppressed, sources: &Sources) -> Silenced<'a> {
-    Silenced {
+    let mut silenced = Silenced {
         finding: finding(&one.finding, sources),
         reason: one.reason.as_deref(),
-        suppression: place(one.by, sources),
+        suppression: None,
+        baseline: None,
+        since: None,
+    };
+    match &one.by {
+        Silencer::Suppression(span) => silenced.suppression = Some(place(*span, sources)),
+        Silencer::Baseline(file) => silenced.baseline = Some(sources.name_of(file)),
+        Silencer::Since(name) => silenced.since = Some(name),
+    }
+    silenced
+}
+
+fn shown_edit<'a>(edit: &'a Edit, sources: &Sources) -> ShownEdit<'a> {
+    ShownEdit {
+        place: place(edit.span, sources),
+        text: &edit.text,
     }
 }
 

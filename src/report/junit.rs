@@ -1,7 +1,10 @@
-//! `JUnit` XML: a suite a file, a failed test a finding, a skipped one for what could not be judged.
+//! `JUnit` XML: a suite a file, a failed test a finding, a skipped one for what could not be judged or is suppressed.
 
 use super::markup::escaped;
+use super::suppressed::{Paths, why};
 use super::{Report, prose};
+use crate::diagnostic::Subject;
+use crate::source::Span;
 use std::collections::BTreeMap;
 
 /// What the suites of files are packaged as.
@@ -19,36 +22,42 @@ struct Suite {
 /// The report as test suites.
 pub fn render(report: &Report<'_>) -> String {
     let mut suites: BTreeMap<String, Suite> = BTreeMap::new();
-    for found in report.findings {
-        let file = report.sources.file(found.primary().span.file);
-        let suite = suites.entry(file.name().to_owned()).or_default();
+    let mut add = |at: Span, rule: &str, subject: &Subject, content: &str| {
+        let name = report.sources.file(at.file).name().to_owned();
+        let case = format!(
+            "    <testcase name=\"{} {}\" classname=\"{}\">\n      {content}\n    </testcase>\n",
+            escaped(rule),
+            escaped(&subject.address),
+            escaped(&name),
+        );
+        let suite = suites.entry(name).or_default();
         suite.tests += 1;
-        suite.failures += 1;
+        suite.cases.push_str(&case);
+        if content.starts_with("<skipped") {
+            suite.skipped += 1;
+        } else {
+            suite.failures += 1;
+        }
+    };
+    for found in report.findings {
         let mut body = String::new();
-        prose::write(&mut body, report.sources, found);
+        prose::write(&mut body, report, found);
         let lines: Vec<String> = body.lines().map(escaped).collect();
-        suite.cases.push_str(&format!(
-            "    <testcase name=\"{} {}\" classname=\"{}\">\n      <failure message=\"{}\" type=\"{}\">{}</failure>\n    </testcase>\n",
-            escaped(found.rule),
-            escaped(&found.subject.address),
-            escaped(file.name()),
-            escaped(&found.headline),
-            found.severity,
-            lines.join("\n"),
-        ));
+        let (message, kind) = (escaped(&found.headline), found.severity);
+        let failure = format!(
+            "<failure message=\"{message}\" type=\"{kind}\">{}</failure>",
+            lines.join("\n")
+        );
+        add(found.primary().span, found.rule, &found.subject, &failure);
+    }
+    let skipped = |message: &str| format!("<skipped message=\"{}\"/>", escaped(message));
+    for one in report.silenced() {
+        let (found, why) = (&one.finding, why(one, report.sources, Paths::Named));
+        let message = format!("suppressed ({why}): {}", found.headline);
+        add(found.primary().span, found.rule, &found.subject, &skipped(&message));
     }
     for entry in report.not_evaluated {
-        let file = report.sources.file(entry.span.file);
-        let suite = suites.entry(file.name().to_owned()).or_default();
-        suite.tests += 1;
-        suite.skipped += 1;
-        suite.cases.push_str(&format!(
-            "    <testcase name=\"{} {}\" classname=\"{}\">\n      <skipped message=\"{}\"/>\n    </testcase>\n",
-            escaped(entry.rule),
-            escaped(&entry.subject.address),
-            escaped(file.name()),
-            escaped(&entry.reason),
-        ));
+        add(entry.span, entry.rule, &entry.subject, &skipped(&entry.reason));
     }
     if !report.errors.is_empty() || suites.is_empty() {
         suites.insert(PACKAGE.to_owned(), run(report.errors));

@@ -1,12 +1,21 @@
-//! Links that terminals follow (OSC 8): a path that opens its file.
+//! Links that terminals follow (OSC 8): a path that opens its file, a rule that opens its page.
 
 use super::place::file_uri;
 use crate::source::SourceFile;
 
 /// `text` as a link to `file`, where `wanted` and the file has an absolute path.
 pub(super) fn to_file(text: &str, file: &SourceFile, wanted: bool) -> String {
-    match file_uri(&file.path().to_string_lossy()).filter(|_| wanted) {
-        Some(uri) => format!("\u{1b}]8;;{uri}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
+    linked(text, file_uri(&file.path().to_string_lossy()).filter(|_| wanted))
+}
+
+/// `rule` as a link to its page, where that has an address.
+pub(super) fn to_page(rule: &str, page: Option<String>) -> String {
+    linked(rule, page)
+}
+
+fn linked(text: &str, address: Option<String>) -> String {
+    match address {
+        Some(address) => format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
         None => text.to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! What comes out of files must neither format the page, nor mention people, nor refer to issues.
 
+use super::suppressed::{Paths, why};
 use super::{Report, Topology, counted, printable, summary};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
@@ -22,16 +23,53 @@ pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
         units.entry(&drawing.unit).or_default();
     }
     let count = units.len();
+    let silenced = silenced(report);
     for (at, (name, findings)) in units.into_iter().enumerate() {
         let charts = drawings.iter().filter(|drawing| drawing.unit == name);
         let unit = unit(report, name, &findings, charts);
-        if text.len() + unit.len() > MOST_BYTES {
+        if text.len() + unit.len() > MOST_BYTES - silenced.len() {
             text.push_str(&format!("\nLeft out for length: {}.\n", counted(count - at, "unit")));
             break;
         }
         text.push_str(&unit);
     }
-    text
+    text + &silenced
+}
+
+/// What is kept from being a finding, as a table in a fold; empty where there is nothing to show.
+pub(super) fn silenced(report: &Report<'_>) -> String {
+    let all = report.silenced();
+    if all.is_empty() {
+        return String::new();
+    }
+    let title = counted(all.len(), "suppressed finding");
+    let mut text = format!("\n<details><summary>{title}</summary>\n\n");
+    text.push_str("| severity | rule | place | finding | suppressed |\n| --- | --- | --- | --- | --- |\n");
+    let mut shown = 0;
+    for one in all.iter().take(MOST_ROWS) {
+        let row = row(report, &one.finding, &[&why(one, report.sources, Paths::Named)]);
+        if text.len() + row.len() > MOST_BYTES / 4 {
+            break;
+        }
+        text.push_str(&row);
+        shown += 1;
+    }
+    if shown < all.len() {
+        text.push_str(&format!("\nand {} more\n", all.len() - shown));
+    }
+    text + "\n</details>\n"
+}
+
+/// A row of a table: the finding, and further cells.
+fn row(report: &Report<'_>, found: &Diagnostic, further: &[&str]) -> String {
+    let cells = [
+        found.severity.to_string(),
+        code(found.rule),
+        code(&place(report, found)),
+        inline(&found.headline),
+    ];
+    let cells = cells.into_iter().chain(further.iter().map(|text| inline(text)));
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
 /// Heading, errors and the table.
@@ -51,13 +89,7 @@ pub(super) fn summary(report: &Report<'_>) -> String {
     text.push_str("\n| severity | rule | place | finding |\n| --- | --- | --- | --- |\n");
     let mut shown = 0;
     for found in report.by_severity().into_iter().take(MOST_ROWS) {
-        let row = format!(
-            "| {} | {} | {} | {} |\n",
-            found.severity,
-            code(found.rule),
-            code(&place(report, found)),
-            inline(&found.headline)
-        );
+        let row = row(report, found, &[]);
         if text.len() + row.len() > MOST_BYTES / 2 {
             break;
         }
@@ -101,6 +133,7 @@ fn unit<'a>(
         for (name, note) in notes {
             list.extend(note.iter().map(|note| format!("- {name}: {}\n", inline(note))));
         }
+        list.extend(super::prose::fix(found).map(|fix| format!("- fix: {}\n", inline(&fix))));
         for label in found.labels().iter().filter(|label| !label.primary) {
             let file = report.sources.file(label.span.file);
             let line = file.position(label.span.start as usize).line;

@@ -2,17 +2,30 @@
 
 use crate::source::{Position, SourceFile, Span};
 
-/// The first line of a span: what annotations can show.
+/// A span in lines and columns.
 pub(super) struct Region {
     /// Where it begins.
     pub(super) start: Position,
-    /// One past its last character, on the same line.
+    /// One past its last character.
     pub(super) end: Position,
     /// The columns once more, in bytes from 1.
     pub(super) byte_columns: (usize, usize),
 }
 
-/// `span` up to the end of its first line.
+/// All of `span`, as what takes its place needs it.
+pub(super) fn whole(file: &SourceFile, span: Span) -> Region {
+    let text = file.text();
+    let start = text.floor_char_boundary((span.start as usize).min(text.len()));
+    let end = text.floor_char_boundary((span.end as usize).min(text.len())).max(start);
+    let column = |at: usize| at - file.line_range(file.line_index(at)).start + 1;
+    Region {
+        start: file.position(start),
+        end: file.position(end),
+        byte_columns: (column(start), column(end)),
+    }
+}
+
+/// `span` up to the end of its first line: what annotations can show.
 pub(super) fn region(file: &SourceFile, span: Span) -> Region {
     let text = file.text();
     let start = text.floor_char_boundary((span.start as usize).min(text.len()));

@@ -1,27 +1,22 @@
 //! A finding in words alone: for `NO_GRAPHICS`, screen readers and whatever cannot be drawn.
 
-use super::{links, printable};
+use super::{Report, links, printable};
 use crate::diagnostic::Diagnostic;
-use crate::source::Sources;
 use std::fmt::Write;
 
 /// How far the second line of a note is indented.
 pub(super) const INDENT: usize = 8;
 
 /// Appends `found`: what, where, why, and what to do.
-pub(super) fn write(text: &mut String, sources: &Sources, found: &Diagnostic) {
-    write_linked(text, sources, found, false);
+pub(super) fn write(text: &mut String, report: &Report<'_>, found: &Diagnostic) {
+    write_linked(text, report, found, false);
 }
 
-/// Likewise, with paths as links where they are `linked`.
-pub(super) fn write_linked(text: &mut String, sources: &Sources, found: &Diagnostic, linked: bool) {
-    let _ = writeln!(
-        text,
-        "{}[{}]: {}",
-        found.severity,
-        found.rule,
-        printable(&found.headline)
-    );
+/// Likewise, with the rule and paths as links where they are `linked`.
+pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagnostic, linked: bool) {
+    let sources = report.sources;
+    let rule = links::to_page(found.rule, report.page(found.rule).filter(|_| linked));
+    let _ = writeln!(text, "{}[{rule}]: {}", found.severity, printable(&found.headline));
     for label in found.labels() {
         let file = sources.file(label.span.file);
         let at = file.position(label.span.start as usize);
@@ -57,11 +52,18 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
     for (name, note) in optional {
         notes.extend(note.as_ref().map(|note| (name, printable(note))));
     }
+    notes.extend(fix(found).map(|fix| ("fix", printable(&fix))));
     if !found.calls.is_empty() {
         notes.insert(0, ("for", calls(&found.calls)));
     }
     notes.push(("explain", format!("sqslint explain {}", found.rule)));
     notes
+}
+
+/// What sqslint can do about it, and the flag that asks for that.
+pub(super) fn fix(found: &Diagnostic) -> Option<String> {
+    let fix = found.fix.as_ref()?;
+    Some(format!("{} (`{}`)", fix.title, fix.safety.flags()))
 }
 
 /// The resources that share the finding; the first few by name.

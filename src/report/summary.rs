@@ -1,7 +1,7 @@
 //! The last line of a run: what was found in how much, and what could not be judged.
 
 use super::{Report, Units, counted, printable};
-use crate::diagnostic::{NotEvaluated, Severity};
+use crate::diagnostic::{NotEvaluated, Severity, Silencer, Suppressed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -14,8 +14,18 @@ pub fn render(report: &Report<'_>) -> String {
         None => format!("sqslint: {}, as there was nothing to check", findings(report)),
         Some(units) => format!("sqslint: {} in {units}", findings(report)),
     };
-    if !report.suppressed.is_empty() {
-        let _ = write!(line, " ({} suppressed)", report.suppressed.len());
+    let written = |one: &&Suppressed| matches!(one.by, Silencer::Suppression(_));
+    let counts = [
+        (report.suppressed.iter().filter(written).count(), "suppressed"),
+        (
+            report.findings.iter().filter(|found| found.fix.is_some()).count(),
+            "fixable",
+        ),
+    ];
+    let counts = counts.into_iter().filter(|&(count, _)| count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    if !counts.is_empty() {
+        let _ = write!(line, " ({})", counts.join(", "));
     }
     let open = open_resources(report.not_evaluated);
     if open > 0 {

@@ -1,37 +1,74 @@
-//! What suppressions silence, one line each: for the reports that people read, behind the findings.
+//! What is kept from being a finding, and by what: in words, and for the reports that people read in lines.
 
 use super::{Report, printable};
+use crate::diagnostic::{Silencer, Suppressed};
+use crate::source::{SourceFile, Sources};
 use std::fmt::Write;
+use std::path::Path;
 
-/// A line for each, where that is asked for.
+/// How paths are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paths {
+    /// For people: relative to the working directory.
+    Shown,
+    /// For machines: relative to the repository.
+    Named,
+}
+
+impl Paths {
+    fn file(self, file: &SourceFile) -> &str {
+        match self {
+            Paths::Shown => file.shown(),
+            Paths::Named => file.name(),
+        }
+    }
+
+    fn path(self, path: &Path, sources: &Sources) -> String {
+        match self {
+            Paths::Shown => sources.shown_of(path),
+            Paths::Named => sources.name_of(path),
+        }
+    }
+}
+
+/// A line for each, behind the findings, where that is asked for.
 pub(super) fn render(report: &Report<'_>) -> String {
     let mut text = String::new();
-    for one in report.suppressed.iter().filter(|_| report.show_suppressed) {
+    for one in report.silenced() {
         let span = one.finding.primary().span;
         let file = report.sources.file(span.file);
         let at = file.position(span.start as usize);
-        let by_file = report.sources.file(one.by.file);
-        let by = by_file.position(one.by.start as usize).line;
-        let by = if one.by.file == span.file {
-            format!("line {by}")
-        } else {
-            format!("{}:{by}", printable(by_file.shown()))
-        };
-        let reason = one
-            .reason
-            .as_deref()
-            .map_or_else(String::new, |reason| format!(": {}", printable(reason)));
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{}:{}:{}: suppressed {}[{}] {} ({by}{reason})",
+            "{}:{}:{}: suppressed {}[{}] {} ({})",
             printable(file.shown()),
             at.line,
             at.column,
             one.finding.severity,
             one.finding.rule,
             printable(&one.finding.headline),
+            why(one, report.sources, Paths::Shown),
         );
     }
     text
+}
+
+/// What silences it, and the reason: `line 2: polled by one worker`.
+pub(super) fn why(one: &Suppressed, sources: &Sources, paths: Paths) -> String {
+    let by = match &one.by {
+        Silencer::Suppression(span) => {
+            let file = sources.file(span.file);
+            let line = file.position(span.start as usize).line;
+            if span.file == one.finding.primary().span.file {
+                format!("line {line}")
+            } else {
+                format!("{}:{line}", paths.file(&file))
+            }
+        }
+        Silencer::Baseline(file) => format!("in the baseline `{}`", paths.path(file, sources)),
+        Silencer::Since(name) => format!("not new since `{name}`"),
+    };
+    let reason = one.reason.iter().map(|reason| format!(": {reason}"));
+    printable(&reason.fold(by, |by, reason| by + &reason))
 }

@@ -1,109 +1,15 @@
-//! Every format over one hostile report: a snapshot of each, and each against its schema.
+//! Every format over one report in which everything is, and hostile besides: a snapshot of each, and each against its
+//! schema.
 #![allow(clippy::unwrap_used)]
 
-use super::human::Style;
+use super::example::{HOSTILE, with, without};
 use super::{
-    Report, Topology, Units, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, markdown,
-    rdjson, sarif, statistics,
+    Report, Topology, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, markdown, rdjson,
+    sarif, statistics,
 };
-use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
-use crate::source::{Sources, Span};
 use roxmltree::Node;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-/// What names and values may hold that a format must not pass on as it is.
-const HOSTILE: &str =
-    "]]>\u{1b}[2J<script>alert('1')</script>::error::%0A\r\n\t`|@team 日本 \"&amp; [x](y) \u{202e}\u{fffe}";
-const TEXT: &str = "resource \"aws_sqs_queue\" \"ör\" {\r\n\tvisibility_timeout_seconds = \"]]><script>::error::\"\r\n}\r\n日本 = [\r\n  1,\r\n]\r\n";
-
-fn subject(address: &str) -> Subject {
-    Subject {
-        unit: "infra, <b>".to_owned(),
-        address: address.to_owned(),
-        attribute: "visibility_timeout",
-    }
-}
-
-fn find(sources: &Sources, path: &str, marked: &str) -> Span {
-    let file = sources.add(Path::new(path), TEXT);
-    let start = TEXT.find(marked).unwrap();
-    Span::new(file, start..start + marked.len())
-}
-
-/// A plain finding over two files, one over several lines, and one that is hostile throughout.
-fn findings(sources: &Sources) -> Vec<Diagnostic> {
-    let main = "infra/main.tf";
-    let plain = Diagnostic::new(
-        "visibility-timeout-below-function-timeout",
-        Severity::Error,
-        subject("aws_sqs_queue.orders[\"a\"]"),
-        "`aws_sqs_queue.orders[\"a\"]` hides a message for 30 s",
-        find(sources, main, "visibility_timeout_seconds"),
-        "30 s",
-    )
-    .label(find(sources, "infra/functions.tf", "[\r\n  1,\r\n]"), "[300] s")
-    .calculation("6 × 300 s + 0 s = 1800 s")
-    .help("set `visibility_timeout_seconds` to at least 1800");
-    let lines = Diagnostic::new(
-        "redrive-policy-missing",
-        Severity::Warning,
-        subject("aws_sqs_queue.日本"),
-        "`aws_sqs_queue.日本` has no redrive policy",
-        find(sources, main, "日本 = [\r\n  1,\r\n]"),
-        "",
-    )
-    .when(Some("`var.a` is true".to_owned()));
-    let hostile = Diagnostic::new(
-        "queue-attribute-out-of-range",
-        Severity::Info,
-        subject(HOSTILE),
-        HOSTILE,
-        find(sources, "infra/a,b:c%]]>'<x>.tf", "\"]]><script>::error::\""),
-        HOSTILE,
-    )
-    .label(find(sources, main, "}"), HOSTILE)
-    .calculation(HOSTILE)
-    .help(HOSTILE)
-    .when(Some(HOSTILE.to_owned()));
-    vec![hostile, plain.clone(), plain, lines]
-}
-
-fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
-    let sources = Sources::default();
-    let findings = findings(&sources);
-    let not_evaluated = [NotEvaluated {
-        rule: "visibility-timeout-too-short",
-        subject: subject(HOSTILE),
-        reason: HOSTILE.to_owned(),
-        span: find(&sources, "infra/main.tf", "resource"),
-    }];
-    ask(&Report {
-        sources: &sources,
-        findings: &findings,
-        suppressed: &[],
-        show_suppressed: false,
-        not_evaluated: &not_evaluated,
-        errors: &[HOSTILE.to_owned()],
-        units: &Units {
-            modules: 1,
-            ..Units::default()
-        },
-    })
-}
-
-/// A report in which all is well.
-fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
-    ask(&Report {
-        sources: &Sources::default(),
-        findings: &[],
-        suppressed: &[],
-        show_suppressed: false,
-        not_evaluated: &[],
-        errors: &[],
-        units: &Units::default(),
-    })
-}
 
 fn drawings() -> Vec<Topology> {
     vec![Topology {
@@ -112,6 +18,30 @@ fn drawings() -> Vec<Topology> {
         svg: "<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_owned(),
     }]
 }
+
+const FULL: human::Style = human::Style {
+    width: 100,
+    color: false,
+    unicode: true,
+    graphics: true,
+    links: false,
+};
+
+/// All formats, by name.
+const FORMATS: [(&str, fn(&Report<'_>) -> String); 12] = [
+    ("full", |report| human::render(report, FULL)),
+    ("concise", concise::render),
+    ("json", json::render),
+    ("json-lines", json_lines::render),
+    ("sarif", sarif::render),
+    ("github", github::render),
+    ("gitlab", gitlab::render),
+    ("junit", junit::render),
+    ("checkstyle", checkstyle::render),
+    ("rdjson", rdjson::render),
+    ("markdown", |report| markdown::render(report, &drawings())),
+    ("html", |report| html::render(report, &drawings())),
+];
 
 fn schema(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas").join(name)
@@ -147,6 +77,98 @@ fn assert_harmless(text: &str) {
 }
 
 #[test]
+fn every_format_says_it_in_its_way() {
+    for (name, render) in FORMATS {
+        let mut text = versionless(&with(render));
+        if name == "sarif" {
+            // The pages are long, and not what this is about.
+            let mut log: Value = serde_json::from_str(&text).unwrap();
+            log["runs"][0]["tool"]["driver"]["rules"]
+                .as_array_mut()
+                .unwrap()
+                .truncate(0);
+            text = serde_json::to_string_pretty(&log).unwrap();
+        }
+        if let Some((_, body)) = text.split_once("</head>") {
+            text = body.to_owned();
+        }
+        insta::assert_snapshot!(name, text);
+    }
+}
+
+#[test]
+fn what_is_suppressed_is_left_out_unless_asked_for() {
+    for (name, render) in FORMATS {
+        let text = with(|report| {
+            render(&Report {
+                show_suppressed: false,
+                ..*report
+            })
+        });
+        let always = ["json", "json-lines"].contains(&name);
+        assert_eq!(text.contains("is left as it is"), always, "{name}");
+        // Where it would be taken for a finding it is never shown.
+        let never = ["github", "gitlab", "checkstyle", "rdjson"].contains(&name);
+        assert_eq!(with(render).contains("is left as it is"), !never, "{name}");
+    }
+    assert!(with(github::step_summary).contains("is left as it is"));
+}
+
+/// The strings of a document that hold something hostile, whole.
+fn hostile_strings(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.contains("alert(") => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| hostile_strings(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| hostile_strings(field, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_format_obeys_what_files_hold() {
+    for (name, render) in FORMATS {
+        let text = with(render);
+        match name {
+            "json" | "json-lines" | "sarif" | "gitlab" | "rdjson" => {
+                // Escaped, not altered: programs get what the files hold.
+                assert!(!text.contains(|c: char| c != '\n' && c.is_ascii_control()), "{name}");
+                let documents = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+                let mut strings = Vec::new();
+                documents.for_each(|document| hostile_strings(&document.unwrap(), &mut strings));
+                assert!(!strings.is_empty(), "{name}");
+                if name.starts_with("json") {
+                    assert!(strings.iter().all(|text| text.contains(HOSTILE)), "{name}");
+                }
+            }
+            _ => assert_harmless(&text),
+        }
+        match name {
+            "concise" => assert!(text.lines().all(|line| line.contains(".tf:")), "{text}"),
+            "github" => assert!(text.lines().all(|line| line.starts_with("::")), "{text}"),
+            // What is no markup is text.
+            "junit" | "checkstyle" => {
+                let document = roxmltree::Document::parse(&text).unwrap();
+                let values = document.descendants().flat_map(|node| node.attributes());
+                assert!(
+                    values
+                        .map(|value| value.value())
+                        .any(|value| value.contains("]]>\\u{1b}[2J<script>"))
+                );
+            }
+            "markdown" => {
+                let markup = ["<script", "@team", "[x](y)"];
+                assert!(!markup.iter().any(|markup| text.contains(markup)), "{text}");
+                let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+                let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+                assert!(rows.iter().all(|row| [5, 6].contains(&bars(row))), "{rows:#?}");
+            }
+            "html" => assert!(!text.contains("<script") && !text.contains("alert('"), "{text}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
 fn json_is_valid() {
     let document = check("report.json", json::render);
     assert_eq!(document["findings"].as_array().unwrap().len(), 4);
@@ -161,22 +183,19 @@ fn json_lines_are_valid() {
         }
         assert_eq!(records.last().unwrap()["type"], "summary");
     }
-    insta::assert_snapshot!(versionless(&with(json_lines::render)));
 }
 
 #[test]
 fn sarif_is_valid() {
-    let mut document = check("sarif-2.1.0.json", sarif::render);
-    // The pages are long, and not what this is about.
-    let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array_mut().unwrap();
+    let document = check("sarif-2.1.0.json", sarif::render);
+    let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
     assert_eq!(rules.len(), crate::rules::RULES.len());
-    assert!(rules.iter().all(|rule| {
-        rule["help"]["markdown"]
-            .as_str()
-            .is_some_and(|page| page.starts_with("# "))
-    }));
-    rules.clear();
-    insta::assert_snapshot!(versionless(&serde_json::to_string_pretty(&document).unwrap()));
+    for rule in rules {
+        assert!(rule["help"]["markdown"].as_str().unwrap().starts_with("# "));
+        let id = rule["id"].as_str().unwrap();
+        let (_, name) = rule["helpUri"].as_str().unwrap().rsplit_once('/').unwrap();
+        assert_eq!(name, format!("{id}.md"));
+    }
 }
 
 #[test]
@@ -208,7 +227,6 @@ fn gitlab_is_valid() {
     fingerprints.sort();
     fingerprints.dedup();
     assert_eq!(fingerprints.len(), 4, "each fingerprint once");
-    insta::assert_snapshot!(with(gitlab::render));
 }
 
 #[test]
@@ -216,7 +234,6 @@ fn rdjson_is_valid() {
     let document = check("rdjson.json", rdjson::render);
     // Bytes, not characters: the quoted value stands behind a tab.
     assert_eq!(document["diagnostics"][0]["location"]["range"]["start"]["column"], 31);
-    insta::assert_snapshot!(with(rdjson::render));
 }
 
 /// What an element may have: attributes that it must have, others, and children.
@@ -315,7 +332,6 @@ fn junit_is_valid() {
             }
         }
     }
-    insta::assert_snapshot!(with(junit::render));
 }
 
 #[test]
@@ -323,7 +339,6 @@ fn checkstyle_is_valid() {
     assert_xml(&without(checkstyle::render), CHECKSTYLE, "checkstyle");
     let text = with(checkstyle::render);
     assert_xml(&text, CHECKSTYLE, "checkstyle");
-    insta::assert_snapshot!(text);
 }
 
 #[test]
@@ -347,7 +362,6 @@ fn github_commands_are_one_line_each() {
             "{names:?}"
         );
     }
-    insta::assert_snapshot!(text);
 }
 
 #[test]
@@ -356,7 +370,6 @@ fn markdown_holds_no_markup_of_others() {
     assert_harmless(&text);
     assert!(!text.contains("<script>"), "{text}");
     assert!(!text.contains("@team"), "{text}");
-    insta::assert_snapshot!(text);
     insta::assert_snapshot!(without(|report| markdown::render(report, &[])));
 }
 
@@ -369,79 +382,11 @@ fn html_is_well_formed_and_runs_nothing() {
     let (_, body) = text.split_once("<body>").unwrap();
     let (body, _) = body.split_once("</body>").unwrap();
     roxmltree::Document::parse(&format!("<body>{body}</body>")).unwrap();
-    assert!(
-        !body.contains("http") || body.matches("http").count() == 1,
-        "it loads nothing"
-    );
-    insta::assert_snapshot!(versionless(&format!("<body>{body}</body>")));
+    assert_eq!(body.matches("http").count(), 1, "it loads nothing: that is a namespace");
 }
 
 #[test]
 fn statistics_count_by_rule() {
     insta::assert_snapshot!(with(statistics::render));
     assert_eq!(without(statistics::render), "");
-}
-
-const STYLE: Style = Style {
-    width: 80,
-    color: false,
-    unicode: true,
-    graphics: true,
-    links: false,
-};
-
-#[test]
-fn narrow_terminals_are_not_overrun() {
-    let sources = Sources::default();
-    // Without the hostile one, whose words are longer than a narrow line.
-    let findings = findings(&sources).split_off(1);
-    for width in [40, 50, 60] {
-        let report = Report {
-            sources: &sources,
-            findings: &findings,
-            suppressed: &[],
-            show_suppressed: false,
-            not_evaluated: &[],
-            errors: &[],
-            units: &Units::default(),
-        };
-        let text = human::render(&report, Style { width, ..STYLE });
-        for line in text.lines() {
-            let is_word = line.trim().split(' ').count() <= 2;
-            assert!(line.chars().count() <= width || is_word, "{width}: {line}\n{text}");
-        }
-        if width == 40 {
-            insta::assert_snapshot!(text);
-        }
-    }
-}
-
-#[test]
-fn paths_are_links_where_they_are_asked_for() {
-    let sources = Sources::default();
-    let path = "/repository/a b.tf";
-    let file = sources.add(Path::new(path), TEXT);
-    let span = Span::new(file, 0..8);
-    let found = [Diagnostic::new("r", Severity::Error, subject("a"), "h", span, "l")];
-    let report = Report {
-        sources: &sources,
-        findings: &found,
-        suppressed: &[],
-        show_suppressed: false,
-        not_evaluated: &[],
-        errors: &[],
-        units: &Units::default(),
-    };
-    let link = format!("\u{1b}]8;;file:///repository/a%20b.tf\u{1b}\\{path}\u{1b}]8;;\u{1b}\\:1:1");
-    for links in [true, false] {
-        for graphics in [true, false] {
-            let style = Style {
-                graphics,
-                links,
-                ..STYLE
-            };
-            assert_eq!(human::render(&report, style).contains(&link), links);
-        }
-        assert_eq!(concise::render_linked(&report, links).contains(&link), links);
-    }
 }

@@ -23,11 +23,18 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let resource = &mapping.resource;
         for reports in findings.known(&resource.when, resource, &mapping.report_batch_item_failures) {
             if *reports.value {
+                findings.holds(&reports.world, resource, &[&reports], || {
+                    "`ReportBatchItemFailures` is set".to_owned()
+                });
                 continue;
             }
             for batch in findings.known(&reports.world, resource, &mapping.batch_size) {
-                // A batch of one is returned whole by nature; sizes that no queue may have are
-                // `batch-size-out-of-range`.
+                if *batch.value == 1 {
+                    findings.holds(&batch.world, resource, &[&reports, &batch], || {
+                        "1 message a batch, which fails as a whole by nature".to_owned()
+                    });
+                }
+                // Sizes that no queue may have are `batch-size-out-of-range`.
                 if *batch.value <= 1 || !BATCH_SIZE.contains(batch.value) {
                     continue;
                 }

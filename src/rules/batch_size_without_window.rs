@@ -1,6 +1,6 @@
 //! Flags mappings on standard queues that collect more than ten messages and give no time to collect them.
 
-use super::{Category, Findings, Known, Rule, Set};
+use super::{Category, Findings, Known, Read, Rule, Set, fifo_batch_size_too_large};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
 use crate::graph::{EventSourceMapping, Graph, Seconds};
@@ -22,17 +22,36 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for batch in findings.known(&mapping.resource.when, &mapping.resource, &mapping.batch_size) {
+            let size = *batch.value;
+            if size <= BATCH_SIZE_WITHOUT_WINDOW {
+                findings.holds(&batch.world, &mapping.resource, &[&batch], || {
+                    format!("{size} ≤ {BATCH_SIZE_WITHOUT_WINDOW} messages, which need no window")
+                });
+                continue;
+            }
             // Sizes that no queue may have are `batch-size-out-of-range`.
-            if *batch.value <= BATCH_SIZE_WITHOUT_WINDOW || !BATCH_SIZE.contains(batch.value) {
+            if !BATCH_SIZE.contains(&size) {
                 continue;
             }
             for window in findings.known(&batch.world, &mapping.resource, &mapping.window) {
                 if window.value.0 != 0 {
+                    findings.holds(&window.world, &mapping.resource, &[&batch, &window], || {
+                        format!(
+                            "{BATCH_SIZE_WITHOUT_WINDOW} < {size} messages, with a window: 1 s ≤ {}",
+                            window.value
+                        )
+                    });
                     continue;
                 }
                 for source in findings.batch_sources(graph, mapping, &window.world) {
-                    // A FIFO queue allows neither: `fifo-batch-size-too-large`.
-                    if !source.fifo {
+                    // A FIFO queue allows neither.
+                    if source.fifo {
+                        let (read, other) = (
+                            &[&batch as &dyn Read, &window, &source],
+                            &fifo_batch_size_too_large::RULE,
+                        );
+                        findings.yields(&source.world, &mapping.resource, read, other);
+                    } else {
                         let diagnostic = without_window(findings, mapping, &batch, &window, &source);
                         findings.report(&source.world, &mapping.resource, diagnostic);
                     }

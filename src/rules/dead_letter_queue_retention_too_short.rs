@@ -1,7 +1,7 @@
 //! Flags dead-letter queues that keep messages no longer than their source queue does.
 
 use super::retries_outlast_retention::Retries;
-use super::{Category, Findings, Rule, Set};
+use super::{Category, Findings, Read, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{DELAY, MAX_RECEIVE_COUNT, RETENTION, VISIBILITY_TIMEOUT};
 use crate::graph::{Condition, Graph, Queue};
@@ -79,6 +79,20 @@ fn pairs<'g>(findings: &mut Findings<'_>, source: &'g Queue, dlq: &'g Queue, wor
         for retention in findings.retention(&source_retention.world, dlq) {
             // Nothing can be longer than the longest.
             if retention.value > source_retention.value || retention.value == *RETENTION.end() {
+                let (kept, source_kept) = (retention.value, source_retention.value);
+                let sign = if source_kept < kept { "<" } else { "≤" };
+                let read: [&dyn Read; 2] = [&source_retention, &retention];
+                findings.holds(&retention.world, &dlq.resource, &read, || {
+                    let longest = if source_kept < kept {
+                        ""
+                    } else {
+                        ", the longest there is"
+                    };
+                    format!(
+                        "{source_kept} s of {} {sign} {kept} s{longest}",
+                        source.resource.shown()
+                    )
+                });
                 continue;
             }
             let pair = |world: Condition, lost| Pair {

@@ -1,6 +1,6 @@
 //! Flags dead-letter queues of another type than their source queue.
 
-use super::{Category, Findings, Known, Rule, Set};
+use super::{Category, Findings, Known, Rule, Set, fifo_queue_name_suffix, redrive_policy_malformed};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::graph::{Condition, FIFO_SUFFIX, Form, Graph, Link, Queue};
 use crate::source::Span;
@@ -30,10 +30,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for target in findings.redrive_targets(&source.resource.when, source) {
             for fifo in findings.known(&target.world, &source.resource, &source.fifo) {
                 if contradicts_name(source, *fifo.value, &fifo.world) {
-                    continue; // `fifo-queue-name-suffix` speaks: the type may be the mistake.
+                    // The type may be the mistake.
+                    let other = &fifo_queue_name_suffix::RULE;
+                    findings.yields(&fifo.world, &source.resource, &[&fifo, &target], other);
+                    continue;
                 }
                 for dlq in types(graph, findings, source, &target, &fifo.world) {
-                    if dlq.fifo != *fifo.value {
+                    if dlq.fifo == *fifo.value {
+                        let says = dlq.says.unwrap_or(target.span());
+                        findings.holds(&dlq.world, &source.resource, &[&fifo, &target, &says], || {
+                            let kind = if dlq.fifo { "FIFO" } else { "standard" };
+                            format!("{kind} to {kind}: {}", dlq.shown)
+                        });
+                    } else {
                         let diagnostic = mismatch(findings, source, &target, &fifo, &dlq);
                         findings.report(&dlq.world, &source.resource, diagnostic);
                     }
@@ -51,6 +60,9 @@ fn types(
     world: &Condition,
 ) -> Vec<Type> {
     let Some(dlq) = graph.queue(source.resource.unit, target.value) else {
+        if target.value.form != Form::Arn {
+            findings.yields(world, &source.resource, &[target], &redrive_policy_malformed::RULE);
+        }
         return of_arn(target.value, world).into_iter().collect();
     };
     let world = world.and(&dlq.resource.when);

@@ -27,7 +27,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         let world = watch.unwatched_worlds(queue);
         // A module that is not here may watch what it is handed.
-        if world.is_possible() && !graph.is_handed_out(queue) {
+        let handed_out = graph.is_handed_out(queue);
+        let dead_letter = watch.dead_letter_worlds(queue);
+        let watched = if handed_out {
+            dead_letter
+        } else {
+            dead_letter.and(&world.not())
+        };
+        findings.holds(&watched, &queue.resource, &[&queue.resource.header], || {
+            noticed(graph, queue, handed_out)
+        });
+        if world.is_possible() && !handed_out {
             by_unit
                 .entry(queue.resource.unit)
                 .or_default()
@@ -43,6 +53,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         } else {
             without_any_alarm(graph, findings, queues);
         }
+    }
+}
+
+/// Who notices what arrives in `queue`, as far as that is known.
+fn noticed(graph: &Graph, queue: &Queue, handed_out: bool) -> String {
+    let alarm = graph.alarms_on(queue).next().map(|alarm| &alarm.resource);
+    let reader = graph.consumptions(queue).first().map(|read| &read.mapping.resource);
+    let reader = reader.or_else(|| graph.pipes_from(queue).first().map(|(_, pipe)| &pipe.resource));
+    match (alarm, reader) {
+        (Some(alarm), _) => format!("the alarm {} watches it", alarm.shown()),
+        (None, Some(reader)) => format!("{} reads it", reader.shown()),
+        (None, None) if handed_out => "what is not here is handed it, and may watch it".to_owned(),
+        (None, None) => "something whose values are not settled may watch or read it".to_owned(),
     }
 }
 

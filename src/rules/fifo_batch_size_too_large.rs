@@ -24,12 +24,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for batch in findings.known(&mapping.resource.when, &mapping.resource, &mapping.batch_size) {
             // No upper bound: `batch-size-out-of-range` leaves FIFO queues to this rule.
             if *batch.value <= FIFO_BATCH_SIZE {
+                findings.holds(&batch.world, &mapping.resource, &[&batch], || {
+                    format!("{} ≤ {FIFO_BATCH_SIZE} messages, as FIFO allows", batch.value)
+                });
                 continue;
             }
             for source in findings.batch_sources(graph, mapping, &batch.world) {
                 if source.fifo {
                     let diagnostic = too_large(findings, mapping, &batch, &source);
                     findings.report(&source.world, &mapping.resource, diagnostic);
+                } else {
+                    findings.holds(&source.world, &mapping.resource, &[&batch, &source], || {
+                        format!("{} is a {} queue", source.shown, source.kind())
+                    });
                 }
             }
         }

@@ -23,12 +23,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for window in findings.known(&mapping.resource.when, &mapping.resource, &mapping.window) {
             // No upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
             if window.value.0 <= 0 {
+                findings.holds(&window.world, &mapping.resource, &[&window], || {
+                    format!("a window of {}, which is none", window.value)
+                });
                 continue;
             }
             for source in findings.batch_sources(graph, mapping, &window.world) {
                 if source.fifo {
                     let diagnostic = unsupported(findings, mapping, &window, &source);
                     findings.report(&source.world, &mapping.resource, diagnostic);
+                } else {
+                    findings.holds(&source.world, &mapping.resource, &[&window, &source], || {
+                        format!("{} is a {} queue", source.shown, source.kind())
+                    });
                 }
             }
         }

@@ -22,6 +22,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             // A value that hangs on a condition may be false only where nobody deploys it.
             let everywhere = queue.resource.when.implies(&fifo.case.when);
             if !everywhere || !matches!(fifo.case.state, State::Set(false)) {
+                let is = if fifo.case.is_default() {
+                    "not set"
+                } else {
+                    "not false wherever the queue exists"
+                };
+                findings.holds(&fifo.world, &queue.resource, &[&fifo], || {
+                    format!("`{}` is {is}", fifo.name)
+                });
                 continue;
             }
             let headline = format!(

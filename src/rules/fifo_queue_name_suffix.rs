@@ -25,14 +25,28 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue;
             };
             for fifo in findings.known(&name.world, &queue.resource, &queue.fifo) {
-                if *fifo.value != text.ends_with(FIFO_SUFFIX) {
+                if *fifo.value == text.ends_with(FIFO_SUFFIX) {
+                    findings.holds(&fifo.world, &queue.resource, &[&name, &fifo], || {
+                        let (kind, ends) = if *fifo.value {
+                            ("FIFO", "ends")
+                        } else {
+                            ("standard", "does not end")
+                        };
+                        format!("{kind}, and `{text}` {ends} in `{FIFO_SUFFIX}`")
+                    });
+                } else {
                     let diagnostic = mismatch(findings, queue, &name, text, &fifo);
                     findings.report(&fifo.world, &queue.resource, diagnostic);
                 }
             }
-            if QUEUE_NAME_LENGTH < text.chars().count() {
+            let length = text.chars().count();
+            if QUEUE_NAME_LENGTH < length {
                 let diagnostic = too_long(findings, queue, &name, text);
                 findings.report(&name.world, &queue.resource, diagnostic);
+            } else {
+                findings.holds(&name.world, &queue.resource, &[&name], || {
+                    format!("{length} ≤ {QUEUE_NAME_LENGTH} characters")
+                });
             }
         }
     }

@@ -21,12 +21,25 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for consumption in graph.consumptions(queue) {
             for (world, function) in graph.functions_of(consumption.mapping, &consumption.world) {
+                if function.failure_targets.is_empty() {
+                    continue;
+                }
                 // Anything else that invokes it may do so asynchronously, and then the setting serves.
-                if function.failure_targets.is_empty() || !graph.invocations_of(function).is_empty() {
+                if let Some(other) = graph.invocations_of(function).first() {
+                    for setting in &function.failure_targets {
+                        findings.holds(&world, &function.resource, &[&setting.span, &other.span], || {
+                            format!("`{}` serves where `{}` invokes it", setting.name, other.by)
+                        });
+                    }
                     continue;
                 }
                 for redrive in findings.known(&world, &queue.resource, &queue.redrive) {
                     if redrive.value.is_some() {
+                        for setting in &function.failure_targets {
+                            findings.holds(&redrive.world, &function.resource, &[&setting.span, &redrive], || {
+                                format!("{} has a redrive policy of its own", queue.resource.shown())
+                            });
+                        }
                         continue;
                     }
                     for setting in &function.failure_targets {

@@ -24,7 +24,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for timeout in findings.known(&resource.when, resource, &function.timeout) {
             let timeout = Operand::new(&timeout, timeout.value.0);
             for (world, most) in findings.most_run_time(function, &timeout.world, timeout.value) {
-                if !(*FUNCTION_TIMEOUT.start()..=most).contains(&timeout.value) {
+                if (*FUNCTION_TIMEOUT.start()..=most).contains(&timeout.value) {
+                    findings.holds(&world, resource, &[&timeout], || {
+                        format!("1 s ≤ {} s ≤ {most} s", timeout.value)
+                    });
+                } else {
                     let diagnostic = out_of_range(findings, function, &timeout, most);
                     findings.report(&world, resource, diagnostic);
                 }

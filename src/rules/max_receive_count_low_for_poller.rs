@@ -1,6 +1,6 @@
 //! Flags redrive policies with fewer receives than AWS advises for queues that Lambda reads.
 
-use super::max_receive_count_too_low::minimum;
+use super::max_receive_count_too_low::{self, minimum};
 use super::{Category, Findings, Rule, Set, Setting, Value};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Graph, Queue};
@@ -34,8 +34,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let minimum = minimum(findings, queue);
         let recommended = findings.number(&RULE, "recommended", &queue.resource);
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            if !(minimum..recommended).contains(&count.value) {
-                continue; // Below the minimum it is `max-receive-count-too-low` that speaks.
+            if count.value < minimum {
+                let other = &max_receive_count_too_low::RULE;
+                findings.yields(&count.world, &queue.resource, &[&count], other);
+                continue;
+            }
+            if recommended <= count.value {
+                findings.holds(&count.world, &queue.resource, &[&count], || {
+                    format!("{recommended} ≤ {} receives", count.value)
+                });
+                continue;
             }
             for consumer in findings.consumers(graph, &count.world, queue) {
                 let diagnostic = low(findings, queue, &count, &consumer, recommended);

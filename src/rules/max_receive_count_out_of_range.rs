@@ -23,7 +23,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         let resource = &queue.resource;
         for count in findings.any_receive_counts(&resource.when, queue) {
-            if !MAX_RECEIVE_COUNT.contains(&count.value) {
+            if MAX_RECEIVE_COUNT.contains(&count.value) {
+                let (least, most) = (MAX_RECEIVE_COUNT.start(), MAX_RECEIVE_COUNT.end());
+                findings.holds(&count.world, resource, &[&count], || {
+                    format!("{least} ≤ {} ≤ {most} receives", count.value)
+                });
+            } else {
                 let diagnostic = out_of_range(findings, queue, &count);
                 findings.report(&count.world, resource, diagnostic);
             }

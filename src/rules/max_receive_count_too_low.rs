@@ -35,6 +35,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             if count.value < minimum {
                 let diagnostic = too_low(findings, queue, &count, minimum);
                 findings.report(&count.world, &queue.resource, diagnostic);
+            } else {
+                findings.holds(&count.world, &queue.resource, &[&count], || {
+                    format!("{minimum} ≤ {} receives", count.value)
+                });
             }
         }
     }

@@ -64,6 +64,12 @@ impl Limit {
     fn judge<T>(&self, findings: &mut Findings<'_>, queue: &Queue, known: &Known<'_, T>, value: i64) {
         let (low, high, unit) = (self.range.start(), self.range.end(), self.unit);
         if self.range.contains(&value) {
+            // That AWS takes its own defaults goes without saying.
+            if !known.case.is_default() {
+                findings.holds(&known.world, &queue.resource, &[known], || {
+                    format!("`{}`: {low} ≤ {value} ≤ {high} {unit}", known.name)
+                });
+            }
             return;
         }
         let headline = format!(

@@ -86,9 +86,13 @@ fn judge<'g, T>(
     link: impl Fn(&'g T) -> Option<&'g Link>,
 ) {
     for known in findings.known(place.world, place.resource, attribute) {
-        let Some(link) = link(known.value).filter(|link| link.form != Form::Arn) else {
+        let Some(link) = link(known.value) else { continue };
+        if link.form == Form::Arn {
+            findings.holds(&known.world, place.resource, &[&known], || {
+                format!("`{}` is an ARN", known.name)
+            });
             continue;
-        };
+        }
         let queue = graph.queue(place.resource.unit, link);
         // A reference to something that is no queue may well give an ARN.
         if queue.is_some() || is_url(link) {

@@ -1,8 +1,8 @@
 //! Flags redrive policies that SQS, or the tool that deploys them, does not understand.
 
-use super::{Category, Findings, Rule, Set};
+use super::{Category, Findings, Known, Rule, Set, max_receive_count_out_of_range};
 use crate::diagnostic::{Change, Remedy, Safety, Severity};
-use crate::graph::{Case, Fault, Form, Graph, Link, PolicyFault, Queue, Target};
+use crate::graph::{Case, Fault, Form, Graph, Link, PolicyFault, Queue, RedrivePolicy, Target};
 use crate::source::Span;
 
 pub(super) static RULE: Rule = Rule {
@@ -48,8 +48,28 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     say(findings, queue, &world, vec![problem]);
                 }
             }
+            if all.is_empty() {
+                well_formed(findings, queue, &redrive, policy);
+            }
             say(findings, queue, &redrive.world, all);
         }
+    }
+}
+
+fn well_formed(
+    findings: &mut Findings<'_>,
+    queue: &Queue,
+    redrive: &Known<'_, Option<RedrivePolicy>>,
+    policy: &RedrivePolicy,
+) {
+    for fault in &policy.faults {
+        let other = &max_receive_count_out_of_range::RULE;
+        findings.yields(&redrive.world, &queue.resource, &[redrive, &fault.span], other);
+    }
+    for (world, case, _) in policy.target.known_in(&redrive.world) {
+        findings.holds(&world, &queue.resource, &[redrive, case], || {
+            "the keys and the form of the target are as SQS wants them".to_owned()
+        });
     }
 }
 

@@ -26,7 +26,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         }
         for redrive in findings.redrives(&queue.resource.when, queue) {
             if redrive.value.is_some() {
-                continue; // Whatever is wrong with it, `redrive-policy-malformed` says.
+                // Whatever is wrong with it, `redrive-policy-malformed` says.
+                findings.holds(&redrive.world, &queue.resource, &[&redrive], || {
+                    format!("`{}` is set", redrive.name)
+                });
+                continue;
             }
             for world in worlds_as_source(findings, queue, &redrive.world) {
                 for consumer in findings.consumers(graph, &world, queue) {

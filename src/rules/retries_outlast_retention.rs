@@ -1,6 +1,6 @@
 //! Flags queues whose messages expire before they have failed often enough to reach the dead-letter queue.
 
-use super::{Category, Findings, Rule, Set};
+use super::{Category, Findings, Read, Rule, Set, visibility_timeout_exceeds_retention, visibility_timeout_zero};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
 use crate::graph::{Graph, Queue};
@@ -79,11 +79,20 @@ fn compare(findings: &mut Findings<'_>, queue: &Queue, count: &Operand<'_>, cons
                     visibility: visibility.clone(),
                     delay: delay.clone(),
                 };
+                let (world, resource) = (&retention.world, &queue.resource);
+                let read: [&dyn Read; 5] = [count, &visibility, &delay, &retention, consumer];
                 // 0 and a retention within one visibility timeout have rules of their own.
-                let applies = 0 < visibility.value && visibility.value < retention.value;
-                if applies && retention.value <= retries.age() {
+                if visibility.value == 0 {
+                    findings.yields(world, resource, &read, &visibility_timeout_zero::RULE);
+                } else if retention.value <= visibility.value {
+                    findings.yields(world, resource, &read, &visibility_timeout_exceeds_retention::RULE);
+                } else if retention.value <= retries.age() {
                     let diagnostic = expires(findings, queue, &retries, &retention, consumer);
-                    findings.report(&retention.world, &queue.resource, diagnostic);
+                    findings.report(world, resource, diagnostic);
+                } else {
+                    findings.holds(world, resource, &read, || {
+                        format!("{} < {} s", retries.calculation(), retention.value)
+                    });
                 }
             }
         }

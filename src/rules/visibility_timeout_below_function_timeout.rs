@@ -1,6 +1,6 @@
 //! Flags queues whose visibility timeout is shorter than the timeout of the function that reads them.
 
-use super::{Category, Findings, Rule, Set};
+use super::{Category, Findings, Read, Rule, Set, visibility_timeout_zero};
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::limits::WINDOW;
 use crate::graph::{Condition, Graph, Queue};
@@ -21,7 +21,11 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_open_sources(graph);
     for (queue, _) in graph.polled() {
-        let mut all = shortfalls(graph, findings, queue);
+        let (mut all, enough): (Vec<_>, Vec<_>) =
+            pairs(graph, findings, queue).into_iter().partition(Shortfall::is_short);
+        for pair in enough {
+            suffices(findings, queue, &pair);
+        }
         // The worst speaks; the other functions become its labels.
         all.sort_by_key(|found| std::cmp::Reverse((found.severity(), found.run_time.limit.value)));
         for found in all {
@@ -40,6 +44,11 @@ pub(super) struct Shortfall<'g> {
 }
 
 impl Shortfall<'_> {
+    /// At 0 it is `visibility-timeout-zero` that speaks.
+    fn is_short(&self) -> bool {
+        0 < self.visibility.value && self.visibility.value < self.run_time.limit.value
+    }
+
     /// Whether Lambda accepts a *disabled* mapping is not documented.
     pub(super) fn severity(&self) -> Severity {
         if self.poll.enabled {
@@ -50,21 +59,38 @@ impl Shortfall<'_> {
     }
 }
 
+fn suffices(findings: &mut Findings<'_>, queue: &Queue, pair: &Shortfall<'_>) {
+    let (visibility, limit) = (pair.visibility.value, pair.run_time.limit.value);
+    let read: [&dyn Read; 3] = [&pair.visibility, &pair.run_time, &pair.poll];
+    if visibility == 0 {
+        findings.yields(&pair.world, &queue.resource, &read, &visibility_timeout_zero::RULE);
+    } else {
+        let function = &pair.run_time.function.resource;
+        findings.holds(&pair.world, &queue.resource, &read, || {
+            format!("{limit} s of {} ≤ {visibility} s", function.shown())
+        });
+    }
+}
+
 /// Every shortfall of `queue`. Other rules yield to these.
 pub(super) fn shortfalls<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortfall<'g>> {
+    let mut all = pairs(graph, findings, queue);
+    all.retain(Shortfall::is_short);
+    all
+}
+
+/// Every mapping on `queue` with what its function and the queue allow.
+fn pairs<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortfall<'g>> {
     let mut all = Vec::new();
     for poll in findings.polls(graph, &queue.resource.when, queue) {
         for run_time in findings.run_times(graph, &poll) {
             for visibility in findings.visibility(&run_time.limit.world, queue) {
-                // At 0 it is `visibility-timeout-zero` that speaks.
-                if 0 < visibility.value && visibility.value < run_time.limit.value {
-                    all.push(Shortfall {
-                        world: visibility.world.clone(),
-                        poll: poll.clone(),
-                        run_time: run_time.clone(),
-                        visibility,
-                    });
-                }
+                all.push(Shortfall {
+                    world: visibility.world.clone(),
+                    poll: poll.clone(),
+                    run_time: run_time.clone(),
+                    visibility,
+                });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Flags queues that delete a message before it can be received a second time.
 
-use super::{Category, Findings, Rule, Set};
+use super::{Category, Findings, Read, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::RETENTION_DEFAULT;
 use crate::graph::{Graph, Queue};
@@ -27,6 +27,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     if retention.value <= visibility.value {
                         let diagnostic = expires_first(findings, queue, &consumer, &visibility, &retention);
                         findings.report(&retention.world, &queue.resource, diagnostic);
+                    } else {
+                        let read: [&dyn Read; 3] = [&visibility, &retention, &consumer];
+                        findings.holds(&retention.world, &queue.resource, &read, || {
+                            format!("{} s < {} s", visibility.value, retention.value)
+                        });
                     }
                 }
             }

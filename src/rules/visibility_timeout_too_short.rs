@@ -1,7 +1,7 @@
 //! Flags queues whose visibility timeout leaves Lambda no time to retry a throttled batch.
 
-use super::visibility_timeout_below_function_timeout::shortfalls;
-use super::{Category, Findings, Rule, Set, Setting, Value};
+use super::visibility_timeout_below_function_timeout::{self as below_function_timeout, shortfalls};
+use super::{Category, Findings, Read, Rule, Set, Setting, Value, visibility_timeout_zero};
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::shared::advice::{Advice, FACTOR};
@@ -44,6 +44,10 @@ struct Shortage<'g> {
 }
 
 impl Shortage<'_> {
+    fn read(&self) -> [&dyn Read; 4] {
+        [&self.visibility, &self.run_time, &self.window, &self.poll]
+    }
+
     fn wanted(&self) -> i64 {
         self.advice.least(self.run_time.limit.value, self.window.value)
     }
@@ -70,6 +74,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             // Where `visibility-timeout-below-function-timeout` says no less of the queue, it alone speaks.
             let yields = worse.iter().filter(|other| other.severity() >= found.severity());
             let world = yields.fold(found.world.clone(), |world, other| world.and(&other.world.not()));
+            let left = found.world.and(&world.not());
+            findings.yields(&left, &queue.resource, &found.read(), &below_function_timeout::RULE);
             let diagnostic = too_short(findings, queue, &found);
             findings.report(&world, &queue.resource, diagnostic);
         }
@@ -94,12 +100,30 @@ fn shortages<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue
                     let (visibility, timeout) = (found.visibility.value, found.run_time.limit.value);
                     if timeout <= visibility && visibility < found.wanted() {
                         all.push(found);
+                    } else {
+                        suffices(findings, queue, &found);
                     }
                 }
             }
         }
     }
     all
+}
+
+fn suffices(findings: &mut Findings<'_>, queue: &Queue, found: &Shortage<'_>) {
+    let (visibility, timeout) = (found.visibility.value, found.run_time.limit.value);
+    let (world, resource) = (&found.world, &queue.resource);
+    if visibility == 0 {
+        findings.yields(world, resource, &found.read(), &visibility_timeout_zero::RULE);
+    } else if visibility < timeout {
+        findings.yields(world, resource, &found.read(), &below_function_timeout::RULE);
+    } else {
+        findings.holds(world, resource, &found.read(), || {
+            let function = found.run_time.function.resource.shown();
+            let calculation = found.advice.calculation(timeout, found.window.value);
+            format!("{calculation} ≤ {visibility} s, with {function}")
+        });
+    }
 }
 
 fn too_short(findings: &Findings<'_>, queue: &Queue, found: &Shortage<'_>) -> Diagnostic {

@@ -27,6 +27,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for visibility in findings.visibility(&queue.resource.when, queue) {
             if visibility.value == 0 {
                 zero(graph, findings, queue, &visibility);
+            } else {
+                findings.holds(&visibility.world, &queue.resource, &[&visibility], || {
+                    format!("0 s < {} s", visibility.value)
+                });
             }
         }
     }

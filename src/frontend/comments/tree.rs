@@ -26,7 +26,7 @@ pub(super) fn suppressions(file: FileId, text: &str) -> Vec<Written> {
 }
 
 /// Both readers' choice; what cannot be read has no elements either.
-pub(super) fn parse(text: &str, file: FileId) -> Parsed {
+pub(in crate::frontend) fn parse(text: &str, file: FileId) -> Parsed {
     if is_json(text) {
         let parsed = json::parse(text, file);
         if parsed.errors.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str, file: FileId) -> Parsed {
     yaml::parse(text, file)
 }
 
-pub(super) fn is_json(text: &str) -> bool {
+pub(in crate::frontend) fn is_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
 

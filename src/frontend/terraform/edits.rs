@@ -1,14 +1,39 @@
 //! How Terraform files write what is to change: arguments, blocks, references.
+//!
+//! A file is read again for that, from its text, and an edit is made only where it says all that matters: not where
+//! a part of it could not be read. It evaluates nothing, and which change is wanted is not its business.
+
+mod alignment;
+mod arguments;
+mod dead_letter;
+mod declaration;
+mod document;
+mod naming;
+mod references;
 
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
+use document::Document;
 
 /// The edits that make `change` in a Terraform file.
-pub(in crate::frontend) fn edits(_change: &Change, _sources: &Sources) -> Option<Vec<Edit>> {
-    None
+pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+    match change {
+        Change::Number { place, value } if place.written.is_none() => {
+            let document = Document::read(place.header.file, sources)?;
+            arguments::insert(&document, place, *value, sources).map(|edit| vec![edit])
+        }
+        Change::Remove(place) => arguments::remove(&Document::read(place.header.file, sources)?, place),
+        Change::Arn(span) => references::to_arn(*span, sources).map(|edit| vec![edit]),
+        Change::DeadLetterQueue(queue) => dead_letter::queue(queue, sources),
+        Change::Alarm(header) => dead_letter::alarm(*header, sources).map(|edit| vec![edit]),
+        Change::Number { .. } | Change::Unquote(_) | Change::Suppression { .. } => None,
+    }
 }
 
 /// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
-pub(in crate::frontend) fn is_only_use(_span: Span, _sources: &Sources) -> bool {
-    false
+pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
+    references::is_only_use(span, sources)
 }
+
+#[cfg(test)]
+mod tests;

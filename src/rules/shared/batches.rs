@@ -4,8 +4,9 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Condition, EventSourceMapping, FIFO_SUFFIX, Graph};
-use crate::rules::Findings;
+use crate::rules::{Findings, Read};
 use crate::source::Span;
+use std::collections::BTreeSet;
 
 /// The queue that a mapping reads, in worlds where its type is known.
 #[derive(Debug)]
@@ -18,13 +19,26 @@ pub(crate) struct BatchSource {
     pub(crate) shown: String,
     /// What tells the type: the queue's setting, or the ARN in the mapping.
     span: Span,
+    /// What links the mapping to it.
+    link: Span,
 }
 
 impl BatchSource {
+    /// `FIFO` or `standard`.
+    pub(crate) fn kind(&self) -> &'static str {
+        if self.fifo { "FIFO" } else { "standard" }
+    }
+
     /// Adds the label that tells the type.
     pub(crate) fn show(&self, diagnostic: Diagnostic) -> Diagnostic {
-        let kind = if self.fifo { "a FIFO" } else { "a standard" };
-        diagnostic.label(self.span, format!("{} is {kind} queue", self.shown))
+        let kind = self.kind();
+        diagnostic.label(self.span, format!("{} is a {kind} queue", self.shown))
+    }
+}
+
+impl Read for BatchSource {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        all.extend([self.span, self.link]);
     }
 }
 
@@ -47,6 +61,7 @@ impl Findings<'_> {
                         fifo: *fifo.value,
                         shown: queue.resource.shown(),
                         span: fifo.span(),
+                        link: link.span(),
                     });
                 }
             } else if let Some(name) = link.value.external_queue_name() {
@@ -55,6 +70,7 @@ impl Findings<'_> {
                     fifo: name.ends_with(FIFO_SUFFIX),
                     shown: format!("`{name}`"),
                     span: link.span(),
+                    link: link.span(),
                 });
             }
         }

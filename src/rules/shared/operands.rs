@@ -6,11 +6,15 @@
 use crate::diagnostic::{Change, Diagnostic, Place};
 use crate::graph::limits;
 use crate::graph::{
-    Attribute, Condition, EventSourceMapping, Function, Graph, Link, Origin, PolicyFault, Queue, RedrivePolicy,
+    Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Origin, PolicyFault, Queue, RedrivePolicy,
     Resource, Seconds,
 };
-use crate::rules::{Findings, Known};
+use crate::rules::{
+    Findings, Known, Read, Rule, function_timeout_out_of_range, max_receive_count_out_of_range,
+    queue_attribute_out_of_range, redrive_policy_malformed,
+};
 use crate::source::Span;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// A whole number, with or without a unit.
@@ -114,6 +118,13 @@ impl<'g> Operand<'g> {
     }
 }
 
+impl Read for Operand<'_> {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        all.insert(self.span);
+        all.extend(self.origins.iter().map(|origin| origin.span));
+    }
+}
+
 /// `diagnostic` with a label at `origin`, when that is another place than `span`.
 pub(crate) fn trace(origin: Option<&Origin>, span: Span, diagnostic: Diagnostic) -> Diagnostic {
     match origin.filter(|origin| origin.span != span) {
@@ -133,6 +144,15 @@ pub(crate) struct Poll<'g> {
     pub(crate) enabled: bool,
     /// What says so.
     pub(crate) enabled_at: Span,
+    /// What links it to the queue.
+    link: &'g Case<Link>,
+}
+
+impl Read for Poll<'_> {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        all.extend([self.mapping.resource.header, self.enabled_at]);
+        self.link.places(all);
+    }
 }
 
 /// A mapping that polls a queue, or a pipe that runs on it.
@@ -144,6 +164,15 @@ pub(crate) struct Consumer<'g> {
     pub(crate) world: Condition,
     /// Whether it is a pipe.
     pub(crate) is_pipe: bool,
+    /// What links a mapping to the queue.
+    link: Option<&'g Case<Link>>,
+}
+
+impl Read for Consumer<'_> {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        all.insert(self.resource.header);
+        self.link.into_iter().for_each(|link| link.places(all));
+    }
 }
 
 impl Consumer<'_> {
@@ -165,6 +194,15 @@ pub(crate) struct RunTime<'g> {
     pub(crate) limit: Operand<'g>,
     /// Whether it is durable.
     pub(crate) durable: bool,
+    /// What links the mapping to the function.
+    link: &'g Case<Link>,
+}
+
+impl Read for RunTime<'_> {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        self.limit.places(all);
+        self.link.places(all);
+    }
 }
 
 impl RunTime<'_> {
@@ -184,38 +222,48 @@ impl RunTime<'_> {
 }
 
 impl Findings<'_> {
-    /// The numbers of `attribute` inside `range`, in the worlds of `world`; unresolved ones are noted.
+    /// The numbers of `attribute` inside `range`, in the worlds of `world`; unresolved ones are noted, and those
+    /// outside are for `other` to judge, where there is such a rule.
     pub(crate) fn numbers<'a, T: Number>(
         &mut self,
         world: &Condition,
         resource: &Resource,
         attribute: &'a Attribute<T>,
         range: &RangeInclusive<i64>,
+        other: Option<&'static Rule>,
     ) -> Vec<Operand<'a>> {
         let known = self.known(world, resource, attribute);
         let operands = known.iter().map(|known| Operand::new(known, known.value.number()));
-        operands.filter(|operand| range.contains(&operand.value)).collect()
+        let (inside, outside): (Vec<_>, Vec<_>) = operands.partition(|operand| range.contains(&operand.value));
+        if let Some(other) = other {
+            for operand in outside {
+                self.yields(&operand.world, resource, &[&operand], other);
+            }
+        }
+        inside
     }
 
     /// Visibility timeouts of `queue`.
     pub(crate) fn visibility<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        let range = &limits::VISIBILITY_TIMEOUT;
-        self.numbers(world, &queue.resource, &queue.visibility_timeout, range)
+        let (range, other) = (&limits::VISIBILITY_TIMEOUT, Some(&queue_attribute_out_of_range::RULE));
+        self.numbers(world, &queue.resource, &queue.visibility_timeout, range, other)
     }
 
     /// Retention periods of `queue`.
     pub(crate) fn retention<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        self.numbers(world, &queue.resource, &queue.retention, &limits::RETENTION)
+        let (range, other) = (&limits::RETENTION, Some(&queue_attribute_out_of_range::RULE));
+        self.numbers(world, &queue.resource, &queue.retention, range, other)
     }
 
     /// Delivery delays of `queue`.
     pub(crate) fn delay<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        self.numbers(world, &queue.resource, &queue.delay, &limits::DELAY)
+        let (range, other) = (&limits::DELAY, Some(&queue_attribute_out_of_range::RULE));
+        self.numbers(world, &queue.resource, &queue.delay, range, other)
     }
 
     /// Batching windows of `mapping`.
     pub(crate) fn window<'a>(&mut self, world: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
-        self.numbers(world, &mapping.resource, &mapping.window, &limits::WINDOW)
+        self.numbers(world, &mapping.resource, &mapping.window, &limits::WINDOW, None)
     }
 
     /// Redrive policies of `queue`, `None` where it has none.
@@ -233,19 +281,30 @@ impl Findings<'_> {
         let mut all = Vec::new();
         for known in self.redrives(world, queue) {
             let Some(policy) = known.value else { continue };
-            if !policy.faults.iter().any(|fault| hides_count(&fault.kind)) {
-                let counts = self.known(&known.world, &queue.resource, &policy.max_receive_count);
-                all.extend(counts.iter().map(|count| Operand::new(count, *count.value)));
+            if let Some(fault) = policy.faults.iter().find(|fault| hides_count(&fault.kind)) {
+                let other = match fault.kind {
+                    PolicyFault::CountNotInteger(_) => &max_receive_count_out_of_range::RULE,
+                    _ => &redrive_policy_malformed::RULE,
+                };
+                self.yields(&known.world, &queue.resource, &[&known, &fault.span], other);
+                continue;
             }
+            let counts = self.known(&known.world, &queue.resource, &policy.max_receive_count);
+            all.extend(counts.iter().map(|count| Operand::new(count, *count.value)));
         }
         all
     }
 
     /// Receive counts of the redrive policies of `queue`, inside their range.
     pub(crate) fn receive_counts<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        let mut all = self.any_receive_counts(world, queue);
-        all.retain(|count| limits::MAX_RECEIVE_COUNT.contains(&count.value));
-        all
+        let all = self.any_receive_counts(world, queue);
+        let is_inside = |count: &Operand<'_>| limits::MAX_RECEIVE_COUNT.contains(&count.value);
+        let (inside, outside): (Vec<_>, Vec<_>) = all.into_iter().partition(is_inside);
+        for count in outside {
+            let other = &max_receive_count_out_of_range::RULE;
+            self.yields(&count.world, &queue.resource, &[&count], other);
+        }
+        inside
     }
 
     /// Targets of the redrive policies of `queue`. Nothing where a policy names none: that is a fault.
@@ -253,9 +312,12 @@ impl Findings<'_> {
         let mut all = Vec::new();
         for known in self.redrives(world, queue) {
             let Some(policy) = known.value else { continue };
-            if !policy.faults.iter().any(|fault| hides_target(&fault.kind)) {
-                all.extend(self.known(&known.world, &queue.resource, &policy.target));
+            if let Some(fault) = policy.faults.iter().find(|fault| hides_target(&fault.kind)) {
+                let other = &redrive_policy_malformed::RULE;
+                self.yields(&known.world, &queue.resource, &[&known, &fault.span], other);
+                continue;
             }
+            all.extend(self.known(&known.world, &queue.resource, &policy.target));
         }
         all
     }
@@ -274,13 +336,15 @@ impl Findings<'_> {
     pub(crate) fn polls<'g>(&mut self, graph: &'g Graph, world: &Condition, queue: &'g Queue) -> Vec<Poll<'g>> {
         let mut all = Vec::new();
         for consumption in graph.consumptions(queue) {
-            let (mapping, world) = (consumption.mapping, world.and(&consumption.world));
+            let (mapping, link) = (consumption.mapping, consumption.link);
+            let world = world.and(&consumption.world);
             for enabled in self.known(&world, &mapping.resource, &mapping.enabled) {
                 all.push(Poll {
                     mapping,
                     enabled: *enabled.value,
                     enabled_at: enabled.span(),
                     world: enabled.world,
+                    link,
                 });
             }
         }
@@ -295,6 +359,7 @@ impl Findings<'_> {
                 resource: &poll.mapping.resource,
                 world: poll.world,
                 is_pipe: false,
+                link: Some(poll.link),
             })
             .collect();
         for (where_read, pipe) in graph.pipes_from(queue) {
@@ -304,6 +369,7 @@ impl Findings<'_> {
                 resource: &pipe.resource,
                 world: running.world,
                 is_pipe: true,
+                link: None,
             }));
         }
         all
@@ -314,13 +380,20 @@ impl Findings<'_> {
         let mut all = Vec::new();
         for link in self.known(&poll.world, &poll.mapping.resource, &poll.mapping.function) {
             if let Some((function, world)) = graph.invoked(poll.mapping, link.value, &link.world) {
-                all.extend(self.run_times_of(function, &world));
+                let run_time = |(limit, durable)| RunTime {
+                    function,
+                    limit,
+                    durable,
+                    link: link.case,
+                };
+                all.extend(self.run_times_of(function, &world).into_iter().map(run_time));
             }
         }
         all
     }
 
-    fn run_times_of<'g>(&mut self, function: &'g Function, world: &Condition) -> Vec<RunTime<'g>> {
+    /// The limits of `function`, each with whether it is one of a durable execution.
+    fn run_times_of<'g>(&mut self, function: &'g Function, world: &Condition) -> Vec<(Operand<'g>, bool)> {
         let mut all = Vec::new();
         for durable in self.known(world, &function.resource, &function.durable_execution_timeout) {
             if let Some(execution) = *durable.value {
@@ -334,21 +407,28 @@ impl Findings<'_> {
             }
             for timeout in self.known(&durable.world, &function.resource, &function.timeout) {
                 for (world, most) in self.most_run_time(function, &timeout.world, timeout.value.0) {
-                    if timeout.value.0 <= most {
-                        let mut limit = Operand::new(&timeout, timeout.value.0);
-                        limit.world = world;
+                    let mut limit = Operand::new(&timeout, timeout.value.0);
+                    limit.world = world;
+                    if limit.value <= most {
                         all.push((limit, false));
+                    } else {
+                        self.leave_timeout(function, &limit);
                     }
                 }
             }
         }
-        all.retain(|(limit, _)| limit.value >= *limits::FUNCTION_TIMEOUT.start());
-        let run_time = |(limit, durable)| RunTime {
-            function,
-            limit,
-            durable,
-        };
-        all.into_iter().map(run_time).collect()
+        let is_enough = |(limit, _): &(Operand<'_>, bool)| limit.value >= *limits::FUNCTION_TIMEOUT.start();
+        let (enough, less): (Vec<_>, Vec<_>) = all.into_iter().partition(is_enough);
+        for (limit, _) in &less {
+            self.leave_timeout(function, limit);
+        }
+        enough
+    }
+
+    /// A timeout that Lambda does not accept has a rule of its own.
+    fn leave_timeout(&mut self, function: &Function, limit: &Operand<'_>) {
+        let other = &function_timeout_out_of_range::RULE;
+        self.yields(&limit.world, &function.resource, &[limit], other);
     }
 
     /// The longest timeout that `function` may have, asked only where `seconds` depends on it.

@@ -1,0 +1,108 @@
+//! Properties of resources and settings of events that are put in or taken out.
+
+use super::Page;
+use crate::diagnostic::{Edit, Place};
+use crate::frontend::edits::piece::Piece;
+use crate::frontend::edits::tree::Step;
+use crate::frontend::tree::{Entry, Node};
+use crate::source::Span;
+
+/// By type, also of SAM's events: the properties that may be put in.
+const NUMBERS: [(&str, &[&str]); 5] = [
+    (
+        "AWS::SQS::Queue",
+        &[
+            "VisibilityTimeout",
+            "MessageRetentionPeriod",
+            "DelaySeconds",
+            "ReceiveMessageWaitTimeSeconds",
+            "MaximumMessageSize",
+            "KmsDataKeyReusePeriodSeconds",
+        ],
+    ),
+    (
+        "AWS::Lambda::EventSourceMapping",
+        &["BatchSize", "MaximumBatchingWindowInSeconds"],
+    ),
+    ("SQS", &["BatchSize", "MaximumBatchingWindowInSeconds"]),
+    ("AWS::Lambda::Function", &["Timeout"]),
+    ("AWS::Serverless::Function", &["Timeout"]),
+];
+
+impl Page<'_> {
+    /// A number for a property that is not written.
+    pub(super) fn number(&self, place: &Place, value: i64) -> Option<Vec<Edit>> {
+        if place.written.is_some() {
+            return None;
+        }
+        let path = self.path(place.header)?;
+        let owner = owner(&path, place.header)?;
+        let value = Piece::Number(value);
+        let edit = match owner.value.get("Type").and_then(Node::as_str) {
+            Some(kind) => {
+                let (_, names) = NUMBERS.iter().find(|(of, _)| *of == kind)?;
+                names.contains(&&*place.name).then_some(())?;
+                self.property(owner, &place.name, value)
+            }
+            None if is_queue_event(&path) => self.setting(owner, &place.name, &value),
+            None => None,
+        }?;
+        Some(vec![edit])
+    }
+
+    /// Puts a property into the resource, or the event, at `owner`.
+    pub(super) fn property(&self, owner: &Entry, name: &str, value: Piece) -> Option<Edit> {
+        if is_transformed(&owner.value) {
+            return None;
+        }
+        let Some(properties) = owner.value.entry("Properties") else {
+            let all = Piece::Mapping(vec![(name.to_owned(), value)]);
+            return self.editor.insert(&owner.value, Some("Type"), "Properties", &all);
+        };
+        // Where they come from elsewhere, others have them too.
+        let is_own = owner.value.span.contains(properties.span()) && self.path(properties.key_span).is_some();
+        if !is_own || is_transformed(&properties.value) {
+            return None;
+        }
+        self.editor.insert(&properties.value, None, name, &value)
+    }
+
+    /// Puts a setting into an `sqs` event of a Serverless function.
+    fn setting(&self, event: &Entry, name: &str, value: &Piece) -> Option<Edit> {
+        let key = match name {
+            "BatchSize" => "batchSize",
+            "MaximumBatchingWindowInSeconds" => "maximumBatchingWindow",
+            _ => return None,
+        };
+        event.value.get("arn")?;
+        self.editor.insert(&event.value, Some("arn"), key, value)
+    }
+
+    /// Takes the property out that is written at `span`.
+    pub(super) fn removal(&self, span: Span) -> Option<Vec<Edit>> {
+        let path = self.path(span)?;
+        self.editor.remove_along(&path).map(|edit| vec![edit])
+    }
+}
+
+/// The entry whose key is `header`, at the end of `path`.
+pub(super) fn owner<'n>(path: &[Step<'n>], header: Span) -> Option<&'n Entry> {
+    match path.last()? {
+        Step::Entry(_, entry) if entry.key_span == header => Some(entry),
+        _ => None,
+    }
+}
+
+/// Whether a macro or a loop has a say in what the mapping holds.
+fn is_transformed(node: &Node) -> bool {
+    let entries = node.entries().unwrap_or_default();
+    entries
+        .iter()
+        .any(|entry| entry.key.starts_with("Fn::") || &*entry.key == "Ref")
+}
+
+/// Whether `path` leads to an `sqs` event of a Serverless function.
+fn is_queue_event(path: &[Step<'_>]) -> bool {
+    let keys: Vec<Option<&str>> = path.iter().rev().take(3).map(|step| step.key()).collect();
+    matches!(keys.as_slice(), [Some("sqs"), None, Some("events")])
+}

@@ -1,0 +1,250 @@
+//! Arguments that come and go, so that `terraform fmt` finds nothing to do where it found nothing before.
+//!
+//! It aligns the `=` of arguments on consecutive lines. A new argument joins such a group where its name fits in,
+//! and stands apart where it would move the others.
+
+use super::super::syntax::{Attribute, Kind};
+use super::alignment::{self, groups, is_loose};
+use super::document::{Argument, Document, Found, is_overridden};
+use crate::diagnostic::{Edit, Place};
+use crate::source::{Sources, Span};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// The arguments that may be added, by the type of the resource.
+const NUMBERS: [(&str, &[&str]); 3] = [
+    (
+        "aws_sqs_queue",
+        &[
+            "delay_seconds",
+            "kms_data_key_reuse_period_seconds",
+            "max_message_size",
+            "message_retention_seconds",
+            "receive_wait_time_seconds",
+            "visibility_timeout_seconds",
+        ],
+    ),
+    (
+        "aws_lambda_event_source_mapping",
+        &["batch_size", "maximum_batching_window_in_seconds"],
+    ),
+    ("aws_lambda_function", &["timeout"]),
+];
+
+/// The edit that writes the argument at `place`, where there is none.
+pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &Sources) -> Option<Edit> {
+    let found = document.resource(place.header)?;
+    let kind = found.block.labels.first()?;
+    let (_, names) = NUMBERS.iter().find(|(of, _)| *of == &**kind)?;
+    let is_known = names.contains(&place.name.as_str());
+    if !is_known || is_overridden(document, found.block, sources) {
+        return None;
+    }
+    add(document, &found, &place.name, &value.to_string())
+}
+
+/// The edit that adds the argument `name` to a block that has none of that name. `value` may take several lines,
+/// indented as from the argument.
+pub(super) fn add(document: &Document, found: &Found<'_>, name: &str, value: &str) -> Option<Edit> {
+    let body = &found.block.body;
+    let is_there = body.attributes.iter().any(|attribute| &*attribute.name == name)
+        || body
+            .blocks
+            .iter()
+            .any(|block| block.labels.first().is_some_and(|label| &**label == name));
+    if is_there {
+        return None;
+    }
+    if !document.slice(found.inside.clone()).contains('\n') {
+        return open(document, found, name, value);
+    }
+    let arguments = document.arguments(body)?;
+    let addition = Addition {
+        document,
+        found,
+        name,
+        value,
+        is_line: !value.contains('\n'),
+    };
+    if arguments.is_empty() {
+        return addition.first();
+    }
+    addition
+        .into_group(&arguments)
+        .or_else(|| addition.at_the_end(&arguments))
+}
+
+/// The edits that take the argument at `place` out, where it is a literal: what is computed may have other values too.
+pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
+    let found = document.resource(place.header)?;
+    let written = place.written?;
+    let body = &found.block.body;
+    let of_name = |attribute: &&Attribute| *attribute.name == *place.name;
+    let attribute = body.attributes.iter().find(of_name)?;
+    let is_literal = matches!(
+        attribute.value.kind,
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_)
+    );
+    if !is_literal || !attribute.span.contains(written) {
+        return None;
+    }
+    if !document.slice(found.inside.clone()).contains('\n') {
+        let is_alone = body.attributes.len() == 1 && document.comments(found.inside.clone()).next().is_none();
+        return is_alone.then(|| {
+            vec![Edit {
+                span: Span::new(document.id, found.inside.clone()),
+                text: String::new(),
+            }]
+        });
+    }
+    let arguments = document.arguments(body)?;
+    let at = arguments
+        .iter()
+        .position(|one| std::ptr::eq(one.attribute, attribute))?;
+    let removed = arguments.get(at)?;
+    let mut edits = alignment::without(document, &arguments, at);
+    edits.push(Edit {
+        span: Span::new(document.id, with_blank_line(document, &found, removed.lines.clone())),
+        text: String::new(),
+    });
+    Some(edits)
+}
+
+/// The lines of an argument, with the blank line that would be one too many without them.
+fn with_blank_line(document: &Document, found: &Found<'_>, lines: Range<usize>) -> Range<usize> {
+    let is_blank = |line: &Range<usize>| document.slice(line.clone()).trim().is_empty();
+    let before = document.line(lines.start.saturating_sub(1));
+    let after = document.line(lines.end);
+    let is_first = before.contains(&found.inside.start.saturating_sub(1));
+    let is_last = after.contains(&found.inside.end);
+    if is_blank(&after) && (is_first || is_blank(&before)) {
+        lines.start..after.end
+    } else if is_blank(&before) && is_last {
+        before.start..lines.end
+    } else {
+        lines
+    }
+}
+
+/// Text that is indented by `indent` from its second line on, with the line breaks of `document`.
+pub(super) fn indented(document: &Document, text: &str, indent: &str) -> String {
+    text.replace('\n', &format!("{}{indent}", document.line_break()))
+}
+
+/// Opens a block on one line up to several, with the argument added.
+fn open(document: &Document, found: &Found<'_>, name: &str, value: &str) -> Option<Edit> {
+    let inside = document.slice(found.inside.clone());
+    let nothing_else = found.block.body.blocks.is_empty() && document.comments(found.inside.clone()).next().is_none();
+    let mut lines = Vec::new();
+    match found.block.body.attributes.as_slice() {
+        [] if inside.trim().is_empty() => {}
+        [one] => {
+            let (_, written) = inside.split_once('=')?;
+            lines.push((&*one.name, written.trim()));
+        }
+        _ => return None,
+    }
+    if !nothing_else {
+        return None;
+    }
+    lines.push((name, value));
+    let indent = format!("{}{}", found.indent, document.step());
+    let line_break = document.line_break();
+    let aligned = lines.iter().filter(|(_, value)| !value.contains('\n'));
+    let width = aligned.map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = line_break.to_owned();
+    for (name, value) in lines {
+        let width = if value.contains('\n') { 0 } else { width };
+        let value = indented(document, value, &indent);
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{indent}{name:width$} = {value}{line_break}");
+    }
+    text.push_str(found.indent);
+    Some(Edit {
+        span: Span::new(document.id, found.inside.clone()),
+        text,
+    })
+}
+
+/// An argument to add to a block of several lines.
+struct Addition<'d> {
+    document: &'d Document,
+    found: &'d Found<'d>,
+    name: &'d str,
+    value: &'d str,
+    is_line: bool,
+}
+
+impl Addition<'_> {
+    /// Its lines, with the `=` that far after the beginning of the name.
+    fn lines(&self, indent: &str, sign: usize) -> String {
+        let width = sign.saturating_sub(1);
+        let (name, line_break) = (self.name, self.document.line_break());
+        let value = indented(self.document, self.value, indent);
+        format!("{indent}{name:width$} = {value}{line_break}")
+    }
+
+    fn insertion(&self, at: usize, text: String) -> Option<Edit> {
+        let parts_comments = self.document.parts_comments(at);
+        (!parts_comments).then(|| Edit::insertion(self.found.block.header, at, text))
+    }
+
+    /// Where no argument is: before nested blocks, else at the end.
+    fn first(&self) -> Option<Edit> {
+        let document = self.document;
+        let indent = format!("{}{}", self.found.indent, document.step());
+        let text = self.lines(&indent, 0);
+        if self.found.block.body.blocks.is_empty() {
+            document.indent(self.found.inside.end)?;
+            return self.insertion(document.line(self.found.inside.end).start, text);
+        }
+        let first = document.line(self.found.inside.start);
+        let rest = document.slice(self.found.inside.start..first.end);
+        let mut comments = document.comments(self.found.inside.start..first.end);
+        let is_code = !rest.trim().is_empty() && comments.next().is_none_or(|comment| comment.end > first.end);
+        let gap = if self.is_blank_or_end(first.end) {
+            ""
+        } else {
+            document.line_break()
+        };
+        (!is_code).then(|| self.insertion(first.end, format!("{text}{gap}")))?
+    }
+
+    /// At the end of the last group of aligned arguments that it fits into.
+    fn into_group(&self, arguments: &[Argument<'_>]) -> Option<Edit> {
+        let groups = groups(arguments).into_iter().rev().filter(|_| self.is_line);
+        let mut edits = groups.filter_map(|group| {
+            let last = group.last()?;
+            let sign = last.sign?;
+            let is_aligned = group.iter().all(|argument| argument.sign == Some(sign));
+            let fits = is_aligned && self.name.chars().count() < sign;
+            fits.then(|| self.insertion(last.lines.end, self.lines(last.indent, sign)))?
+        });
+        edits.next()
+    }
+
+    /// After the last argument, where it moves no other.
+    fn at_the_end(&self, arguments: &[Argument<'_>]) -> Option<Edit> {
+        let last = arguments.last()?;
+        let (at, line_break) = (last.lines.end, self.document.line_break());
+        let text = self.lines(last.indent, 0);
+        let is_chained = self.is_line && last.sign.is_some() && !is_loose(arguments);
+        if !is_chained && self.is_dense() {
+            return self.insertion(at, text);
+        }
+        let after = if self.is_blank_or_end(at) { "" } else { line_break };
+        self.insertion(at, format!("{line_break}{text}{after}"))
+    }
+
+    /// Whether the block has no blank line.
+    fn is_dense(&self) -> bool {
+        let inside = self.document.slice(self.found.inside.clone());
+        inside.lines().skip(1).all(|line| !line.trim().is_empty()) || inside.trim().is_empty()
+    }
+
+    /// Whether the line at `at` is blank, or ends the block.
+    fn is_blank_or_end(&self, at: usize) -> bool {
+        let line = self.document.line(at);
+        line.contains(&self.found.inside.end) || self.document.slice(line).trim().is_empty()
+    }
+}

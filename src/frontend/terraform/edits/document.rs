@@ -1,0 +1,234 @@
+//! One file to edit: its blocks and arguments with the lines that they stand on, and how it breaks and indents lines.
+
+use super::super::super::comments::Syntax;
+use super::super::syntax::{self, Attribute, Block, Body};
+use crate::source::{FileId, SourceFile, Sources, Span};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A file that could be read whole.
+pub(super) struct Document {
+    pub(super) id: FileId,
+    file: Arc<SourceFile>,
+    pub(super) body: Body,
+    comments: Vec<Range<usize>>,
+    elements: Vec<Range<usize>>,
+}
+
+/// A top-level block whose braces were found.
+pub(super) struct Found<'d> {
+    pub(super) block: &'d Block,
+    /// Before its first line's first character that is no space.
+    pub(super) indent: &'d str,
+    /// What is between its braces.
+    pub(super) inside: Range<usize>,
+}
+
+/// An argument that has its lines for itself.
+#[derive(Debug)]
+pub(super) struct Argument<'d> {
+    pub(super) attribute: &'d Attribute,
+    /// Its lines, with their breaks.
+    pub(super) lines: Range<usize>,
+    /// What stands before its name.
+    pub(super) indent: &'d str,
+    /// How many characters after the beginning of its name the `=` stands; `None` where brackets stay open at the
+    /// end of the line, so that `terraform fmt` aligns it with nothing. A heredoc is one line to it.
+    pub(super) sign: Option<usize>,
+}
+
+impl Argument<'_> {
+    /// How wide its name is.
+    pub(super) fn width(&self) -> usize {
+        self.attribute.name.chars().count()
+    }
+}
+
+impl Document {
+    /// Reads the file again; `None` where a part of it cannot be read, or where it is in another syntax.
+    pub(super) fn read(id: FileId, sources: &Sources) -> Option<Document> {
+        let file = sources.file(id);
+        if Syntax::of(file.name()) != Some(Syntax::Hcl) {
+            return None;
+        }
+        let (body, problems) = syntax::parse(id, file.text());
+        let (comments, elements) = syntax::traced(file.text());
+        problems.is_empty().then_some(Document {
+            id,
+            file,
+            body,
+            comments: comments.into_iter().map(|comment| comment.range).collect(),
+            elements,
+        })
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.file.text()
+    }
+
+    pub(super) fn slice(&self, range: Range<usize>) -> &str {
+        self.text().get(range).unwrap_or("")
+    }
+
+    /// As the file breaks its lines.
+    pub(super) fn line_break(&self) -> &'static str {
+        let first = self.file.line_range(0);
+        if self.slice(first).ends_with("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        }
+    }
+
+    /// One step of indentation, as the file's first indented argument has it.
+    pub(super) fn step(&self) -> &str {
+        let first = self.body.blocks.iter().find_map(|block| block.body.attributes.first());
+        let indent = first.and_then(|attribute| self.indent(attribute.span.start as usize));
+        indent.filter(|indent| !indent.is_empty()).unwrap_or("  ")
+    }
+
+    /// What stands before `at` on its line, if that is nothing but spaces.
+    pub(super) fn indent(&self, at: usize) -> Option<&str> {
+        let start = self.file.line_range(self.file.line_index(at)).start;
+        let before = self.text().get(start..at)?;
+        before.trim_matches([' ', '\t']).is_empty().then_some(before)
+    }
+
+    /// The line that holds `at`, with its break.
+    pub(super) fn line(&self, at: usize) -> Range<usize> {
+        self.file.line_range(self.file.line_index(at))
+    }
+
+    /// The resource with this header.
+    pub(super) fn resource(&self, header: Span) -> Option<Found<'_>> {
+        let mut blocks = self.body.blocks.iter();
+        let block = blocks.find(|block| block.header == header && &*block.kind == "resource")?;
+        self.found(block)
+    }
+
+    pub(super) fn found<'d>(&'d self, block: &'d Block) -> Option<Found<'d>> {
+        let after = self.text().get(block.header.end as usize..)?;
+        let open = after.trim_start_matches([' ', '\t']);
+        let start = self.text().len() - open.strip_prefix('{')?.len();
+        let within = self.text().get(start..block.span.end as usize)?;
+        let inside = within.trim_end().strip_suffix('}')?;
+        Some(Found {
+            block,
+            indent: self.indent(block.header.start as usize)?,
+            inside: start..start + inside.len(),
+        })
+    }
+
+    /// Where the line after `block` begins, if nothing but a comment stands behind it.
+    pub(super) fn after(&self, block: &Block) -> Option<usize> {
+        let end = block.span.start as usize + self.slice(block.span.range()).trim_end().len();
+        let line = self.line(end);
+        let behind = self.element(block.span.start as usize)?;
+        let rest = self.text().get(behind.end.max(end)..line.end)?;
+        rest.trim().is_empty().then_some(line.end)
+    }
+
+    /// The arguments of `body` in the order of the file; `None` where one shares a line with something else.
+    pub(super) fn arguments<'d>(&'d self, body: &'d Body) -> Option<Vec<Argument<'d>>> {
+        let arguments = body.attributes.iter().map(|attribute| self.argument(attribute));
+        let mut arguments: Vec<Argument<'d>> = arguments.collect::<Option<_>>()?;
+        arguments.sort_by_key(|argument| argument.lines.start);
+        Some(arguments)
+    }
+
+    fn argument<'d>(&'d self, attribute: &'d Attribute) -> Option<Argument<'d>> {
+        let start = attribute.span.start as usize;
+        let element = self.element(start)?;
+        let indent = self.indent(start)?;
+        if !self.text().get(element.end..)?.starts_with('\n') {
+            return None;
+        }
+        let written = self.text().get(element.clone())?;
+        let sign = written.find('=')?;
+        let is_line = !written.contains('\n');
+        let is_heredoc = written.get(sign + 1..)?.trim_start().starts_with("<<");
+        Some(Argument {
+            attribute,
+            lines: start - indent.len()..element.end + 1,
+            indent,
+            sign: (is_line || is_heredoc).then(|| written.chars().take_while(|c| *c != '=').count()),
+        })
+    }
+
+    /// The value of an argument as it is written, without the comment behind it.
+    pub(super) fn value(&self, attribute: &Attribute) -> Option<&str> {
+        let element = self.element(attribute.span.start as usize)?;
+        let start = element.start + self.slice(element.clone()).find('=')? + 1;
+        let end = self
+            .comment_behind(&element)
+            .map_or(element.end, |comment| comment.start);
+        self.text().get(start..end).map(str::trim)
+    }
+
+    /// The comment that an element ends with.
+    pub(super) fn comment_behind(&self, element: &Range<usize>) -> Option<Range<usize>> {
+        let last = self.comments(element.clone()).last()?;
+        self.text()
+            .get(last.end..element.end)?
+            .trim()
+            .is_empty()
+            .then_some(last)
+    }
+
+    /// What begins at `start`, to the end of its last line.
+    pub(super) fn element(&self, start: usize) -> Option<Range<usize>> {
+        let at = self
+            .elements
+            .binary_search_by_key(&start, |element| element.start)
+            .ok()?;
+        self.elements.get(at).cloned()
+    }
+
+    /// Where the comments in `range` begin and end.
+    pub(super) fn comments(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let within = move |comment: &&Range<usize>| range.start <= comment.start && comment.start < range.end;
+        self.comments.iter().filter(within).cloned()
+    }
+
+    /// Whether a comment stands behind something else on the line that holds `at`.
+    fn has_trailing_comment(&self, at: usize) -> bool {
+        let line = self.line(at);
+        let mut comments = self.comments(line);
+        comments.any(|comment| self.indent(comment.start).is_none())
+    }
+
+    /// Whether a new line at `at` would part comments that `terraform fmt` aligns.
+    pub(super) fn parts_comments(&self, at: usize) -> bool {
+        at > 0 && self.has_trailing_comment(at - 1) && self.has_trailing_comment(at)
+    }
+}
+
+/// The files that make a module with the file `id`, itself among them.
+pub(super) fn module_of(id: FileId, sources: &Sources) -> Vec<(FileId, Arc<SourceFile>)> {
+    let of = sources.file(id);
+    let directory = of.path().parent();
+    let mut files = sources.all();
+    files.retain(|(_, file)| file.path().parent() == directory && is_code(file.path()));
+    files
+}
+
+fn is_code(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    [".tf", ".tofu", ".tf.json", ".tofu.json"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+/// Whether an override file beside `document` may change the resource.
+pub(super) fn is_overridden(document: &Document, block: &Block, sources: &Sources) -> bool {
+    let labels: Vec<String> = block.labels.iter().map(|label| format!("\"{label}\"")).collect();
+    let files = module_of(document.id, sources);
+    let mut others = files.iter().filter(|(id, _)| *id != document.id);
+    others.any(|(_, file)| {
+        let name = file.path().file_name().unwrap_or_default().to_string_lossy();
+        let stem = name.split('.').next().unwrap_or("");
+        let overrides = stem == "override" || stem.ends_with("_override");
+        overrides && labels.iter().all(|label| file.text().contains(label))
+    })
+}

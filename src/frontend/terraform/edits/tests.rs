@@ -1,0 +1,105 @@
+//! Text in, text out.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod declaring;
+mod inserting;
+mod references;
+mod removing;
+
+use super::*;
+use crate::diagnostic::Place;
+use crate::frontend::edits::edits as all_edits;
+use crate::source::FileId;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Files of one module.
+struct Module {
+    sources: Sources,
+    files: Vec<(FileId, String)>,
+}
+
+impl Module {
+    fn of(files: &[(&str, &str)]) -> Module {
+        let sources = Sources::default();
+        let files = files.iter().map(|(name, text)| {
+            let id = sources.add(Path::new("/project").join(name).as_path(), *text);
+            (id, (*text).to_owned())
+        });
+        Module {
+            files: files.collect(),
+            sources,
+        }
+    }
+
+    fn one(text: &str) -> Module {
+        Module::of(&[("main.tf", text)])
+    }
+
+    /// The first place of `part` in the first file.
+    fn span(&self, part: &str) -> Span {
+        let (id, text) = &self.files[0];
+        let at = text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
+        Span::new(*id, at..at + part.len())
+    }
+
+    /// The first file after `change`; checked to be read as well as before, and to be formatted as well.
+    fn after(&self, change: &Change) -> Option<String> {
+        let edits = all_edits(change, &self.sources)?;
+        let (id, before) = &self.files[0];
+        assert!(edits.iter().all(|edit| edit.span.file == *id));
+        let after = applied(before, &edits);
+        if Path::new(self.sources.file(*id).path())
+            .extension()
+            .is_some_and(|ending| ending == "json")
+        {
+            serde_json::from_str::<serde_json::Value>(&after).unwrap();
+        } else {
+            let (_, problems) = super::super::syntax::parse(*id, &after);
+            assert_eq!(problems, [], "{after}");
+            if is_formatted(before) == Some(true) {
+                assert_eq!(is_formatted(&after), Some(true), "{after}");
+            }
+        }
+        Some(after)
+    }
+}
+
+/// `text` after `edits`, which may not overlap.
+fn applied(text: &str, edits: &[Edit]) -> String {
+    let mut after = String::new();
+    let mut from = 0;
+    for edit in edits {
+        let range = edit.span.range();
+        assert!(from <= range.start, "{edits:?} overlap");
+        after.push_str(&text[from..range.start]);
+        after.push_str(&edit.text);
+        from = range.end;
+    }
+    after + &text[from..]
+}
+
+/// Whether `terraform fmt` leaves `text` as it is; `None` where there is no Terraform.
+fn is_formatted(text: &str) -> Option<bool> {
+    use std::io::Write;
+    let mut child = Command::new("terraform")
+        .args(["fmt", "-check", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    child.stdin.take()?.write_all(text.as_bytes()).ok()?;
+    Some(child.wait().ok()?.success())
+}
+
+/// The place of an argument of the block with this header that is not written.
+fn absent(header: Span, name: &str) -> Place {
+    Place {
+        header,
+        name: name.to_owned(),
+        written: None,
+        origins: Vec::new(),
+        value: None,
+    }
+}

@@ -1,0 +1,110 @@
+//! What terminals get: widths, wide characters, links, ASCII.
+#![allow(clippy::unwrap_used)]
+
+use super::example::{REPOSITORY, TEXT, findings, subject};
+use super::human::Style;
+use super::{Report, Units, concise, human};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::source::{Sources, Span};
+use std::path::Path;
+use unicode_width::UnicodeWidthStr;
+
+const STYLE: Style = Style {
+    width: 80,
+    color: false,
+    unicode: true,
+    graphics: true,
+    links: false,
+};
+
+#[test]
+fn narrow_terminals_are_not_overrun() {
+    let sources = Sources::default();
+    // Without the hostile one, whose words are longer than a narrow line.
+    let findings = findings(&sources).split_off(1);
+    for width in [40, 60, 80, 120] {
+        let report = plain(&sources, &findings);
+        let text = human::render(&report, Style { width, ..STYLE });
+        for line in text.lines() {
+            let is_word = line.trim().split(' ').count() <= 2;
+            assert!(line.width() <= width || is_word, "{width}: {line}\n{text}");
+        }
+        insta::assert_snapshot!(format!("width_{width}"), text);
+    }
+}
+
+#[test]
+fn wide_characters_and_tabs_take_their_columns() {
+    let text = format!("\t\tname = \"{}\" # {}\n", "注文キュー".repeat(4), "受注".repeat(60));
+    for width in [40, 80, 120] {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("main.tf"), text.as_str());
+        let start = text.find("注文").unwrap();
+        let span = Span::new(file, start..start + 15);
+        let found = [Diagnostic::new("r", Severity::Error, subject("a"), "h", span, "五文字")];
+        let report = plain(&sources, &found);
+        let drawn = human::render(&report, Style { width, ..STYLE });
+        for line in drawn.lines() {
+            let columns = line.replace('\t', "    ").width();
+            assert!(columns <= width, "{width}: {columns}\n{drawn}");
+        }
+        let line = |marker: char| drawn.lines().find(|line| line.contains(marker)).unwrap();
+        let before = |line: &str, marker: char| line.split(marker).next().unwrap().replace('\t', "    ").width();
+        assert_eq!(before(line('注'), '注'), before(line('┬'), '─'), "{drawn}");
+    }
+}
+
+fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
+    static NOTHING: Units = Units {
+        modules: 0,
+        templates: 0,
+        stacks: 0,
+        services: 0,
+        plans: 0,
+        states: 0,
+        notes: Vec::new(),
+    };
+    Report {
+        sources,
+        findings,
+        suppressed: &[],
+        show_suppressed: false,
+        not_evaluated: &[],
+        errors: &[],
+        units: &NOTHING,
+        repository: REPOSITORY,
+    }
+}
+
+#[test]
+fn paths_and_rules_are_links_where_they_are_asked_for() {
+    let sources = Sources::default();
+    let path = "/repository/a b.tf";
+    let file = sources.add(Path::new(path), TEXT);
+    let span = Span::new(file, 0..8);
+    let found = [Diagnostic::new("r", Severity::Error, subject("a"), "h", span, "l")];
+    let report = plain(&sources, &found);
+    let page = format!(
+        "\u{1b}]8;;{REPOSITORY}/blob/v{}/rules/r.md\u{1b}\\r\u{1b}]8;;\u{1b}\\",
+        env!("CARGO_PKG_VERSION")
+    );
+    let link = format!("\u{1b}]8;;file:///repository/a%20b.tf\u{1b}\\{path}\u{1b}]8;;\u{1b}\\:1:1");
+    for links in [true, false] {
+        for graphics in [true, false] {
+            let style = Style {
+                graphics,
+                links,
+                ..STYLE
+            };
+            let text = human::render(&report, style);
+            assert_eq!(text.contains(&link), links);
+            assert_eq!(text.contains(&page), links);
+            let unpublished = Report {
+                repository: "",
+                ..report
+            };
+            assert!(!human::render(&unpublished, style).contains("]8;;http"));
+        }
+        assert_eq!(concise::render_linked(&report, links).contains(&link), links);
+    }
+}
