@@ -12,6 +12,8 @@ mod inputs;
 mod manual;
 mod output;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 use baseline::{BaselineArgs, BaselineCommand};
