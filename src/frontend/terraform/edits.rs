@@ -3,12 +3,19 @@
 //! A file is read again for that, from its text, and an edit is made only where it says all that matters: not where
 //! a part of it could not be read. It evaluates nothing, and which change is wanted is not its business.
 
+mod alignment;
 mod arguments;
+mod dead_letter;
+mod declaration;
 mod document;
+mod naming;
+mod references;
+mod remarks;
 
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
 use document::Document;
+pub(in crate::frontend) use remarks::aligned;
 
 /// The edits that make `change` in a Terraform file.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
@@ -17,13 +24,17 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
             let document = Document::read(place.header.file, sources)?;
             arguments::insert(&document, place, *value, sources).map(|edit| vec![edit])
         }
-        _ => None,
+        Change::Remove(place) => arguments::remove(&Document::read(place.header.file, sources)?, place),
+        Change::Arn(span) => references::to_arn(*span, sources).map(|edit| vec![edit]),
+        Change::DeadLetterQueue(queue) => dead_letter::queue(queue, sources),
+        Change::Alarm(header) => dead_letter::alarm(*header, sources).map(|edit| vec![edit]),
+        Change::Number { .. } | Change::Unquote(_) | Change::Suppression { .. } => None,
     }
 }
 
 /// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
-pub(in crate::frontend) fn is_only_use(_span: Span, _sources: &Sources) -> bool {
-    false
+pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
+    references::is_only_use(span, sources)
 }
 
 #[cfg(test)]

@@ -3,9 +3,13 @@
 //! It aligns the `=` of arguments on consecutive lines. A new argument joins such a group where its name fits in,
 //! and stands apart where it would move the others.
 
+use super::super::syntax::{Attribute, Kind};
+use super::alignment::{self, groups, is_loose};
 use super::document::{Argument, Document, Found, is_overridden};
 use crate::diagnostic::{Edit, Place};
 use crate::source::{Sources, Span};
+use std::fmt::Write as _;
+use std::ops::Range;
 
 /// The arguments that may be added, by the type of the resource.
 const NUMBERS: [(&str, &[&str]); 3] = [
@@ -70,6 +74,58 @@ pub(super) fn add(document: &Document, found: &Found<'_>, name: &str, value: &st
         .or_else(|| addition.at_the_end(&arguments))
 }
 
+/// The edits that take the argument at `place` out, where it is a literal: what is computed may have other values too.
+pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
+    let found = document.resource(place.header)?;
+    let written = place.written?;
+    let body = &found.block.body;
+    let of_name = |attribute: &&Attribute| *attribute.name == *place.name;
+    let attribute = body.attributes.iter().find(of_name)?;
+    let is_literal = matches!(
+        attribute.value.kind,
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_)
+    );
+    if !is_literal || !attribute.span.contains(written) {
+        return None;
+    }
+    if !document.slice(found.inside.clone()).contains('\n') {
+        let is_alone = body.attributes.len() == 1 && document.comments(found.inside.clone()).next().is_none();
+        return is_alone.then(|| {
+            vec![Edit {
+                span: Span::new(document.id, found.inside.clone()),
+                text: String::new(),
+            }]
+        });
+    }
+    let arguments = document.arguments(body)?;
+    let at = arguments
+        .iter()
+        .position(|one| std::ptr::eq(one.attribute, attribute))?;
+    let removed = arguments.get(at)?;
+    let mut edits = alignment::without(document, &arguments, at);
+    edits.push(Edit {
+        span: Span::new(document.id, with_blank_line(document, &found, removed.lines.clone())),
+        text: String::new(),
+    });
+    Some(edits)
+}
+
+/// The lines of an argument, with the blank line that would be one too many without them.
+fn with_blank_line(document: &Document, found: &Found<'_>, lines: Range<usize>) -> Range<usize> {
+    let is_blank = |line: &Range<usize>| document.slice(line.clone()).trim().is_empty();
+    let before = document.line(lines.start.saturating_sub(1));
+    let after = document.line(lines.end);
+    let is_first = before.contains(&found.inside.start.saturating_sub(1));
+    let is_last = after.contains(&found.inside.end);
+    if is_blank(&after) && (is_first || is_blank(&before)) {
+        lines.start..after.end
+    } else if is_blank(&before) && is_last {
+        before.start..lines.end
+    } else {
+        lines
+    }
+}
+
 /// Text that is indented by `indent` from its second line on, with the line breaks of `document`.
 pub(super) fn indented(document: &Document, text: &str, indent: &str) -> String {
     text.replace('\n', &format!("{}{indent}", document.line_break()))
@@ -100,7 +156,8 @@ fn open(document: &Document, found: &Found<'_>, name: &str, value: &str) -> Opti
     for (name, value) in lines {
         let width = if value.contains('\n') { 0 } else { width };
         let value = indented(document, value, &indent);
-        text.push_str(&format!("{indent}{name:width$} = {value}{line_break}"));
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{indent}{name:width$} = {value}{line_break}");
     }
     text.push_str(found.indent);
     Some(Edit {
@@ -190,24 +247,4 @@ impl Addition<'_> {
         let line = self.document.line(at);
         line.contains(&self.found.inside.end) || self.document.slice(line).trim().is_empty()
     }
-}
-
-/// The arguments that `terraform fmt` aligns, together; those that it aligns with nothing are left out.
-fn groups<'a, 'd>(arguments: &'a [Argument<'d>]) -> Vec<&'a [Argument<'d>]> {
-    let together =
-        |a: &Argument<'_>, b: &Argument<'_>| a.sign.is_some() && b.sign.is_some() && a.lines.end == b.lines.start;
-    let groups = arguments.chunk_by(together);
-    groups
-        .filter(|group| group.iter().all(|argument| argument.sign.is_some()))
-        .collect()
-}
-
-/// Whether the author aligns nothing.
-fn is_loose(arguments: &[Argument<'_>]) -> bool {
-    groups(arguments).into_iter().any(|group| {
-        let mut signs = group.iter().map(|argument| argument.sign);
-        let first = signs.next();
-        let is_aligned = signs.all(|sign| Some(sign) == first);
-        !is_aligned && group.iter().all(|argument| argument.sign == Some(argument.width() + 1))
-    })
 }

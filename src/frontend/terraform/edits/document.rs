@@ -120,6 +120,15 @@ impl Document {
         })
     }
 
+    /// Where the line after `block` begins, if nothing but a comment stands behind it.
+    pub(super) fn after(&self, block: &Block) -> Option<usize> {
+        let end = block.span.start as usize + self.slice(block.span.range()).trim_end().len();
+        let line = self.line(end);
+        let behind = self.element(block.span.start as usize)?;
+        let rest = self.text().get(behind.end.max(end)..line.end)?;
+        rest.trim().is_empty().then_some(line.end)
+    }
+
     /// The arguments of `body` in the order of the file; `None` where one shares a line with something else.
     pub(super) fn arguments<'d>(&'d self, body: &'d Body) -> Option<Vec<Argument<'d>>> {
         let arguments = body.attributes.iter().map(|attribute| self.argument(attribute));
@@ -145,6 +154,26 @@ impl Document {
             indent,
             sign: (is_line || is_heredoc).then(|| written.chars().take_while(|c| *c != '=').count()),
         })
+    }
+
+    /// The value of an argument as it is written, without the comment behind it.
+    pub(super) fn value(&self, attribute: &Attribute) -> Option<&str> {
+        let element = self.element(attribute.span.start as usize)?;
+        let start = element.start + self.slice(element.clone()).find('=')? + 1;
+        let end = self
+            .comment_behind(&element)
+            .map_or(element.end, |comment| comment.start);
+        self.text().get(start..end).map(str::trim)
+    }
+
+    /// The comment that an element ends with.
+    pub(super) fn comment_behind(&self, element: &Range<usize>) -> Option<Range<usize>> {
+        let last = self.comments(element.clone()).last()?;
+        self.text()
+            .get(last.end..element.end)?
+            .trim()
+            .is_empty()
+            .then_some(last)
     }
 
     /// What begins at `start`, to the end of its last line.

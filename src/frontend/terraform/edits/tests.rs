@@ -1,7 +1,10 @@
 //! Text in, text out.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod declaring;
 mod inserting;
+mod references;
+mod removing;
 
 use super::*;
 use crate::diagnostic::Place;

@@ -1,0 +1,166 @@
+//! What a new resource is called, in the style of those beside it. It knows names alone, and no queue.
+
+/// As people end the names of dead-letter queues, in small letters and the longest first.
+const WORDS: [&str; 12] = [
+    "dead_letter_queue",
+    "dead-letter-queue",
+    "deadletter_queue",
+    "deadletter-queue",
+    "deadletterqueue",
+    "dlqueue",
+    "dead_letters",
+    "dead-letters",
+    "dead_letter",
+    "dead-letter",
+    "deadletter",
+    "dlq",
+];
+
+/// The longest name of a queue.
+const LONGEST: usize = 80;
+/// The longest prefix of one that the provider completes.
+const LONGEST_PREFIX: usize = 54;
+
+/// How `name` ends if it is called after a dead-letter queue: `-dlq`. Nothing where it is called that and no more.
+pub(super) fn ending(name: &str) -> Option<&str> {
+    let name = name.strip_suffix(".fifo").unwrap_or(name);
+    let lower = name.to_ascii_lowercase();
+    let word = WORDS.iter().find(|word| lower.ends_with(**word))?;
+    let start = name.len() - word.len();
+    let before = name.get(..start)?;
+    let start = if before.ends_with(['-', '_']) { start - 1 } else { start };
+    (start > 0).then(|| name.get(start..))?
+}
+
+/// The label of what belongs to what is labelled `label`: `ending` if that is given, else in the style of the label.
+pub(super) fn label(label: &str, ending: Option<&str>) -> String {
+    let Some(ending) = ending else {
+        return joined(label, "dlq");
+    };
+    let is_queue = ending.to_ascii_lowercase().ends_with("queue");
+    let lower = label.to_ascii_lowercase();
+    let stem = if is_queue { lower.strip_suffix("queue") } else { None };
+    let stem = stem.and_then(|stem| label.get(..stem.len()));
+    let stem = stem.map_or(label, |stem| stem.trim_end_matches(['_', '-']));
+    let stem = if stem.is_empty() { label } else { stem };
+    format!("{stem}{ending}")
+}
+
+/// `label` with `word` behind it, in its own style.
+pub(super) fn joined(label: &str, word: &str) -> String {
+    if label.contains('-') && !label.contains('_') {
+        return format!("{label}-{word}");
+    }
+    let is_camel = !label.contains('_') && label.contains(|c: char| c.is_ascii_uppercase());
+    if !is_camel {
+        return format!("{label}_{word}");
+    }
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    format!("{label}{}{}", first.into_iter().collect::<String>(), letters.as_str())
+}
+
+/// The content between quotes that names the dead-letter queue of the queue that is named by `content`, which is no
+/// template where `is_literal`. `None` where that cannot be told.
+pub(super) fn name(content: &str, ending: Option<&str>, is_literal: bool, fifo: bool) -> Option<Name> {
+    let (stem, end) = match content.strip_suffix(".fifo") {
+        Some(stem) if fifo => (stem, ".fifo"),
+        // What is FIFO only sometimes.
+        _ if fifo || content.contains(".fifo") => return None,
+        _ => (content, ""),
+    };
+    let ending = ending.unwrap_or_else(|| default_ending(stem));
+    let name = format!("{stem}{ending}{end}");
+    let is_too_long = is_literal && name.chars().count() > LONGEST;
+    Some(if is_too_long {
+        Name::TooLong
+    } else {
+        Name::Content(name)
+    })
+}
+
+/// The same for a prefix that the provider completes, of FIFO queues with their ending too.
+pub(super) fn prefix(content: &str, ending: Option<&str>, is_literal: bool) -> Name {
+    let stem = content.trim_end_matches(['-', '_', '.']);
+    let end = content.get(stem.len()..).unwrap_or("");
+    let ending = ending.unwrap_or_else(|| default_ending(stem));
+    let name = format!("{stem}{ending}{}", if end.is_empty() { "-" } else { end });
+    if is_literal && name.chars().count() > LONGEST_PREFIX {
+        return Name::TooLong;
+    }
+    Name::Content(name)
+}
+
+/// What becomes of a name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// What stands between the quotes.
+    Content(String),
+    /// AWS does not take it; the provider may choose one.
+    TooLong,
+}
+
+fn default_ending(stem: &str) -> &'static str {
+    if stem.contains('_') && !stem.contains('-') {
+        "_dlq"
+    } else {
+        "-dlq"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_are_those_of_dead_letter_queues() {
+        for (name, expected) in [
+            ("orders_dlq", Some("_dlq")),
+            ("orders-DLQ", Some("-DLQ")),
+            ("orders-dlq.fifo", Some("-dlq")),
+            ("OrdersDLQueue", Some("DLQueue")),
+            ("orders_dead_letter_queue", Some("_dead_letter_queue")),
+            ("${var.a}-dead-letter", Some("-dead-letter")),
+            ("dlq", None),
+            ("orders", None),
+            ("", None),
+        ] {
+            assert_eq!(ending(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn labels_keep_their_style() {
+        for (of, ending, expected) in [
+            ("orders", None, "orders_dlq"),
+            ("my-orders", None, "my-orders-dlq"),
+            ("OrdersQueue", None, "OrdersQueueDlq"),
+            ("orders_queue", Some("_dead_letter_queue"), "orders_dead_letter_queue"),
+            ("OrdersQueue", Some("DLQueue"), "OrdersDLQueue"),
+            ("queue", Some("_dead_letter_queue"), "queue_dead_letter_queue"),
+            ("orders_queue", Some("_dlq"), "orders_queue_dlq"),
+        ] {
+            assert_eq!(label(of, ending), expected);
+        }
+    }
+
+    #[test]
+    fn names_get_an_ending_where_that_is_certain() {
+        let content = |text: &str| Some(Name::Content(text.to_owned()));
+        assert_eq!(name("orders", None, true, false), content("orders-dlq"));
+        assert_eq!(name("my_orders", None, true, false), content("my_orders_dlq"));
+        assert_eq!(
+            name("orders.fifo", Some("-DLQ"), true, true),
+            content("orders-DLQ.fifo")
+        );
+        assert_eq!(name("${var.a}.fifo", None, false, true), content("${var.a}-dlq.fifo"));
+        assert_eq!(name("${var.a}", None, false, true), None);
+        assert_eq!(name("a.fifo", None, true, false), None);
+        assert_eq!(name(&"a".repeat(77), None, true, false), Some(Name::TooLong));
+        assert_eq!(prefix("orders-", None, true), Name::Content("orders-dlq-".to_owned()));
+        assert_eq!(
+            prefix("${var.a}", None, false),
+            Name::Content("${var.a}-dlq-".to_owned())
+        );
+    }
+}

@@ -1,0 +1,312 @@
+//! Dead-letter queues and alarms. Each result is checked with every default rule: nothing may be found in it.
+
+use super::*;
+use crate::Options;
+use crate::diagnostic::Undelivered;
+use crate::testing::{TemporaryDirectory, describe};
+
+const READER: &str = r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn        = aws_sqs_queue.orders.arn
+  function_name           = "worker"
+  function_response_types = ["ReportBatchItemFailures"]
+}
+"#;
+
+fn change(module: &Module, header: &str, fifo: bool) -> Change {
+    Change::DeadLetterQueue(Undelivered {
+        header: module.span(header),
+        fifo,
+        max_receive_count: 5,
+        retention: 1_209_600,
+    })
+}
+
+/// The file after the queue `orders` in it got a dead-letter queue, beside `others`.
+fn declared(text: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
+    let mut files = vec![("main.tf", text)];
+    files.extend(others);
+    let module = Module::of(&files);
+    let after = module.after(&change(&module, "resource \"aws_sqs_queue\" \"orders\"", fifo))?;
+    let reader = READER.replace(
+        "orders.arn",
+        if text.contains("for_each") {
+            "orders[\"a\"].arn"
+        } else if text.contains("count =") {
+            "orders[0].arn"
+        } else {
+            "orders.arn"
+        },
+    );
+    let after_reader = ("reader.tf", reader.as_str());
+    let directory = TemporaryDirectory::with_files(
+        others
+            .iter()
+            .copied()
+            .chain([after_reader, ("main.tf", after.as_str())]),
+    );
+    let outcome = crate::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    assert!(outcome.findings.is_empty(), "{after}\n{}", describe(&outcome));
+    Some(after)
+}
+
+#[test]
+fn a_queue_gets_a_dead_letter_queue_with_an_alarm() {
+    let before = r#"# The orders.
+resource "aws_sqs_queue" "orders" { # ours
+  name = "orders"
+  tags = {
+    team = "shop"
+  }
+  kms_master_key_id = aws_kms_key.k.id # key
+}
+"#;
+    let after = declared(before, &[], false).unwrap();
+    assert_eq!(
+        after,
+        r#"# The orders.
+resource "aws_sqs_queue" "orders" { # ours
+  name = "orders"
+  tags = {
+    team = "shop"
+  }
+  kms_master_key_id = aws_kms_key.k.id # key
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.orders_dlq.arn
+    maxReceiveCount     = 5
+  })
+}
+
+resource "aws_sqs_queue" "orders_dlq" {
+  name                      = "orders-dlq"
+  message_retention_seconds = 1209600
+  kms_master_key_id         = aws_kms_key.k.id
+
+  tags = {
+    team = "shop"
+  }
+}
+
+resource "aws_cloudwatch_metric_alarm" "orders_dlq_messages" {
+  alarm_name          = "${aws_sqs_queue.orders_dlq.name}-messages"
+  alarm_description   = "Messages that could not be processed lie in the dead-letter queue"
+  namespace           = "AWS/SQS"
+  metric_name         = "ApproximateNumberOfMessagesVisible"
+  statistic           = "Maximum"
+  period              = 60
+  evaluation_periods  = 1
+  comparison_operator = "GreaterThanOrEqualToThreshold"
+  threshold           = 1
+  treat_missing_data  = "notBreaching"
+
+  dimensions = {
+    QueueName = aws_sqs_queue.orders_dlq.name
+  }
+}
+"#
+    );
+    let crlf = before.replace('\n', "\r\n");
+    assert_eq!(declared(&crlf, &[], false), Some(after.replace('\n', "\r\n")));
+}
+
+/// The lines of the dead-letter queue in what becomes of a queue with this body.
+fn dead_letter_queue(body: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
+    let text = format!("resource \"aws_sqs_queue\" \"orders\" {body}\n{}", "output \"o\" {\n}");
+    let after = declared(&text, others, fifo)?;
+    let block = after
+        .split("\n\n")
+        .find(|block| block.contains("message_retention_seconds"))?;
+    let lines: Vec<&str> = block.lines().map(str::trim).filter(|line| *line != "}").collect();
+    let lines = lines
+        .iter()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    Some(
+        lines
+            .filter(|line| !line.starts_with("message_retention") && !line.starts_with("resource"))
+            .collect::<Vec<_>>()
+            .join("; "),
+    )
+}
+
+#[test]
+fn names_are_made_of_the_name_of_the_queue() {
+    let cases = [
+        ("{\n}", false, ""),
+        ("{}", false, ""),
+        ("{ name = \"orders\" }", false, "name = \"orders-dlq\""),
+        ("{\n  name = null\n}", false, ""),
+        (
+            "{\n  name = \"${var.env}-orders\" # c\n}",
+            false,
+            "name = \"${var.env}-orders-dlq\"",
+        ),
+        ("{\n  name = var.name\n}", false, "name = \"${var.name}-dlq\""),
+        (
+            "{\n  name = format(\"%s-x\", var.name)\n}",
+            false,
+            "name = \"${format(\"%s-x\", var.name)}-dlq\"",
+        ),
+        (
+            "{\n  name_prefix = \"orders-\"\n}",
+            false,
+            "name_prefix = \"orders-dlq-\"",
+        ),
+        (
+            "{\n  name       = \"orders.fifo\"\n  fifo_queue = true\n}",
+            true,
+            "name = \"orders-dlq.fifo\"; fifo_queue = true",
+        ),
+        (
+            "{\n  name       = \"${var.env}-orders.fifo\"\n  fifo_queue = var.fifo\n}",
+            true,
+            "name = \"${var.env}-orders-dlq.fifo\"; fifo_queue = var.fifo",
+        ),
+    ];
+    for (body, fifo, expected) in cases {
+        let variables = [("variables.tf", "variable \"fifo\" {\n  default = true\n}\n")];
+        let found = dead_letter_queue(body, &variables, fifo);
+        assert_eq!(found.as_deref(), Some(expected), "{body}");
+    }
+    let long = format!("{{\n  name = \"{}\"\n}}", "a".repeat(78));
+    assert_eq!(dead_letter_queue(&long, &[], false).as_deref(), Some(""));
+}
+
+#[test]
+fn what_cannot_be_named_for_certain_is_refused() {
+    let cases = [
+        ("{\n  name       = var.name\n  fifo_queue = true\n}", true),
+        ("{\n  name = var.on ? \"a\" : null\n}", false),
+        ("{\n  name = \"a\" == \"b\" ? \"a\" : \"b\"\n}", false),
+        ("{\n  name = <<EOT\na\nEOT\n}", false),
+        ("{\n  name = var.nothing\n}", false),
+        ("{\n  name = \"${var.nothing}\"\n}", false),
+        ("{\n  name = \"taken\"\n}", false),
+        ("{\n  redrive_policy = \"\"\n}", false),
+        ("{\n  tags = {\n    a = <<EOT\na\nEOT\n  }\n}", false),
+    ];
+    let variables = "variable \"nothing\" {\n  default = null\n}\noutput \"t\" {\n  value = \"taken-dlq\"\n}\n";
+    for (body, fifo) in cases {
+        assert_eq!(
+            dead_letter_queue(body, &[("variables.tf", variables)], fifo),
+            None,
+            "{body}"
+        );
+    }
+    for other in [
+        "resource \"aws_sqs_queue_redrive_policy\" \"p\" {\n  queue_url = aws_sqs_queue.orders.id\n}\n",
+        "resource \"aws_sqs_queue_redrive_policy\" \"p\" {\n  queue_url = var.url\n}\n",
+        "resource \"aws_sqs_queue\" \"orders_dlq\" {\n}\n",
+    ] {
+        assert_eq!(
+            dead_letter_queue("{\n  name = \"orders\"\n}", &[("other.tf", other)], false),
+            None,
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn the_style_of_other_dead_letter_queues_is_kept() {
+    let other = r#"
+resource "aws_sqs_queue" "mail" {
+  name           = "mail"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.mail_dead_letter.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "mail_dead_letter" {
+  name                      = "mail-DLQ"
+  message_retention_seconds = 1209600
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  alarm_name          = "a"
+  namespace           = "AWS/SQS"
+  metric_name         = "ApproximateNumberOfMessagesVisible"
+  statistic           = "Maximum"
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = 0
+  period              = 60
+  evaluation_periods  = 1
+  dimensions          = { QueueName = aws_sqs_queue.mail_dead_letter.name }
+  alarm_actions = [
+    var.topic, # them
+    data.aws_sns_topic.t[0].arn
+  ]
+  ok_actions = [each.value]
+}
+"#;
+    let text = "resource \"aws_sqs_queue\" \"orders\" {\n  name = \"orders\"\n}\n";
+    let after = declared(text, &[("other.tf", other)], false).unwrap();
+    for part in [
+        "\"aws_sqs_queue\" \"orders_dead_letter\" {\n  name                      = \"orders-DLQ\"\n",
+        "\"aws_cloudwatch_metric_alarm\" \"orders_dead_letter_messages\" {",
+        "  alarm_actions       = [var.topic, data.aws_sns_topic.t[0].arn]\n\n",
+    ] {
+        assert!(after.contains(part), "{after}");
+    }
+    let elsewhere = other.replace("  alarm_name ", "  provider = aws.us\n  alarm_name ");
+    let after = declared(text, &[("other.tf", &elsewhere)], false).unwrap();
+    assert!(!after.contains("_actions"), "{after}");
+}
+
+#[test]
+fn there_are_as_many_as_of_the_queue() {
+    let counted = "resource \"aws_sqs_queue\" \"orders\" {\n  count    = 2\n  provider = aws.us\n\n  \
+                   name = \"orders-${count.index}\"\n}\n";
+    let after = declared(counted, &[], false).unwrap();
+    for part in [
+        "  count    = 2\n  provider = aws.us\n\n  name                      = \"orders-${count.index}-dlq\"\n",
+        "    deadLetterTargetArn = aws_sqs_queue.orders_dlq[count.index].arn\n",
+        "    QueueName = aws_sqs_queue.orders_dlq[count.index].name\n",
+        "  count    = 2\n  provider = aws.us\n\n  alarm_name          = \"${aws_sqs_queue.orders_dlq[count.index].name}-messages\"",
+    ] {
+        assert!(after.contains(part), "{part}: {after}");
+    }
+    let each = "resource \"aws_sqs_queue\" \"orders\" {\n  for_each = toset([\n    \"a\",\n    \"b\",\n  ])\n\n  \
+                name = \"orders-${each.key}\"\n}\n";
+    let after = declared(each, &[], false).unwrap();
+    for part in [
+        "  for_each = toset([\n    \"a\",\n    \"b\",\n  ])\n\n  name                      = \"orders-${each.key}-dlq\"\n",
+        "    deadLetterTargetArn = aws_sqs_queue.orders_dlq[each.key].arn\n",
+    ] {
+        assert!(after.contains(part), "{part}: {after}");
+    }
+}
+
+#[test]
+fn neighbours_keep_their_distance() {
+    let text = "resource \"aws_sqs_queue\" \"orders\" {\n}\nresource \"x\" \"y\" {\n}";
+    let after = declared(text, &[], false).unwrap();
+    assert!(
+        after.contains("}\n\nresource \"aws_sqs_queue\" \"orders_dlq\""),
+        "{after}"
+    );
+    assert!(after.ends_with("}\n\nresource \"x\" \"y\" {\n}"), "{after}");
+    let last = "resource \"aws_sqs_queue\" \"orders\" {\n} # end";
+    let after = declared(last, &[], false).unwrap();
+    assert!(after.contains("} # end\n\nresource"), "{after}");
+}
+
+#[test]
+fn a_dead_letter_queue_gets_an_alarm() {
+    let text = r#"resource "aws_sqs_queue" "OrdersDLQ" {
+  count = 1
+  name  = "d"
+}
+
+resource "aws_cloudwatch_metric_alarm" "OrdersDLQMessages" {
+}
+"#;
+    let module = Module::one(text);
+    let header = module.span("resource \"aws_sqs_queue\" \"OrdersDLQ\"");
+    let after = module.after(&Change::Alarm(header)).unwrap();
+    assert!(
+        after.contains("\"OrdersDLQMessages2\" {\n  count = 1\n\n  alarm_name"),
+        "{after}"
+    );
+    assert!(
+        after.contains("    QueueName = aws_sqs_queue.OrdersDLQ[count.index].name\n"),
+        "{after}"
+    );
+}
