@@ -86,7 +86,13 @@ fn fingerprints(outcome: &Outcome) -> BTreeSet<String> {
 /// Fixes and writes; fails where a fix does not do.
 fn fix(path: &Path, selection: Selection) -> Fixed {
     let fixed = sqslint::fix(&options(path, selection), Safety::Unsafe);
-    assert_eq!(fixed.broken, Vec::<String>::new(), "{}\n{}", path.display(), fixed.diff());
+    assert_eq!(
+        fixed.broken,
+        Vec::<String>::new(),
+        "{}\n{}",
+        path.display(),
+        fixed.diff()
+    );
     assert_eq!(fixed.write(), Vec::<String>::new(), "{}", path.display());
     fixed
 }
@@ -97,7 +103,10 @@ fn fixtures_are_fixed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     for rule in RULES.iter().filter(|rule| rule.check.is_some() && rule.fix.is_some()) {
         let mut shown = String::new();
-        for stack in directories(&root.join(rule.id)).iter().flat_map(|dialect| directories(dialect)) {
+        for stack in directories(&root.join(rule.id))
+            .iter()
+            .flat_map(|dialect| directories(dialect))
+        {
             if name(&stack).starts_with("invalid-") {
                 let dialect = name(stack.parent().unwrap()).to_owned();
                 let _ = writeln!(shown, "== {dialect}/{}", name(&stack));
@@ -113,7 +122,12 @@ fn fixed_fixture(rule: &Rule, stack: &Path) -> String {
     let before = files(directory.path());
     let fixed = fix(directory.path(), Selection::only(rule));
     let again = sqslint::check(&options(directory.path(), Selection::only(rule)));
-    assert_eq!(fingerprints(&again), fingerprints(&fixed.outcome), "{}", stack.display());
+    assert_eq!(
+        fingerprints(&again),
+        fingerprints(&fixed.outcome),
+        "{}",
+        stack.display()
+    );
     let left = again.findings.len();
     let counts = format!("{} fixed, {left} left\n", fixed.findings);
     let left = fixed.left.into_iter().map(|line| line + "\n");
@@ -124,7 +138,10 @@ fn fixed_fixture(rule: &Rule, stack: &Path) -> String {
 fn corpus() -> Option<PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let places = [manifest.join("../shared"), manifest.join("../../shared")];
-    let found = places.into_iter().map(|place| place.join("corpus/dev")).find(|place| place.is_dir());
+    let found = places
+        .into_iter()
+        .map(|place| place.join("corpus/dev"))
+        .find(|place| place.is_dir());
     if found.is_none() {
         println!("skipped: no collection of projects beside the checkout");
     }
@@ -143,7 +160,10 @@ fn real_projects_are_fixed() {
         let before = sqslint::check(&options(directory.path(), Selection::default()));
         let fixed = fix(directory.path(), Selection::default());
         let after = sqslint::check(&options(directory.path(), Selection::default()));
-        let new: Vec<_> = fingerprints(&after).difference(&fingerprints(&before)).cloned().collect();
+        let new: Vec<_> = fingerprints(&after)
+            .difference(&fingerprints(&before))
+            .cloned()
+            .collect();
         let new = after.findings.iter().filter(|found| new.contains(&found.fingerprint()));
         let new: Vec<_> = new.map(|found| (found.rule, &found.headline)).collect();
         assert!(new.is_empty(), "{}: {new:?}", project.display());
@@ -167,7 +187,11 @@ fn real_projects_are_fixed() {
             }
         }
         let newly: Vec<PathBuf> = unformatted(directory.path()).difference(&formatted).cloned().collect();
-        assert!(newly.is_empty(), "{}: not formatted any more: {newly:?}", project.display());
+        assert!(
+            newly.is_empty(),
+            "{}: not formatted any more: {newly:?}",
+            project.display()
+        );
     }
     println!("{changed} files changed: {} lines gone, {} come", lines.0, lines.1);
     for (rule, (before, after)) in counts {

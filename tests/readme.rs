@@ -21,7 +21,10 @@ fn table() -> String {
     let rows = RULES.iter().map(|rule| {
         let (id, severity, set) = (rule.id, rule.severity, rule.set.name());
         let fix = rule.fix.map_or("", Safety::name);
-        format!("| [`{id}`](rules/{id}.md) | {severity} | {set} | {fix} | {} |\n", rule.summary)
+        format!(
+            "| [`{id}`](rules/{id}.md) | {severity} | {set} | {fix} | {} |\n",
+            rule.summary
+        )
     });
     let head = "| rule | severity | set | fix | what it flags |\n| --- | --- | --- | --- | --- |\n";
     head.to_owned() + &rows.collect::<String>()

@@ -21,9 +21,9 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
-    if arguments.add_ignore.is_some() && inputs::asks_for_stdin(arguments) {
-        let message = "`--add-ignore` writes into files, and standard input is none; name the file instead";
-        return refuse(arguments, message.to_owned(), streams);
+    if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(arguments)) {
+        let message = format!("`{flag}` is about files, and standard input is none; name the file instead");
+        return refuse(arguments, message, streams);
     }
     let (paths, stdin) = match inputs::chosen(arguments) {
         Ok(inputs) => inputs,
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         no_ignores: arguments.no_ignores,
         ..Options::default()
     };
-    let mut outcome = if arguments.fixing.is_asked() {
+    let mut outcome = if arguments.fixing.flag().is_some() {
         match fixing::run(arguments, &options, streams)? {
             Next::Report(outcome) => *outcome,
             Next::End(exit) => return Ok(exit),
@@ -98,6 +98,12 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     // The process ends here: its memory is taken back at once, faster than node by node.
     std::mem::forget(outcome);
     Ok(exit)
+}
+
+/// The flag that asks for other texts in the files.
+fn edits_files(arguments: &CheckArgs) -> Option<&'static str> {
+    let flag = arguments.add_ignore.as_ref().map(|_| "--add-ignore");
+    flag.or_else(|| arguments.fixing.flag())
 }
 
 /// Says what `--add-ignore` did.

@@ -13,20 +13,21 @@ use std::io::{self, IsTerminal};
 #[derive(Debug, Args)]
 pub(super) struct FixArgs {
     /// Mend what an edit can mend, where nothing that is deployed changes otherwise
-    #[arg(long, conflicts_with_all = ["add_ignore", "stdin_filename"], help_heading = "Fixing")]
+    #[arg(long, conflicts_with = "add_ignore", help_heading = "Fixing")]
     pub(super) fix: bool,
     /// With --fix or --diff: also what changes how the deployed resources behave
     #[arg(long, requires = "fixing", help_heading = "Fixing")]
     unsafe_fixes: bool,
     /// Print what --fix would change as a diff, and write nothing
-    #[arg(long, conflicts_with_all = ["add_ignore", "stdin_filename", "reports"], help_heading = "Fixing")]
+    #[arg(long, conflicts_with_all = ["add_ignore", "reports"], help_heading = "Fixing")]
     diff: bool,
 }
 
 impl FixArgs {
-    /// Whether files, or a diff, are wanted.
-    pub(super) fn is_asked(&self) -> bool {
-        self.fix || self.diff
+    /// What is asked for: new texts of files, or how they would differ.
+    pub(super) fn flag(&self) -> Option<&'static str> {
+        let flags = [(self.diff, "--diff"), (self.fix, "--fix")];
+        flags.into_iter().find_map(|(is_asked, flag)| is_asked.then_some(flag))
     }
 
     fn most(&self) -> Safety {
@@ -96,16 +97,14 @@ fn tell(fixed: &Fixed, verb: &str, streams: &mut Streams<'_>) -> io::Result<()> 
     for left in &fixed.left {
         writeln!(streams.err, "sqslint: not fixed: {}", printable(left))?;
     }
-    let findings = counted(fixed.findings, "finding");
-    if fixed.findings == 0 {
-        writeln!(streams.err, "sqslint: {verb} {findings}")
-    } else {
-        writeln!(
-            streams.err,
-            "sqslint: {verb} {findings} in {}",
-            counted(fixed.files(), "file")
-        )
+    if fixed.findings > 0 {
+        let (findings, files) = (counted(fixed.findings, "finding"), counted(fixed.files(), "file"));
+        return writeln!(streams.err, "sqslint: {verb} {findings} in {files}");
     }
+    if fixed.outcome.graph.units().is_empty() {
+        return Ok(());
+    }
+    writeln!(streams.err, "sqslint: nothing to fix")
 }
 
 /// Lines that come in green, those that go in red. On a terminal a line says no more than it shows.

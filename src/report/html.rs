@@ -15,27 +15,33 @@ const LINE_WIDTH: usize = 160;
 const STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1b1f24;--page:#fff;--faint:#59636e;--line:#d1d9e0;--code:#f6f8fa;--mark:#fff1b8;\
 --error:#b3261e;--warning:#8a5a00;--info:#0b57a4}
-@media(prefers-color-scheme:dark){:root{--text:#e6edf3;--page:#0d1117;--faint:#9198a1;--line:#3d444d;--code:#151b23;\
+@media screen and (prefers-color-scheme:dark){:root{--text:#e6edf3;--page:#0d1117;--faint:#9198a1;--line:#3d444d;--code:#151b23;\
 --mark:#5a4a00;--error:#ff8a80;--warning:#e3b341;--info:#79b8ff}}
 body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--page);max-width:72rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem}h2{font-size:1.2rem;border-bottom:1px solid var(--line);margin-top:2.5rem}
+h1{font-size:1.5rem}h2{font-size:1.2rem;border-bottom:1px solid var(--line);margin-top:2.5rem;overflow-wrap:anywhere;break-after:avoid}
 article{border:1px solid var(--line);border-left-width:6px;border-radius:6px;padding:.5rem 1rem;margin:1rem 0;break-inside:avoid}
 article.error{border-left-color:var(--error)}article.warning{border-left-color:var(--warning)}article.info{border-left-color:var(--info)}
 .error b{color:var(--error)}.warning b{color:var(--warning)}.info b{color:var(--info)}
 h3{font-size:1rem;font-weight:600;margin:.3rem 0;overflow-wrap:anywhere}p{margin:.4rem 0;overflow-wrap:anywhere}
-pre{background:var(--code);border:1px solid var(--line);border-radius:6px;padding:.5rem;overflow-x:auto;font:13px/1.5 ui-monospace,monospace}
+code{font-family:ui-monospace,monospace;font-size:.9em}
+figure{margin:.8rem 0;border:1px solid var(--line);border-radius:6px;overflow:hidden}
+figcaption{padding:.2rem .6rem;font-size:.85rem;color:var(--faint);background:var(--code);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+pre{margin:0;padding:.5rem 0;overflow-x:auto;font:13px/1.5 ui-monospace,monospace}
 pre i{color:var(--faint);font-style:normal;user-select:none}mark{background:var(--mark);color:inherit;border-radius:2px}
-.note{color:var(--faint)}dt{font-weight:600;float:left;clear:left;margin-right:.5rem}dd{margin:0 0 .2rem;overflow-wrap:anywhere}
-table{border-collapse:collapse}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
-.drawing{overflow-x:auto}.drawing svg{max-width:100%;height:auto}
-@media print{body{margin:0;max-width:none;font-size:12px}pre{white-space:pre-wrap}}
+figure ul{margin:0;padding:.3rem .6rem;list-style:none;font-size:.9rem;border-top:1px solid var(--line);overflow-wrap:anywhere}
+.note{color:var(--faint);font-weight:400}dt{font-weight:600;float:left;clear:left;margin-right:.5rem}dd{margin:0 0 .2rem;overflow-wrap:anywhere}
+table{border-collapse:collapse}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left;vertical-align:top}
+th,td:first-child{white-space:nowrap}td{overflow-wrap:anywhere}section>ul{padding-left:1.2rem}section>ul li{margin:.3rem 0;overflow-wrap:anywhere}
+.drawing{overflow-x:auto}.drawing svg{max-width:max(100%,70rem);height:auto}
+@media print{html{font-size:12px}body{margin:0;max-width:none;font-size:1rem}pre{font-size:10px;white-space:pre-wrap;overflow-wrap:anywhere}figure{break-inside:avoid}\
+.drawing svg{max-width:100%}mark{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 
 /// The page.
 pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
     let line = summary::render(report);
     let line = line.strip_prefix("sqslint: ").unwrap_or(&line);
-    let mut body = format!("<h1>sqslint</h1>\n<p>{}</p>\n", escaped(line));
+    let mut body = format!("<h1>sqslint</h1>\n<p>{}</p>\n", sentence(line));
     errors(&mut body, report);
     counts(&mut body, report);
     let mut units: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
@@ -113,7 +119,11 @@ fn article(body: &mut String, report: &Report<'_>, found: &Diagnostic) {
     }
     body.push_str("<dl>\n");
     for (name, note) in super::prose::notes(found, excerpt.left_out) {
-        body.push_str(&format!("<dt>{name}</dt><dd>{}</dd>\n", sentence(&note)));
+        let note = match name {
+            "explain" => format!("<code>{}</code>", escaped(&note)),
+            _ => sentence(&note),
+        };
+        body.push_str(&format!("<dt>{name}</dt><dd>{note}</dd>\n"));
     }
     body.push_str("</dl>\n</article>\n");
 }
@@ -144,7 +154,7 @@ fn lines(body: &mut String, excerpt: &Excerpt, group: &Group) {
         .first()
         .map_or(group.first_line + 1, |mark| mark.position.line as usize);
     body.push_str(&format!(
-        "<p class=\"note\">{}:{first}</p>\n<pre>",
+        "<figure>\n<figcaption>{}:{first}</figcaption>\n<pre tabindex=\"0\">",
         escaped(&group.name)
     ));
     let text = excerpt.text.get(group.range.clone()).unwrap_or("");
@@ -174,13 +184,15 @@ fn lines(body: &mut String, excerpt: &Excerpt, group: &Group) {
         at += line.len();
     }
     body.push_str("</pre>\n");
-    for mark in marks.iter().filter(|mark| !mark.message.is_empty()) {
-        let line = mark.position.line;
-        body.push_str(&format!(
-            "<p class=\"note\">line {line}: {}</p>\n",
-            escaped(&mark.message)
-        ));
+    let said: Vec<String> = marks
+        .iter()
+        .filter(|mark| !mark.message.is_empty())
+        .map(|mark| format!("<li>line {}: {}</li>\n", mark.position.line, sentence(&mark.message)))
+        .collect();
+    if !said.is_empty() {
+        body.push_str(&format!("<ul>\n{}</ul>\n", said.concat()));
     }
+    body.push_str("</figure>\n");
 }
 
 fn in_line(excerpt: &Excerpt, start: usize, end: usize) -> String {
@@ -197,7 +209,7 @@ fn silenced(body: &mut String, report: &Report<'_>) {
         let file = report.sources.file(found.primary().span.file);
         let line = file.position(found.primary().span.start as usize).line;
         body.push_str(&format!(
-            "<li class=\"{severity}\"><b>{severity}</b> <code>{}</code> {} <span class=\"note\">{}:{line} — {}</span></li>\n",
+            "<li class=\"{severity}\"><b>{severity}</b> <code>{}</code><br/>{}<br/><span class=\"note\">{}:{line} — {}</span></li>\n",
             escaped(found.rule),
             sentence(&found.headline),
             escaped(file.shown()),
@@ -220,7 +232,7 @@ fn not_evaluated(body: &mut String, report: &Report<'_>) {
             "<li><code>{}</code> {}: {} <span class=\"note\">{}:{line}</span></li>\n",
             escaped(&entry.subject.address),
             escaped(entry.rule),
-            escaped(&entry.reason),
+            sentence(&entry.reason),
             escaped(file.shown()),
         ));
     }
