@@ -5,17 +5,17 @@
 
 mod alignment;
 mod arguments;
+mod comments;
 mod dead_letter;
 mod declaration;
 mod document;
 mod naming;
 mod references;
-mod remarks;
 
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
+pub(in crate::frontend) use comments::realigned;
 use document::Document;
-pub(in crate::frontend) use remarks::aligned;
 
 /// The edits that make `change` in a Terraform file.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
