@@ -121,10 +121,12 @@ impl<'t> Editor<'t> {
             steps.push(step);
             match step {
                 Step::Entry(_, entry) if entry.key_span == span || entry.span() == span => return Some(steps),
-                // One whose value begins and ends with its only entry.
+                // One whose value begins and ends with its only entry or item.
                 Step::Entry(_, entry) if entry.value.span == span => {
                     let inner = written(&entry.value).next().filter(|inner| inner.span() == span);
                     steps.extend(inner.map(|inner| Step::Entry(&entry.value, inner)));
+                    let items = entry.value.items().unwrap_or_default().first();
+                    steps.extend(items.filter(|item| item.span == span).map(Step::Item));
                     return Some(steps);
                 }
                 Step::Item(item) if item.span == span => return Some(steps),
