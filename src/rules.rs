@@ -437,6 +437,11 @@ impl<'g> Findings<'g> {
             self.open(world, resource, &place, reason, place);
             return;
         }
+        debug_assert_eq!(
+            diagnostic.remedy.as_ref().map(|remedy| remedy.safety).or(self.rule.fix),
+            self.rule.fix,
+            "a rule tells of its fixes"
+        );
         let mut diagnostic = diagnostic.when(when(world, resource));
         if let Some((_, call)) = self.graph.unit(resource.unit).key().split_once('#') {
             diagnostic.calls = vec![format!("{call}.{}", resource.address)];

@@ -1,6 +1,7 @@
 //! Each rule's page is true: its flagged examples give exactly one finding, the others none; and the lists of
 //! rules, sources and pages are one list.
 
+use sqslint::diagnostic::Safety;
 use sqslint::rules::{RULES, Rule};
 use sqslint::testing;
 use std::collections::BTreeSet;
@@ -82,6 +83,20 @@ fn pages_have_their_sections() {
         let examples = examples(rule.page);
         let both = examples.iter().any(|e| e.flagged) && examples.iter().any(|e| !e.flagged);
         assert!(both || rule.check.is_none(), "{}: both kinds of examples", rule.id);
+    }
+}
+
+#[test]
+fn pages_tell_of_fixes() {
+    for rule in RULES {
+        let how = rule
+            .page
+            .split("\n## ")
+            .find(|section| section.starts_with("How to fix it"))
+            .unwrap_or_default();
+        let told = ["`sqslint check --fix --unsafe-fixes`", "`sqslint check --fix`"].map(|flags| how.contains(flags));
+        let expected = [Some(Safety::Unsafe), Some(Safety::Safe)].map(|safety| rule.fix == safety);
+        assert_eq!(told, expected, "{}", rule.id);
     }
 }
 
