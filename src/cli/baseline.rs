@@ -87,7 +87,7 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
         return Ok(Exit::Failed);
     }
     if outcome.graph.units().is_empty() && !arguments.allow_empty {
-        let message = nothing_to_check(&arguments.paths, &outcome.skipped);
+        let message = nothing_to_check(&arguments.paths, &outcome);
         writeln!(streams.err, "sqslint: {}", printable(&message))?;
         return Ok(Exit::Nothing);
     }

@@ -238,3 +238,40 @@ fn every_variable_of_the_environment_stands_in_a_test() {
     let missing: Vec<&String> = names.iter().filter(|name| !is_set(name)).collect();
     assert!(missing.is_empty(), "no test sets {missing:?}");
 }
+
+#[test]
+fn what_init_writes_has_every_setting_and_is_one() {
+    let template = include_str!("config/sqslint.toml");
+    let set = template.lines().map(|line| line.strip_prefix("# ").unwrap_or(line));
+    // A sentence is none, and what it builds on is not there.
+    let is_one =
+        |line: &&str| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+    let set: Vec<&str> = set.filter(is_one).filter(|line| !line.starts_with("extend")).collect();
+    let source = sqslint::config::Source {
+        lines: vec![set.join("\n")],
+        isolated: true,
+        ..Default::default()
+    };
+    let config = sqslint::config::Configs::new(source, Vec::new()).of(Path::new("/"));
+    assert_eq!(config.expect("every line is understood").consumers.len(), 2);
+    let schema = serde_json::from_str(sqslint::config::SCHEMA).expect("it is JSON");
+    let mut all = BTreeSet::new();
+    keys(&schema, &mut all);
+    for key in all {
+        assert!(key == "rules" || holds(template, key), "`{key}` is not in it");
+    }
+    for rule in RULES.iter().filter(|rule| !rule.settings.is_empty()) {
+        assert!(
+            template.contains(&format!("# [rules.{}]", rule.id)),
+            "{} is not in it",
+            rule.id
+        );
+        for setting in rule.settings {
+            assert!(
+                template.contains(&format!("# {} = ", setting.name)),
+                "{} is not in it",
+                setting.name
+            );
+        }
+    }
+}
