@@ -107,6 +107,8 @@ pub struct Outcome {
     pub skipped: Vec<String>,
     /// What rules concluded besides their findings, in a traced run.
     pub judgements: Vec<Judgement>,
+    /// The environment that `graph` is of, where there are any.
+    pub environment: Option<String>,
     /// The graphs of further environments by name, in a traced run.
     pub elsewhere: Vec<(String, Graph)>,
     /// Whether a finding reaches the level that fails the run.
@@ -126,6 +128,7 @@ impl Outcome {
             errors: Vec::new(),
             skipped: Vec::new(),
             judgements: Vec::new(),
+            environment: None,
             elsewhere: Vec::new(),
             fails: false,
             history: History::default(),
