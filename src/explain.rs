@@ -1,76 +1,117 @@
-//! What is known of one line: every value and link there with the way it came, and the rules that looked at it.
+//! What is known of one place: the values and links there with the way they came, and what each rule made of them.
+//!
+//! `place` finds what a line is about, `told` puts the graphs of all environments into lines, `conclusions` gathers
+//! what rules said. No dialect is known here but through the elements of a file, and nothing is drawn.
 
-use crate::diagnostic::Diagnostic;
-use crate::graph::values::{self, Listed};
-use crate::source::{FileId, Span};
-use crate::{Options, Outcome, check};
+mod conclusions;
+mod place;
+mod told;
+
+pub use conclusions::{Concluded, Conclusion};
+pub use told::{Line, Told};
+
+use crate::graph::Graph;
+use crate::source::{Position, SourceFile, Span};
+use crate::{Options, Outcome, check, frontend};
+use place::{Place, Seen};
 use std::path::Path;
+use std::sync::Arc;
 
-/// A line of a file, and what the run said.
+/// A place to explain.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The file, absolute and without symbolic links.
+    pub file: &'a Path,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, where several things stand on the line.
+    pub column: Option<usize>,
+}
+
+/// A place, and what the run said.
 #[derive(Debug)]
 pub struct Explained {
     /// The run.
     pub outcome: Outcome,
-    file: Option<FileId>,
-    line: usize,
+    /// The file; `None` where no unit that was read has it.
+    file: Option<Arc<SourceFile>>,
+    place: Option<Place>,
+    /// Resources around a place that has nothing.
+    nearest: Vec<(String, Span)>,
 }
 
-/// Checks `options` and looks at the line (from 1) of the file at `path`, which is absolute.
-pub fn explain(options: &Options, path: &Path, line: usize) -> Explained {
+/// Checks `options` and looks at the place.
+pub fn explain(options: &Options, asked: Asked<'_>) -> Explained {
     let outcome = check(&Options {
         trace: true,
-        // What a team has accepted is explained all the same.
-        baseline: crate::history::Choice::Without,
         ..options.clone()
     });
-    let file = outcome.sources.find(path);
-    Explained { outcome, file, line }
+    let mut explained = Explained {
+        outcome,
+        file: None,
+        place: None,
+        nearest: Vec::new(),
+    };
+    let Some(id) = explained.outcome.sources.find(asked.file) else {
+        return explained;
+    };
+    let file = explained.outcome.sources.file(id);
+    let seen = Seen::in_file(explained.graphs().map(|(_, graph)| graph), id);
+    explained.place = Place::find(&seen, &frontend::elements(id, &file), id, &file, asked);
+    if explained.place.is_none() {
+        explained.nearest = seen.nearest(file.line_range(asked.line.saturating_sub(1)).start);
+    }
+    explained.file = Some(file);
+    explained
 }
 
 impl Explained {
-    /// The attributes that stand on the line, come from it, or are absent from the resource that it heads.
-    pub fn values(&self) -> Vec<Listed<'_>> {
-        let mut all = values::list(&self.outcome.graph);
-        all.retain(|listed| {
-            let heads = self.covers(listed.resource.header);
-            heads
-                || listed
-                    .cases
-                    .iter()
-                    .any(|case| self.covers(case.span) || case.origins.iter().any(|o| self.covers(o.span)))
-        });
-        all
+    /// How many lines the file has; `None` where no unit that was read has it.
+    pub fn lines(&self) -> Option<usize> {
+        let file = self.file.as_ref()?;
+        // Behind the last line break there is no line.
+        Some(file.text().lines().count())
     }
 
-    /// The findings with a label on the line.
-    pub fn findings(&self) -> Vec<&Diagnostic> {
-        let findings = self.outcome.findings.iter();
-        findings
-            .filter(|found| found.labels().iter().any(|label| self.covers(label.span)))
-            .collect()
+    /// What stands at the place, or what it is in the middle of.
+    pub fn told(&self) -> Vec<Told> {
+        let place = self.place.as_ref();
+        place.map_or_else(Vec::new, |place| told::tell(&self.graphs().collect::<Vec<_>>(), place))
     }
 
-    /// Rules that looked at a value on the line and had nothing to say of it, by name.
-    pub fn satisfied(&self) -> Vec<&'static str> {
-        let judgements = self.outcome.judgements.iter();
-        let looked = judgements.filter(|judged| judged.read.iter().any(|span| self.covers(*span)));
-        let spoke: Vec<&str> = self.findings().iter().map(|found| found.rule).collect();
-        let mut rules: Vec<&'static str> = looked
-            .map(|judged| judged.rule)
-            .filter(|rule| !spoke.contains(rule))
-            .collect();
-        rules.sort_unstable();
-        rules.dedup();
-        rules
+    /// What rules concluded there, in the order of the catalogue.
+    pub fn conclusions(&self) -> Vec<Concluded<'_>> {
+        let place = self.place.as_ref();
+        place.map_or_else(Vec::new, |place| conclusions::at(&self.outcome, place))
     }
 
-    /// Whether the line was read at all.
-    pub fn is_read(&self) -> bool {
-        self.file.is_some()
+    /// The resources before and behind a place that has nothing, by address.
+    pub fn nearest(&self) -> &[(String, Span)] {
+        &self.nearest
     }
 
-    /// Whether `span` touches the line; a span over several lines counts with its first one.
-    fn covers(&self, span: Span) -> bool {
-        Some(span.file) == self.file && self.outcome.sources.start(span).line as usize == self.line
+    /// How many environments there are, or one world.
+    pub fn environments(&self) -> usize {
+        self.outcome.elsewhere.len() + 1
+    }
+
+    /// Whether resources of several units are in the run.
+    pub fn has_units(&self) -> bool {
+        self.graphs().any(|(_, graph)| graph.units().len() > 1)
+    }
+
+    /// Where `span` begins, and the file in which, if that is another than the one asked about.
+    pub fn position(&self, span: Span) -> (Option<Arc<SourceFile>>, Position) {
+        let file = self.outcome.sources.file(span.file);
+        let position = file.position(span.start as usize);
+        let is_asked = self.file.as_ref().is_some_and(|asked| asked.path() == file.path());
+        ((!is_asked).then_some(file), position)
+    }
+
+    /// Every environment's graph with its name, where it has one.
+    fn graphs(&self) -> impl Iterator<Item = (Option<&str>, &Graph)> {
+        let first = self.outcome.environment.as_deref();
+        let elsewhere = self.outcome.elsewhere.iter();
+        std::iter::once((first, &self.outcome.graph)).chain(elsewhere.map(|(name, graph)| (Some(&**name), graph)))
     }
 }

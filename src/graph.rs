@@ -14,6 +14,7 @@ pub mod json;
 pub mod limits;
 mod lookup;
 mod polling;
+pub mod relations;
 pub mod svg;
 pub mod text;
 pub mod topology;

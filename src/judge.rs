@@ -3,7 +3,7 @@
 use crate::config::{Config, RuleSettings};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
 use crate::graph::{Graph, UnitId};
-use crate::rules::{self, Findings, Judgement, Rule, Settings};
+use crate::rules::{self, Findings, Judgement, Rule, Settings, Verdict};
 use crate::selection::Selection;
 use crate::source::Sources;
 use rayon::prelude::*;
@@ -91,6 +91,10 @@ pub(crate) fn judge(
         .collect();
     let mut all = Judged::default();
     for (rule, (found, open, judgements)) in judged {
+        if trace {
+            let ignored = found.iter().filter_map(|found| ignored(rule, found, sources, policies));
+            all.judgements.extend(ignored);
+        }
         let found = found
             .into_iter()
             .filter_map(|found| asked_for(rule, found, sources, selection, policies));
@@ -103,6 +107,25 @@ pub(crate) fn judge(
             .extend(judgements.filter(|judgement| is_asked(&judgement.subject)));
     }
     all
+}
+
+/// That the configuration ignores `found` where it stands, if it does.
+fn ignored(rule: &Rule, found: &Diagnostic, sources: &Sources, policies: &Policies) -> Option<Judgement> {
+    let file = sources.file(found.primary().span.file);
+    let config = policies.of(&found.subject.unit);
+    let by = config.silences(rule, file.path(), &found.subject.address)?;
+    Some(Judgement {
+        rule: found.rule,
+        subject: found.subject.clone(),
+        shown: format!("`{}`", found.subject.address),
+        verdict: Verdict::Ignored {
+            headline: found.headline.clone(),
+            reason: by.reason.clone(),
+        },
+        when: found.when.clone(),
+        read: found.labels().iter().map(|label| label.span).collect(),
+        environments: Vec::new(),
+    })
 }
 
 /// `found`, with the severity that its unit gives it; `None` where its unit does not want to hear of it.

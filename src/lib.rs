@@ -109,6 +109,8 @@ pub struct Outcome {
     pub excluded: usize,
     /// What rules concluded besides their findings, in a traced run.
     pub judgements: Vec<Judgement>,
+    /// The environment that `graph` is of, where there are any.
+    pub environment: Option<String>,
     /// The graphs of further environments by name, in a traced run.
     pub elsewhere: Vec<(String, Graph)>,
     /// Whether a finding reaches the level that fails the run.
@@ -129,6 +131,7 @@ impl Outcome {
             skipped: Vec::new(),
             excluded: 0,
             judgements: Vec::new(),
+            environment: None,
             elsewhere: Vec::new(),
             fails: false,
             history: History::default(),

@@ -102,6 +102,7 @@ impl Project {
             keep_judgements(&mut outcome.judgements, one.judgements, one.name.as_ref());
             found.push((one.name.clone(), one.findings));
             if at == 0 {
+                outcome.environment = one.name;
                 outcome.graph = one.graph;
                 not_evaluated = one.not_evaluated;
                 continue;

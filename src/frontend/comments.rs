@@ -55,6 +55,19 @@ pub fn suppressions(sources: &Sources) -> Vec<Written> {
     found
 }
 
+/// Blocks, arguments, entries and items of a file, each where it stands.
+pub fn elements(id: FileId, file: &SourceFile) -> Vec<Span> {
+    match Syntax::of(file.name()) {
+        Some(Syntax::Hcl) => {
+            let (_, elements) = terraform::traced(file.text());
+            elements.into_iter().map(|range| Span::new(id, range)).collect()
+        }
+        Some(Syntax::TerraformJson) => tree::elements(&super::json::parse_repeating(file.text(), id)),
+        Some(Syntax::Tree) => tree::elements(&tree::parse(file.text(), id)),
+        None => Vec::new(),
+    }
+}
+
 fn of_file(id: FileId, file: &SourceFile) -> Vec<Written> {
     match Syntax::of(file.name()) {
         Some(Syntax::Hcl) => hcl(id, file.text()),

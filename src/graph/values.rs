@@ -1,7 +1,7 @@
 //! Every attribute of the graph by itself: what it is, where it stands and how it came about. For `sqslint explain`.
 
 use super::json::{End, end};
-use super::{Attribute, Case, Condition, Graph, Link, Origin, Resource, State, UnitId};
+use super::{Attribute, Case, Graph, Link, Origin, Resource, State, UnitId};
 use crate::source::Span;
 use std::fmt::Display;
 
@@ -31,15 +31,18 @@ pub struct ListedCase<'g> {
     pub origins: &'g [Origin],
 }
 
-/// Every attribute, resource by resource.
+/// Every attribute, resource by resource: those that decide most, and others where they are not left to AWS.
 pub fn list(graph: &Graph) -> Vec<Listed<'_>> {
     let mut lister = Lister { graph, all: Vec::new() };
     lister.queues();
     lister.functions();
     lister.mappings();
+    lister.alarms();
     lister.deliveries();
     lister.all
 }
+
+const NONE: &str = "none";
 
 struct Lister<'g> {
     graph: &'g Graph,
@@ -50,21 +53,32 @@ impl<'g> Lister<'g> {
     fn add<T>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>, show: impl Fn(&'g T) -> String) {
         let world = &resource.when;
         let possible = attribute.cases.iter().filter(|case| world.is_possible_with(&case.when));
-        let cases = possible.map(|case| listed(case, &show));
-        self.all.push(Listed {
-            resource,
-            name: &attribute.name,
-            cases: cases.collect(),
-        });
+        let cases: Vec<_> = possible.map(|case| listed(case, &show)).collect();
+        // That nothing is there by default is nothing to tell.
+        let is_nothing = |case: &ListedCase<'_>| case.is_default && case.value.as_deref() == Ok(NONE);
+        if !cases.iter().all(is_nothing) {
+            self.all.push(Listed {
+                resource,
+                name: &attribute.name,
+                cases,
+            });
+        }
     }
 
     fn plain<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
         self.add(resource, attribute, ToString::to_string);
     }
 
+    /// What is worth telling only where somebody writes it.
+    fn written<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
+        if !attribute.cases.iter().all(Case::is_default) {
+            self.plain(resource, attribute);
+        }
+    }
+
     fn optional<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<Option<T>>) {
         self.add(resource, attribute, |value| {
-            value.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+            value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
         });
     }
 
@@ -77,7 +91,7 @@ impl<'g> Lister<'g> {
         let graph = self.graph;
         self.add(resource, attribute, |link| {
             link.as_ref()
-                .map_or_else(|| "none".to_owned(), |link| shown(graph, resource.unit, link))
+                .map_or_else(|| NONE.to_owned(), |link| shown(graph, resource.unit, link))
         });
     }
 
@@ -96,13 +110,25 @@ impl<'g> Lister<'g> {
             }
             self.plain(resource, &queue.maximum_message_size);
             self.optional_link(resource, &queue.key);
+            self.written(resource, &queue.key_reuse_period);
+            self.optional(resource, &queue.managed_encryption);
+            self.written(resource, &queue.content_based_deduplication);
+            self.optional(resource, &queue.deduplication_scope);
+            self.optional(resource, &queue.throughput_limit);
             self.add(resource, &queue.redrive, |policy| {
-                policy.as_ref().map_or("none", |_| "a policy").to_owned()
+                policy.as_ref().map_or(NONE, |_| "a policy").to_owned()
             });
             let policies = queue.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
             for policy in policies {
                 self.link(resource, &policy.target);
                 self.plain(resource, &policy.max_receive_count);
+            }
+            let allow = queue.redrive_allow.cases.iter();
+            for policy in allow.filter_map(|case| case.value()?.as_ref()) {
+                self.plain(resource, &policy.permission);
+                for source in &policy.sources {
+                    self.link(resource, source);
+                }
             }
         }
     }
@@ -112,6 +138,8 @@ impl<'g> Lister<'g> {
             let resource = &function.resource;
             self.optional(resource, &function.name);
             self.plain(resource, &function.timeout);
+            self.optional(resource, &function.durable_execution_timeout);
+            self.written(resource, &function.managed_instances);
             self.optional(resource, &function.reserved_concurrency);
             self.optional_link(resource, &function.role);
             for failure in &function.failure_targets {
@@ -130,6 +158,17 @@ impl<'g> Lister<'g> {
             self.plain(resource, &mapping.report_batch_item_failures);
             self.optional(resource, &mapping.maximum_concurrency);
             self.plain(resource, &mapping.enabled);
+            self.optional_link(resource, &mapping.failure_destination);
+        }
+    }
+
+    fn alarms(&mut self) {
+        for alarm in self.graph.alarms() {
+            for metric in &alarm.metrics {
+                self.plain(&alarm.resource, &metric.namespace);
+                self.plain(&alarm.resource, &metric.metric);
+                self.link(&alarm.resource, &metric.queue);
+            }
         }
     }
 
@@ -163,7 +202,7 @@ impl<'g> Lister<'g> {
 
 fn listed<'g, T>(case: &'g Case<T>, show: impl Fn(&'g T) -> String) -> ListedCase<'g> {
     ListedCase {
-        when: when(&case.when),
+        when: case.when.describe(),
         value: match &case.state {
             State::Set(value) | State::Default(value) => Ok(show(value)),
             State::Unresolved(reason) => Err(reason),
@@ -172,10 +211,6 @@ fn listed<'g, T>(case: &'g Case<T>, show: impl Fn(&'g T) -> String) -> ListedCas
         span: case.span,
         origins: &case.origins,
     }
-}
-
-fn when(condition: &Condition) -> Option<String> {
-    condition.describe()
 }
 
 /// What a link points to, with its unit where that is another.

@@ -40,7 +40,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                         let says = dlq.says.unwrap_or(target.span());
                         findings.holds(&dlq.world, &source.resource, &[&fifo, &target, &says], || {
                             let kind = if dlq.fifo { "FIFO" } else { "standard" };
-                            format!("{kind} to {kind}: {}", dlq.shown)
+                            format!("{kind}, as is its dead-letter queue {}", dlq.shown)
                         });
                     } else {
                         let diagnostic = mismatch(findings, source, &target, &fifo, &dlq);

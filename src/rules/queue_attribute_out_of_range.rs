@@ -67,7 +67,7 @@ impl Limit {
             // That AWS takes its own defaults goes without saying.
             if !known.case.is_default() {
                 findings.holds(&known.world, &queue.resource, &[known], || {
-                    format!("`{}`: {low} ≤ {value} ≤ {high} {unit}", known.name)
+                    format!("{low} ≤ {value} ≤ {high} {unit} for `{}`", known.name)
                 });
             }
             return;

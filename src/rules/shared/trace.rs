@@ -16,6 +16,13 @@ pub enum Verdict {
     Holds(String),
     /// The rule called so speaks in its place.
     Yields(&'static str),
+    /// It has a finding that the configuration ignores there.
+    Ignored {
+        /// The finding.
+        headline: String,
+        /// Why, where the configuration says so.
+        reason: Option<String>,
+    },
     /// It could not tell, and why.
     NotEvaluated {
         /// As a clause: "`var.x` has no value".
@@ -34,6 +41,8 @@ pub struct Judgement {
     pub rule: &'static str,
     /// The resource.
     pub subject: Subject,
+    /// How to call it in a sentence.
+    pub shown: String,
     /// How it came out.
     pub verdict: Verdict,
     /// The condition under which it did, where there is one.
@@ -132,6 +141,7 @@ impl Findings<'_> {
         let judgement = Judgement {
             rule: self.rule.id,
             subject: self.subject(resource, ""),
+            shown: resource.shown(),
             verdict,
             when: None,
             read: places,

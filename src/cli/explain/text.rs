@@ -1,0 +1,242 @@
+//! A place in words: at most 80 columns wide, and nothing in it is told by colour or position alone.
+
+use sqslint::diagnostic::{Diagnostic, Silencer};
+use sqslint::explain::{Concluded, Conclusion, Explained, Line, Told};
+use sqslint::report::printable;
+use sqslint::rules::{Judgement, Verdict};
+use sqslint::source::Span;
+
+/// How wide a line may be.
+const WIDTH: usize = 80;
+/// So many resources, and conclusions of one rule, are told one by one.
+const MANY: usize = 10;
+
+/// Everything that is known of the place.
+pub(super) fn render(explained: &Explained, subject: &str) -> String {
+    let mut page = Page {
+        explained,
+        text: String::new(),
+    };
+    page.write(0, subject);
+    let told = explained.told();
+    if told.is_empty() {
+        page.nothing();
+    }
+    for one in told.iter().take(MANY) {
+        page.resource(one);
+    }
+    if let Some(more) = told.len().checked_sub(MANY).filter(|more| *more > 0) {
+        page.text.push('\n');
+        page.write(0, &format!("and {more} more resources alike"));
+    }
+    page.conclusions(&told);
+    page.text
+}
+
+struct Page<'e> {
+    explained: &'e Explained,
+    text: String,
+}
+
+impl Page<'_> {
+    /// Writes `text`, wrapped between words; its second line is indented further than its first.
+    fn write(&mut self, indent: usize, text: &str) {
+        let mut column = indent;
+        self.text.push_str(&" ".repeat(indent));
+        let text = printable(text);
+        for (at, word) in words(&text).into_iter().enumerate() {
+            let width = word.chars().count();
+            if at > 0 && column + 1 + width > WIDTH {
+                column = indent + 2;
+                self.text.push('\n');
+                self.text.push_str(&" ".repeat(column));
+            } else if at > 0 {
+                self.text.push(' ');
+                column += 1;
+            }
+            self.text.push_str(&word);
+            column += width;
+        }
+        self.text.push('\n');
+    }
+
+    /// `line 12`, or `modules/queue/main.tf:12` in another file.
+    fn at(&self, span: Span) -> String {
+        match self.explained.position(span) {
+            (None, position) => format!("line {}", position.line),
+            (Some(file), position) => format!("{}:{}", file.shown(), position.line),
+        }
+    }
+
+    fn nothing(&mut self) {
+        self.text.push('\n');
+        self.write(
+            0,
+            "no value or link of a queue, a function or what connects them stands here",
+        );
+        let nearest = self.explained.nearest().iter();
+        let nearest: Vec<String> = nearest
+            .map(|(address, span)| format!("{address} ({})", self.at(*span)))
+            .collect();
+        if !nearest.is_empty() {
+            self.write(0, &format!("the nearest: {}", nearest.join(", ")));
+        }
+    }
+
+    fn resource(&mut self, told: &Told) {
+        let mut title = name(told);
+        if told.construct.is_some() || !told.address.contains(&told.kind) {
+            title += &format!(", {}", told.kind);
+        }
+        title += &format!(", {}", self.at(told.header));
+        if self.explained.has_units() {
+            title += &format!(", in {}", told.unit);
+        }
+        for when in &told.when {
+            title += &format!(", {when}");
+        }
+        self.text.push('\n');
+        self.write(0, &title);
+        for line in &told.lines {
+            self.line(line);
+        }
+    }
+
+    fn line(&mut self, line: &Line) {
+        let mut text = line.text.clone();
+        if let Some(span) = line.span {
+            text += &format!(", {}", self.at(span));
+        }
+        text += &environments(&line.environments);
+        self.write(2, &text);
+        for (what, span) in &line.origins {
+            let text = format!("from {what}, {}", self.at(*span));
+            self.write(4, &text);
+        }
+    }
+
+    fn conclusions(&mut self, told: &[Told]) {
+        let all = self.explained.conclusions();
+        if all.is_empty() {
+            return;
+        }
+        self.text.push_str("\njudged by\n");
+        let (spoke, silent): (Vec<_>, Vec<_>) = all.iter().partition(|one| !one.all.is_empty());
+        for concluded in spoke {
+            self.concluded(concluded, told);
+        }
+        let silent: Vec<&str> = silent.iter().map(|one| one.rule.id).collect();
+        if !silent.is_empty() {
+            self.write(2, &format!("not concerned: {}", silent.join(", ")));
+        }
+    }
+
+    fn concluded(&mut self, concluded: &Concluded<'_>, told: &[Told]) {
+        let rule = concluded.rule.id;
+        let mut last = String::new();
+        for conclusion in concluded.all.iter().take(MANY) {
+            let (head, body) = match conclusion {
+                Conclusion::Found(found) => (format!("{}[{rule}]", found.severity), self.found(found)),
+                Conclusion::Silenced(silenced) => {
+                    let mut body = self.found(&silenced.finding);
+                    let mut by = match &silenced.by {
+                        Silencer::Suppression(span) => format!("suppressed at {}", self.at(*span)),
+                        Silencer::Baseline(file) => {
+                            let sources = &self.explained.outcome.sources;
+                            format!("in the baseline {}", sources.shown_of(file))
+                        }
+                        Silencer::Since(name) => format!("not new since {name}"),
+                    };
+                    if let Some(reason) = &silenced.reason {
+                        by += &format!(": {reason}");
+                    }
+                    body.push(by);
+                    (format!("silenced {}[{rule}]", silenced.finding.severity), body)
+                }
+                Conclusion::Judged(judged) => self.judged(judged, told),
+            };
+            // Of several conclusions alike the rule is named once.
+            if head != last {
+                self.write(2, &head);
+            }
+            for text in body {
+                self.write(4, &text);
+            }
+            last = head;
+        }
+        if let Some(more) = concluded.all.len().checked_sub(MANY).filter(|more| *more > 0) {
+            self.write(4, &format!("and {more} more"));
+        }
+    }
+
+    fn found(&self, found: &Diagnostic) -> Vec<String> {
+        let mut body = vec![found.headline.clone()];
+        body.extend(found.calculation.clone());
+        body.extend(found.when.as_ref().map(|when| format!("when {when}")));
+        body
+    }
+
+    fn judged(&self, judged: &Judgement, told: &[Told]) -> (String, Vec<String>) {
+        let rule = judged.rule;
+        let (head, mut body) = match &judged.verdict {
+            Verdict::Holds(comparison) => (format!("ok[{rule}]"), comparison.clone()),
+            Verdict::Yields(other) => (format!("yields[{rule}]"), format!("{other} speaks instead")),
+            Verdict::Ignored { headline, reason } => {
+                let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+                let by = format!("{headline}; the configuration ignores it{reason}");
+                (format!("ignored[{rule}]"), by)
+            }
+            Verdict::NotEvaluated { reason, span } => {
+                let body = format!("{reason}, {}", self.at(*span));
+                (format!("not evaluated[{rule}]"), body)
+            }
+            Verdict::NotConcerned => (format!("not concerned[{rule}]"), String::new()),
+        };
+        if let Some(when) = &judged.when {
+            body += &format!(", when {when}");
+        }
+        if judged.environments.len() < self.explained.environments() {
+            body += &environments(&judged.environments);
+        }
+        // Whose verdict it is goes without saying where it is that of the one resource there.
+        let is_only = matches!(told, [one] if one.address == judged.subject.address);
+        if !is_only && !matches!(judged.verdict, Verdict::Ignored { .. }) {
+            body = format!("{}: {body}", judged.shown);
+        }
+        (head, vec![body])
+    }
+}
+
+/// The words of a text; a number stays with its unit, and `line` with its number.
+fn words(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let bare = word.trim_end_matches([',', ':', ';', ')']);
+        let is_number = |text: &str| text.ends_with(|c: char| c.is_ascii_digit());
+        match all.last_mut() {
+            Some(last) if (bare == "s" && is_number(last)) || (last == "line" && is_number(bare)) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => all.push(word.to_owned()),
+        }
+    }
+    all
+}
+
+/// The construct that a user knows, and what was made of it.
+fn name(told: &Told) -> String {
+    match &told.construct {
+        Some(construct) => format!("{construct} ({})", told.address),
+        None => told.address.clone(),
+    }
+}
+
+/// In which environments something is so.
+fn environments(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!(", in environment {one}"),
+        several => format!(", in environments {}", several.join(", ")),
+    }
+}

@@ -1,0 +1,150 @@
+//! What a line is about: the values that begin on it, or else the block that it is in.
+
+use super::Asked;
+use crate::graph::values::{self, ListedCase};
+use crate::graph::{Graph, Resource};
+use crate::source::{FileId, SourceFile, Span};
+use std::collections::BTreeSet;
+
+/// Everything of the graphs that stands in one file.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Headers of resources, with their addresses.
+    headers: BTreeSet<(Span, String)>,
+    /// Headers of calls that resources come through.
+    calls: BTreeSet<Span>,
+    /// Where values stand, or come from.
+    values: BTreeSet<Span>,
+}
+
+impl Seen {
+    pub(super) fn in_file<'g>(graphs: impl Iterator<Item = &'g Graph>, file: FileId) -> Seen {
+        let mut seen = Seen::default();
+        for graph in graphs {
+            for listed in values::list(graph) {
+                let resource = listed.resource;
+                if resource.header.file == file {
+                    seen.headers.insert((resource.header, resource.address.to_string()));
+                }
+                seen.calls.extend(&resource.calls);
+                for case in &listed.cases {
+                    seen.values.extend(places(resource, case));
+                }
+            }
+        }
+        seen.calls.retain(|span| span.file == file);
+        seen.values.retain(|span| span.file == file);
+        seen
+    }
+
+    /// The resources before and behind `offset`.
+    pub(super) fn nearest(&self, offset: usize) -> Vec<(String, Span)> {
+        let is_before = |(span, _): &&(Span, String)| (span.start as usize) < offset;
+        let before = self.headers.iter().rev().find(is_before);
+        let behind = self.headers.iter().find(|header| !is_before(header));
+        let both = before.into_iter().chain(behind);
+        both.map(|(span, address)| (address.clone(), *span)).collect()
+    }
+
+    /// Whether a resource or a call begins in `range`.
+    fn heads(&self, range: &std::ops::Range<u32>) -> bool {
+        let headers = self.headers.iter().map(|(span, _)| span);
+        headers.chain(&self.calls).any(|span| range.contains(&span.start))
+    }
+}
+
+/// Where a value is written; nowhere where its attribute is absent.
+pub(super) fn written(resource: &Resource, case: &ListedCase<'_>) -> Option<Span> {
+    Some(case.span).filter(|span| *span != resource.header)
+}
+
+/// Where a value is written and where it comes from.
+pub(super) fn places<'c>(resource: &Resource, case: &'c ListedCase<'_>) -> impl Iterator<Item = Span> + 'c {
+    let origins = case.origins.iter().map(|origin| origin.span);
+    written(resource, case).into_iter().chain(origins)
+}
+
+/// What is explained: all that begins in a range.
+#[derive(Debug)]
+pub(super) struct Place {
+    file: FileId,
+    range: std::ops::Range<u32>,
+    /// What it has to hold, where a column was given.
+    offset: Option<u32>,
+    /// Whether resources are explained whole that begin in it.
+    pub(super) is_block: bool,
+}
+
+impl Place {
+    /// What the line is about, if it is about anything.
+    pub(super) fn find(
+        seen: &Seen,
+        elements: &[Span],
+        id: FileId,
+        file: &SourceFile,
+        asked: Asked<'_>,
+    ) -> Option<Place> {
+        let bytes = file.line_range(asked.line.checked_sub(1)?);
+        let text = file.text().get(bytes.clone())?;
+        let line = Span::new(id, bytes.clone());
+        let line = line.start..line.end;
+        let place = |range, offset, is_block| Place {
+            file: id,
+            range,
+            offset,
+            is_block,
+        };
+        let column = asked.column.and_then(|column| {
+            let (at, _) = text.char_indices().nth(column.checked_sub(1)?)?;
+            Some(Span::new(id, bytes.start + at..bytes.end).start)
+        });
+        if column.is_some() {
+            let at_column = place(line.clone(), column, false);
+            if seen.values.iter().any(|span| at_column.covers(*span)) {
+                return Some(at_column);
+            }
+        }
+        let blank = text.len() - text.trim_start().len();
+        let offset = column.unwrap_or(Span::new(id, bytes.start + blank..bytes.end).start);
+        if seen.heads(&line) {
+            let around = |span: &&Span| column.is_none_or(|column| span.start <= column && column < span.end);
+            let here = elements.iter().filter(|span| line.contains(&span.start));
+            let mut blocks = here
+                .filter(|span| seen.heads(&(span.start..span.start + 1)))
+                .filter(around);
+            // Of a block in another the inner one only where a column says so.
+            let block = if column.is_some() {
+                blocks.next_back()
+            } else {
+                blocks.next()
+            };
+            let range = block.map_or(line, |block| block.start..block.end);
+            return Some(place(range, None, true));
+        }
+        let on_line = place(line, None, false);
+        if seen.values.iter().any(|span| on_line.covers(*span)) {
+            return Some(on_line);
+        }
+        let around = || {
+            let holds = |span: &&Span| span.start <= offset && offset < span.end;
+            elements.iter().rev().filter(holds)
+        };
+        if let Some(block) = around().find(|span| seen.heads(&(span.start..span.start + 1))) {
+            return Some(place(block.start..block.end, None, true));
+        }
+        let mut plain = around().map(|span| place(span.start..span.end, None, false));
+        plain.find(|place| !seen.heads(&place.range) && seen.values.iter().any(|span| place.covers(*span)))
+    }
+
+    /// Whether `span` begins there.
+    pub(super) fn covers(&self, span: Span) -> bool {
+        let holds = |offset| span.start <= offset && offset < span.end;
+        span.file == self.file && self.range.contains(&span.start) && self.offset.is_none_or(holds)
+    }
+
+    /// Whether `resource` is explained whole: it begins there, or comes through a call that does.
+    pub(super) fn heads(&self, resource: &Resource) -> bool {
+        let mut headers = std::iter::once(&resource.header).chain(&resource.calls);
+        self.is_block && headers.any(|header| self.covers(*header))
+    }
+}

@@ -1,0 +1,153 @@
+//! Who links to a resource: the other end of every link, for `sqslint explain`. What a resource itself links to is among
+//! its [`values`](super::values).
+
+use super::delivery::Sender;
+use super::{Attribute, Case, Condition, Function, Graph, Link, Queue, Resource, UnitId};
+use crate::source::Span;
+
+/// A link of another resource to this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relation {
+    /// What this one is to the other: "read by `aws_lambda_event_source_mapping.orders`".
+    pub text: String,
+    /// Where the link is written.
+    pub span: Span,
+    /// The condition, where the link does not hold always.
+    pub when: Option<String>,
+}
+
+/// Who links to the queue or function `resource`.
+pub fn relations(graph: &Graph, resource: &Resource) -> Vec<Relation> {
+    let is_it = |other: &Resource| (other.unit, &other.address) == (resource.unit, &resource.address);
+    let mut all = Vec::new();
+    if let Some(queue) = graph.queues().iter().find(|queue| is_it(&queue.resource)) {
+        of_queue(graph, queue, &mut all);
+    }
+    if let Some(function) = graph.functions().iter().find(|function| is_it(&function.resource)) {
+        of_function(graph, function, &mut all);
+    }
+    let mut seen = Vec::new();
+    all.retain(|relation| {
+        let is_new = !seen.contains(relation);
+        seen.push(relation.clone());
+        is_new
+    });
+    all
+}
+
+fn relation(text: String, span: Span, world: &Condition, resource: &Resource) -> Relation {
+    let when = world
+        .describe()
+        .filter(|when| resource.when.describe().as_ref() != Some(when));
+    Relation { text, span, when }
+}
+
+fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
+    let this = &queue.resource;
+    for read in graph.consumptions(queue) {
+        let mapping = read.mapping.resource.shown();
+        let functions = graph.functions_of(read.mapping, &read.world);
+        if functions.is_empty() {
+            let text = format!("read by {mapping}");
+            all.push(relation(text, read.link.span, &read.world, this));
+        }
+        for (world, function) in functions {
+            let text = format!("read by {mapping} for {}", function.resource.shown());
+            all.push(relation(text, read.link.span, &world, this));
+        }
+    }
+    for (world, pipe) in graph.pipes_from(queue) {
+        let text = format!("read by the pipe {}", pipe.resource.shown());
+        all.push(relation(text, pipe.resource.header, &world, this));
+    }
+    for source in graph.sources_of(queue) {
+        let policies = source.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
+        for policy in policies {
+            for (world, case) in naming(graph, &source.resource, &policy.target, this) {
+                let text = format!("the dead-letter queue of {}", source.resource.shown());
+                all.push(relation(text, case.span, &world, this));
+            }
+        }
+    }
+    for used in graph.dead_letter_uses_of(queue) {
+        let text = format!("where `{}` puts what failed", used.by);
+        all.push(relation(text, used.span, &used.when, this));
+    }
+    senders(graph, this, all);
+    for alarm in graph.alarms_on(queue) {
+        let text = format!("watched by the alarm {}", alarm.resource.shown());
+        all.push(relation(text, alarm.resource.header, &alarm.resource.when, this));
+    }
+}
+
+/// What sends to the queue `this`.
+fn senders(graph: &Graph, this: &Resource, all: &mut Vec<Relation>) {
+    let deliveries = graph.deliveries();
+    let mut add = |kind: &str, sender: &Resource, target: &Attribute<Link>| {
+        for (world, case) in naming(graph, sender, target, this) {
+            let text = format!("sent to by {kind} {}", sender.shown());
+            all.push(relation(text, case.span, &world, this));
+        }
+    };
+    for subscription in &deliveries.subscriptions {
+        add("the subscription", &subscription.resource, &subscription.endpoint);
+    }
+    for target in &deliveries.targets {
+        let kind = match target.sender {
+            Sender::Rule => "the rule's target",
+            Sender::Schedule => "the schedule's target",
+            Sender::Bucket => "the bucket's notification",
+        };
+        add(kind, &target.resource, &target.target);
+    }
+    for pipe in &deliveries.pipes {
+        add("the pipe", &pipe.resource, &pipe.target);
+    }
+}
+
+/// The cases of `attribute`, written in `by`, that name the queue `this`.
+fn naming<'g>(
+    graph: &Graph,
+    by: &Resource,
+    attribute: &'g Attribute<Link>,
+    this: &Resource,
+) -> Vec<(Condition, &'g Case<Link>)> {
+    let names = |unit: UnitId, link: &Link| {
+        let found = graph.queue(unit, link);
+        found.is_some_and(|found| std::ptr::eq(&raw const found.resource, this))
+    };
+    let known = attribute.known_in(&by.when.and(&this.when)).into_iter();
+    known
+        .filter(|(_, _, link)| names(by.unit, link))
+        .map(|(world, case, _)| (world, case))
+        .collect()
+}
+
+fn of_function(graph: &Graph, function: &Function, all: &mut Vec<Relation>) {
+    let this = &function.resource;
+    for mapping in graph.mappings() {
+        let both = mapping.resource.when.and(&this.when);
+        for (world, case, link) in mapping.function.known_in(&both) {
+            let found = graph.function(mapping.resource.unit, link);
+            if !found.is_some_and(|found| std::ptr::eq(found, function)) {
+                continue;
+            }
+            let queues = mapping.queue.known_in(&world).into_iter();
+            let queues: Vec<String> = queues
+                .filter_map(|(_, _, link)| graph.queue(mapping.resource.unit, link))
+                .map(|queue| queue.resource.shown())
+                .collect();
+            let of = if queues.is_empty() {
+                String::new()
+            } else {
+                format!(" with messages of {}", queues.join(" or "))
+            };
+            let text = format!("invoked by {}{of}", mapping.resource.shown());
+            all.push(relation(text, case.span, &world, this));
+        }
+    }
+    for invocation in graph.invocations_of(function) {
+        let text = format!("invoked by `{}`", invocation.by);
+        all.push(relation(text, invocation.span, &this.when, this));
+    }
+}
