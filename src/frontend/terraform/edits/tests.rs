@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod declaring;
+mod hostile;
 mod inserting;
+mod json;
 mod references;
 mod removing;
 
