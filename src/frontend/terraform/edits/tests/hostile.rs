@@ -1,7 +1,6 @@
 //! No panic, whatever the text and the place; what is still edited can be read as well as before.
 
 use super::*;
-use crate::diagnostic::Undelivered;
 
 const HCL: &str = "# ä\nresource \"aws_sqs_queue\" \"q\" { # a\r\n  name = \"${var.ö}-q\" # b\n\n  tags = { a = <<E\nx = \"\nE\n  }\n}\n\
                    resource \"aws_lambda_event_source_mapping\" \"m\" { batch_size = 5 }\nvariable \"v\" {}\n";
@@ -28,12 +27,7 @@ fn changes(header: Span, at: Span) -> Vec<Change> {
         Change::Remove(place("delay_seconds", Some(at))),
         Change::Arn(at),
         Change::Alarm(header),
-        Change::DeadLetterQueue(Undelivered {
-            header,
-            fifo: false,
-            max_receive_count: 5,
-            retention: 60,
-        }),
+        undelivered(header, false),
     ]
 }
 

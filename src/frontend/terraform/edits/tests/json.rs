@@ -1,9 +1,6 @@
 //! Terraform's JSON.
 
 use super::*;
-use crate::Options;
-use crate::diagnostic::Undelivered;
-use crate::testing::{TemporaryDirectory, describe};
 
 const FILE: &str = r#"{
   "resource": {
@@ -75,21 +72,8 @@ fn a_queue_gets_a_dead_letter_queue_with_an_alarm() {
         FILE.replace("\n", "\r\n"),
         FILE.replace(['\n', ' '], ""),
     ] {
-        let found = after(&text, |module| {
-            Change::DeadLetterQueue(Undelivered {
-                header: module.span("\"orders\""),
-                fifo: false,
-                max_receive_count: 5,
-                retention: 1_209_600,
-            })
-        });
-        let found = found.unwrap();
-        let directory = TemporaryDirectory::with_files([("main.tf.json", found.as_str())]);
-        let outcome = crate::check(&Options {
-            paths: vec![directory.path().to_owned()],
-            ..Options::default()
-        });
-        assert!(outcome.findings.is_empty(), "{found}\n{}", describe(&outcome));
+        let found = after(&text, |module| undelivered(module.span("\"orders\""), false)).unwrap();
+        nothing_is_found(&[("main.tf.json", &found)]);
         let dense: String = found.split_whitespace().collect();
         for part in [
             "\"redrive_policy\":\"${jsonencode({deadLetterTargetArn=aws_sqs_queue.orders_dlq.arn,maxReceiveCount=5})}\"",
