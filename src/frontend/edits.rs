@@ -23,6 +23,9 @@ const GENERATED: [&str; 6] = [
     "node_modules",
 ];
 
+/// What only the CDK writes into a template, wherever it lies.
+const OF_THE_CDK: [&str; 2] = ["aws:cdk:path", "/cdk-bootstrap/"];
+
 /// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
 const LARGEST: usize = 1 << 20;
 
@@ -82,7 +85,8 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST
+    let is_of_cdk = || OF_THE_CDK.iter().any(|mark| file.text().contains(mark));
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !is_of_cdk()
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {

@@ -14,9 +14,6 @@ use super::super::tree::Node;
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
 
-/// What the CDK writes into each resource that it generates.
-const CDK_PATH: &str = "aws:cdk:path";
-
 /// The edits that make `change` in a template.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     match change {
@@ -50,7 +47,7 @@ impl Page<'_> {
         let text = file.text();
         let parsed = tree::parse(text, span.file);
         let is_whole = parsed.errors.is_empty() && parsed.limits.is_empty() && parsed.duplicates.is_empty();
-        if !is_whole || text.contains(CDK_PATH) {
+        if !is_whole {
             return None;
         }
         let root = parsed.documents.into_iter().find(|root| root.span.contains(span))?;

@@ -18,6 +18,9 @@ const COPIED: [&str; 4] = [
 /// What both resources have in common besides their properties; an alarm holds nothing to retain.
 const ATTRIBUTES: [&str; 3] = ["Condition", "DeletionPolicy", "UpdateReplacePolicy"];
 
+/// What the alarm says.
+const DESCRIPTION: &str = "Messages that could not be processed lie in the dead-letter queue";
+
 /// Entries of a mapping to write.
 type Entries = Vec<(String, Piece)>;
 
@@ -127,7 +130,15 @@ impl Page<'_> {
             return Piece::Verbatim(format!("!GetAtt {id}.{name}"));
         }
         let parts = vec![Piece::text(id), Piece::text(name)];
-        Piece::mapping([("Fn::GetAtt", Piece::Short(parts))])
+        let others = self.editor.text.split("Fn::GetAtt").nth(1).unwrap_or("");
+        let line = others.lines().next().unwrap_or("").trim_end();
+        let has_lines = line.ends_with(['[', ':']);
+        let parts = if has_lines {
+            Piece::List(parts)
+        } else {
+            Piece::Short(parts)
+        };
+        Piece::mapping([("Fn::GetAtt", parts)])
     }
 
     /// An alarm that tells when messages lie in the queue `id`, under the condition of the queue of `declared`.
@@ -137,6 +148,7 @@ impl Page<'_> {
             ("Value", self.attribute(id, "QueueName")),
         ]);
         let mut properties = vec![
+            ("AlarmDescription".to_owned(), Piece::text(DESCRIPTION)),
             ("Namespace".to_owned(), Piece::text("AWS/SQS")),
             (
                 "MetricName".to_owned(),

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+mod corpus;
+
 use crate::diagnostic::{Change, Edit, Place, Undelivered};
 use crate::source::{Sources, Span};
 
