@@ -105,7 +105,7 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     // What leads there has to pass the number on as it is, and to nothing else.
     let through = std::iter::once(written).chain(place.origins.iter().copied());
     let through: Vec<Span> = through.take_while(|span| *span != last).collect();
-    if !through.iter().all(|span| is_only_use(*span, sources)) {
+    if !through.iter().all(|span| is_only_use(*span, sources)) || !stands_once(last, sources) {
         return None;
     }
     let start = last.start as usize;
@@ -122,6 +122,14 @@ fn is_only_use(span: Span, sources: &Sources) -> bool {
         Some(Syntax::Hcl | Syntax::TerraformJson) => terraform::is_only_use(span, sources),
         Some(Syntax::Tree) => cloudformation::is_only_use(span, sources),
         None => false,
+    }
+}
+
+/// Whether what is written at `span` is there for one resource: an alias or a loop may repeat it.
+fn stands_once(span: Span, sources: &Sources) -> bool {
+    match Syntax::of(sources.file(span.file).name()) {
+        Some(Syntax::Tree) => cloudformation::stands_once(span, sources),
+        Some(Syntax::Hcl | Syntax::TerraformJson) | None => true,
     }
 }
 
