@@ -23,6 +23,9 @@ const GENERATED: [&str; 6] = [
     "node_modules",
 ];
 
+/// What only the CDK writes into a template, wherever it lies.
+const OF_THE_CDK: [&str; 2] = ["aws:cdk:path", "/cdk-bootstrap/"];
+
 /// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
 const LARGEST: usize = 1 << 20;
 
@@ -83,7 +86,8 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST
+    let is_of_cdk = || OF_THE_CDK.iter().any(|mark| file.text().contains(mark));
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !is_of_cdk()
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
@@ -102,7 +106,7 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     // What leads there has to pass the number on as it is, and to nothing else.
     let through = std::iter::once(written).chain(place.origins.iter().copied());
     let through: Vec<Span> = through.take_while(|span| *span != last).collect();
-    if !through.iter().all(|span| is_only_use(*span, sources)) {
+    if !through.iter().all(|span| is_only_use(*span, sources)) || !stands_once(last, sources) {
         return None;
     }
     let start = last.start as usize;
@@ -119,6 +123,14 @@ fn is_only_use(span: Span, sources: &Sources) -> bool {
         Some(Syntax::Hcl | Syntax::TerraformJson) => terraform::is_only_use(span, sources),
         Some(Syntax::Tree) => cloudformation::is_only_use(span, sources),
         None => false,
+    }
+}
+
+/// Whether what is written at `span` is there for one resource: an alias or a loop may repeat it.
+fn stands_once(span: Span, sources: &Sources) -> bool {
+    match Syntax::of(sources.file(span.file).name()) {
+        Some(Syntax::Tree) => cloudformation::stands_once(span, sources),
+        Some(Syntax::Hcl | Syntax::TerraformJson) | None => true,
     }
 }
 
