@@ -12,6 +12,8 @@ mod inputs;
 mod manual;
 mod output;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 use baseline::{BaselineArgs, BaselineCommand};
@@ -25,9 +27,30 @@ use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+/// What stands below the list of commands.
+const EXAMPLES: &str = "\
+Examples:
+  sqslint check                        everything below the working directory
+  sqslint check --since main           what a branch adds to it
+  sqslint check --fix                  mend what can be mended safely
+  sqslint explain infra/queues.tf:12   what is known of a line, and from where";
+
+/// What stands below the flags of `check`.
+const CODES: &str = "\
+Exit codes:
+  0  nothing at or above the fail level
+  1  at least one finding at or above it
+  2  sqslint could not do its job
+  3  nothing to check
+
+Environment:
+  SQSLINT_FORMAT, SQSLINT_CONFIG  in place of --format and --config
+  NO_COLOR, CLICOLOR_FORCE        colour never, colour in pipes too
+  NO_GRAPHICS                     prose in place of drawings";
+
 /// What may be typed.
 #[derive(Debug, Parser)]
-#[command(name = "sqslint", version, about = env!("CARGO_PKG_DESCRIPTION"), long_about = None, propagate_version = true, max_term_width = 100)]
+#[command(name = "sqslint", version, about = env!("CARGO_PKG_DESCRIPTION"), long_about = None, propagate_version = true, max_term_width = 80, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -37,21 +60,27 @@ pub(crate) struct Cli {
 enum Command {
     /// Lint files and directories
     Check(CheckArgs),
-    /// Print the page of a rule, or what is known of a line and who judged it
+    /// Print the page of a rule, or what is known of a line
     Explain(ExplainArgs),
+    /// List the rules
+    Rules {
+        /// How to list them
+        #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
+        format: RulesFormat,
+    },
+    /// Print queues and what reads them, as they were understood
+    Graph(GraphArgs),
     /// Keep the findings of today from failing runs
     Baseline {
         #[command(subcommand)]
         command: BaselineCommand,
     },
-    /// Print queues, functions and event source mappings as they were understood
-    Graph(GraphArgs),
-    /// Print the settings, their file, or their schema
+    /// Print the settings that hold, their file, or their schema
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Write a commented sqslint.toml
+    /// Write a sqslint.toml with every setting in it, commented out
     Init,
     /// Print completions for a shell
     Completions {
@@ -60,12 +89,6 @@ enum Command {
     },
     /// Print the manual page, as roff
     Man,
-    /// List the rules
-    Rules {
-        /// How to list them
-        #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
-        format: RulesFormat,
-    },
 }
 
 #[derive(Debug, Args)]
@@ -80,7 +103,7 @@ struct GraphArgs {
     inputs: InputArgs,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Nothing to print is no failure
+    /// Exit with 0 where there is nothing to print
     #[arg(long)]
     allow_empty: bool,
 }
@@ -89,34 +112,12 @@ struct GraphArgs {
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 #[command(
-    group = ArgGroup::new("fixing").args(["fix", "diff"]).multiple(true),
-    after_help = "Exit codes: 0 nothing at or above the fail level, 1 findings, 2 sqslint could not do its \
-                        job, 3 nothing to check"
+    after_help = CODES,
+    group = ArgGroup::new("fixing").args(["fix", "diff"]).multiple(true)
 )]
 struct CheckArgs {
-    /// Files and directories, `-` for standard input [default: `.`, or with --staged nothing else]
+    /// Files and directories; `-` is standard input [default: `.`; with --staged, what is staged]
     paths: Vec<PathBuf>,
-    #[command(flatten)]
-    inputs: InputArgs,
-    #[command(flatten)]
-    config: ConfigArgs,
-    /// Pass over what is excluded even where it is named
-    #[arg(long, help_heading = "Inputs")]
-    force_exclude: bool,
-    /// Also check the units that the staged changes touch, deleted and renamed files too
-    #[arg(long, help_heading = "Inputs")]
-    staged: bool,
-    /// Read this file from standard input in place of the disk, among its neighbours
-    #[arg(long, value_name = "PATH", help_heading = "Inputs")]
-    stdin_filename: Option<PathBuf>,
-    /// Also check what git ignores
-    #[arg(long, help_heading = "Inputs")]
-    no_gitignore: bool,
-    /// Report only what is new since this commit or branch and HEAD parted
-    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "stdin_filename"], help_heading = "History")]
-    since: Option<String>,
-    #[command(flatten)]
-    baseline: BaselineArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// Print findings and errors only, no summary
@@ -125,23 +126,37 @@ struct CheckArgs {
     /// Also list what could not be judged, and why
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
-    /// Run these rules, categories or sets (default, pedantic, all) instead of the default set
-    #[arg(long, value_name = "RULE,…", value_delimiter = ',', help_heading = "Selection")]
+    /// List what suppressions, a baseline or --since leave out as well, in formats that can say so
+    #[arg(long, help_heading = "Output")]
+    show_suppressed: bool,
+    /// Run these rules, categories or sets (default, pedantic, all) in place of the configured ones
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',', help_heading = "Selection")]
     select: Vec<String>,
     /// Do not run these rules, categories or sets
-    #[arg(long, value_name = "RULE,…", value_delimiter = ',', help_heading = "Selection")]
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',', help_heading = "Selection")]
     ignore: Vec<String>,
-    /// Also run the rules that not every team wants
+    /// Also run the pedantic rules, which not every team wants
     #[arg(long, help_heading = "Selection")]
     pedantic: bool,
     /// Leave out findings below this severity
     #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Selection")]
     min_severity: Level,
-    /// Exit with 1 for findings of this severity or above [default: warning, or what the configuration says]
+    /// Exit with 1 for findings of this severity or above [default: that of the configuration, else warning]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
+    /// Exit with 0 whatever the findings
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
+    exit_zero: bool,
+    /// Exit with 0 where there is nothing to check
+    #[arg(long, help_heading = "Outcome")]
+    allow_empty: bool,
     #[command(flatten)]
     fixing: FixArgs,
+    /// Report only what is new since HEAD and this commit or branch parted
+    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "stdin_filename"], help_heading = "History")]
+    since: Option<String>,
+    #[command(flatten)]
+    baseline: BaselineArgs,
     /// Pass over suppressions in the files
     #[arg(long, help_heading = "Suppression")]
     no_ignores: bool,
@@ -154,15 +169,22 @@ struct CheckArgs {
         help_heading = "Suppression"
     )]
     add_ignore: Option<String>,
-    /// List what suppressions, a baseline or --since leave out as well, in formats that can say so
-    #[arg(long, help_heading = "Output")]
-    show_suppressed: bool,
-    /// Exit with 0 whatever the findings
-    #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
-    exit_zero: bool,
-    /// Nothing to check is no failure
-    #[arg(long, help_heading = "Outcome")]
-    allow_empty: bool,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// Also check the units that staged changes touch, deleted and renamed files too
+    #[arg(long, help_heading = "Inputs")]
+    staged: bool,
+    /// Take standard input for this file, among its neighbours on the disk
+    #[arg(long, value_name = "PATH", help_heading = "Inputs")]
+    stdin_filename: Option<PathBuf>,
+    /// Also check what git ignores
+    #[arg(long, help_heading = "Inputs")]
+    no_gitignore: bool,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Pass over what is excluded even where it is named
+    #[arg(long, help_heading = "Inputs")]
+    force_exclude: bool,
 }
 
 /// A reason that says something.

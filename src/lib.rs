@@ -105,6 +105,8 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// What was passed over on the way: `cdk.out`, `.terraform`…
     pub skipped: Vec<String>,
+    /// How many units the configuration, or the command line, excludes.
+    pub excluded: usize,
     /// What rules concluded besides their findings, in a traced run.
     pub judgements: Vec<Judgement>,
     /// The environment that `graph` is of, where there are any.
@@ -127,6 +129,7 @@ impl Outcome {
             not_evaluated: Vec::new(),
             errors: Vec::new(),
             skipped: Vec::new(),
+            excluded: 0,
             judgements: Vec::new(),
             environment: None,
             elsewhere: Vec::new(),

@@ -28,6 +28,8 @@ struct Group {
 /// What there is to read, by configuration.
 pub(crate) struct Project {
     groups: Vec<Group>,
+    /// How many inputs were left out.
+    pub(crate) excluded: usize,
 }
 
 /// What there is to say, before it is asked what was known.
@@ -58,11 +60,13 @@ impl Project {
         let named = options.paths.iter().chain(stdin);
         let named: Vec<PathBuf> = named.filter_map(|path| path.canonicalize().ok()).collect();
         let mut groups: Vec<Group> = Vec::new();
+        let mut excluded = 0;
         for input in inputs {
             let config = configs.of(input.path())?;
-            if let Some(excluded) = config.excluded(input.path())
-                && (options.force_exclude || !named.iter().any(|path| path.starts_with(&excluded)))
+            if let Some(above) = config.excluded(input.path())
+                && (options.force_exclude || !named.iter().any(|path| path.starts_with(&above)))
             {
+                excluded += 1;
                 continue;
             }
             let same = |group: &&mut Group| group.config.environments == config.environments;
@@ -74,7 +78,7 @@ impl Project {
                 }),
             }
         }
-        Ok(Project { groups })
+        Ok(Project { groups, excluded })
     }
 
     /// Reads and judges every unit in every environment.

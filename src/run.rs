@@ -193,5 +193,6 @@ pub(crate) fn find(
     inputs.dedup();
     // Without its decisions a project is not judged: what it ignores would be said.
     let project = Project::new(inputs, configs, options).map_err(|error| error.to_string())?;
+    outcome.excluded = project.excluded;
     Ok(project.judge(options, configs, outcome))
 }

@@ -343,13 +343,27 @@ fn relative(path: &Path, base: Option<&Path>) -> String {
     }
 }
 
+/// `path` as people and other programs write it: a canonical path of Windows begins with a mark that few of them know.
+pub(crate) fn plain(path: &Path) -> &Path {
+    let disk = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
+    disk.filter(|disk| !disk.starts_with("UNC")).map_or(path, Path::new)
+}
+
 fn slashed(path: &Path) -> String {
-    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+    plain(path).to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn canonical_paths_of_windows_are_written_plainly() {
+        let written = |path: &'static str| plain(Path::new(path)).to_string_lossy().into_owned();
+        assert_eq!(written(r"\\?\C:\a\b"), r"C:\a\b");
+        assert_eq!(written(r"\\?\UNC\server\a"), r"\\?\UNC\server\a");
+        assert_eq!(written("/a/b"), "/a/b");
+    }
 
     #[test]
     fn positions_count_characters_and_lines() {

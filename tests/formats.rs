@@ -182,3 +182,100 @@ fn drawings_are_well_formed() {
     let page = out(&run(&[], &["check", "--format", "html"]));
     assert!(page.contains("<svg ") && !page.contains("<script"), "{page}");
 }
+
+#[test]
+fn terminals_of_other_locales_get_ascii() {
+    for (variables, expected) in [
+        (vec![("LC_ALL", "C")], true),
+        (vec![("LC_ALL", "POSIX"), ("LANG", "C.UTF-8")], true),
+        (
+            vec![("LC_ALL", ""), ("LC_CTYPE", ""), ("LANG", "de_DE.ISO-8859-1")],
+            true,
+        ),
+        (vec![("LC_ALL", ""), ("LC_CTYPE", "de_DE.UTF-8"), ("LANG", "C")], false),
+        (vec![("LC_ALL", ""), ("LC_CTYPE", ""), ("LANG", "en_GB.utf8")], false),
+    ] {
+        for graphics in ["0", "1"] {
+            let mut all = variables.clone();
+            all.push(("NO_GRAPHICS", graphics));
+            let text = out(&run(&all, &["check"]));
+            assert_eq!(text.is_ascii(), expected, "{all:?}\n{text}");
+        }
+    }
+}
+
+/// What the program writes to a terminal so wide; `None` where no program gives it one.
+fn in_terminal(variables: &[(&str, &str)], columns: usize, arguments: &str) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_sqslint");
+    let line = format!("stty rows 24 cols {columns}; '{program}' check {arguments}");
+    let mut command = Command::new("script");
+    for name in [
+        "CI",
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "FORCE_HYPERLINK",
+        "NO_GRAPHICS",
+        "VTE_VERSION",
+    ] {
+        command.env_remove(name);
+    }
+    for name in ["GITHUB_ACTIONS", "SQSLINT_FORMAT", "TERM_PROGRAM", "WT_SESSION"] {
+        command.env_remove(name);
+    }
+    let output = command
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(SAMPLE)
+        .env("LC_ALL", "C.UTF-8")
+        .env("TERM", "xterm-256color")
+        .envs(variables.iter().copied())
+        .output();
+    let text = output
+        .ok()
+        .map(|output| String::from_utf8_lossy(&output.stdout).replace('\r', ""));
+    text.filter(|text| text.contains("sqslint explain"))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[allow(clippy::print_stderr, reason = "says why a test is skipped")]
+fn terminals_get_what_they_can_show() {
+    const KITTY: (&str, &str) = ("TERM", "xterm-kitty");
+    for (variables, arguments, coloured, linked) in [
+        (vec![], "", true, false),
+        (vec![("TERM", "dumb")], "", false, false),
+        (vec![("NO_COLOR", "1")], "", false, false),
+        (vec![("CLICOLOR", "0")], "", false, false),
+        (vec![], "--color never", false, false),
+        (vec![KITTY], "", true, true),
+        (vec![KITTY], "--hyperlinks never", true, false),
+        (vec![KITTY, ("NO_COLOR", "1")], "", false, true),
+        (vec![KITTY, ("CI", "true")], "", true, false),
+        (vec![("TERM", "dumb")], "--color always --hyperlinks always", true, true),
+    ] {
+        let Some(text) = in_terminal(&variables, 80, arguments) else {
+            eprintln!("skipped: no `script` that gives a terminal");
+            return;
+        };
+        assert_eq!(text.contains("\u{1b}["), coloured, "{variables:?} {arguments}\n{text}");
+        assert_eq!(
+            text.contains("\u{1b}]8;;file:"),
+            linked,
+            "{variables:?} {arguments}\n{text}"
+        );
+    }
+    for columns in [40, 80, 120] {
+        let text = in_terminal(&[("NO_COLOR", "1")], columns, "--quiet").unwrap();
+        let widest = text
+            .lines()
+            .filter(|line| line.contains(' '))
+            .map(|line| line.chars().count())
+            .max();
+        // Names that are longer than the line stay whole.
+        let bound = if columns == 40 { 50 } else { columns };
+        assert!(
+            widest.is_some_and(|widest| widest <= bound),
+            "{columns}: {widest:?}\n{text}"
+        );
+    }
+}

@@ -845,3 +845,47 @@ fn a_hook_that_hands_over_every_changed_file_is_no_failure() {
         .sqslint(&["check", "--allow-empty", "notes.json", "prod.tfvars"])
         .is(0, &[]);
 }
+
+#[test]
+fn what_is_known_is_shown_on_request() {
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
+    let Some(repository) = Repository::new(&[("main.tf", queue)]) else {
+        return;
+    };
+    repository.branch();
+    let shown = |arguments: &[&str]| -> serde_json::Value {
+        let mut command = repository.command(env!("CARGO_BIN_EXE_sqslint"));
+        let check = [
+            "check",
+            "--select",
+            "visibility",
+            "--format",
+            "json",
+            "--show-suppressed",
+        ];
+        let output = command
+            .args(check)
+            .args(arguments)
+            .output()
+            .expect("the program is built");
+        serde_json::from_slice(&output.stdout).expect("it is JSON")
+    };
+    let since = shown(&["--since", "main"]);
+    assert_eq!(since["suppressed"][0]["since"], "main");
+    assert_eq!(since["suppressed"][0]["baseline"], serde_json::Value::Null);
+    repository.sqslint(&["baseline", "create"]).is(0, &[]);
+    let path = repository.path().join(".sqslint-baseline.json");
+    let entry = std::fs::read_to_string(&path).expect("it is written");
+    let with_reason = entry.replace("\"fingerprint\"", "\"reason\": \"polled by hand\", \"fingerprint\"");
+    std::fs::write(path, with_reason).expect("it is writable");
+    // What is in both is said of the file that somebody looks after.
+    let baseline = shown(&["--since", "main"]);
+    assert_eq!(baseline["suppressed"].as_array().map(Vec::len), Some(1), "{baseline}");
+    assert_eq!(baseline["suppressed"][0]["baseline"], ".sqslint-baseline.json");
+    assert_eq!(baseline["suppressed"][0]["reason"], "polled by hand");
+    assert_eq!(baseline["suppressed"][0]["suppression"], serde_json::Value::Null);
+    repository
+        .sqslint(&["check", "--select", "visibility"])
+        .is(0, &[])
+        .says("1 more in the baseline");
+}

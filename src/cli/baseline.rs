@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Which baseline holds.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BaselineArgs {
-    /// Leave out the findings of this baseline [default: that of the configuration, else .sqslint-baseline.json]
+    /// Leave out the findings in this file [default: that of the configuration, else .sqslint-baseline.json]
     #[arg(long, value_name = "FILE", conflicts_with = "no_baseline", help_heading = "History")]
     baseline: Option<PathBuf>,
     /// Use no baseline
@@ -49,14 +49,14 @@ pub(super) struct Arguments {
     /// Files and directories
     #[arg(default_value = ".")]
     paths: Vec<PathBuf>,
-    /// The file [default: that of the configuration, else .sqslint-baseline.json at the repository's root]
+    /// The file to write [default: that of the configuration, else .sqslint-baseline.json at the repository's root]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
     config: ConfigArgs,
-    /// No unit to judge is no failure
+    /// Exit with 0 where there is nothing to judge
     #[arg(long)]
     allow_empty: bool,
 }
@@ -87,7 +87,7 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
         return Ok(Exit::Failed);
     }
     if outcome.graph.units().is_empty() && !arguments.allow_empty {
-        let message = nothing_to_check(&arguments.paths, &outcome.skipped);
+        let message = nothing_to_check(&arguments.paths, &outcome);
         writeln!(streams.err, "sqslint: {}", printable(&message))?;
         return Ok(Exit::Nothing);
     }

@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
-        errors.push(nothing_to_check(&paths, &outcome.skipped));
+        errors.push(nothing_to_check(&paths, &outcome));
     }
     let silenced = arguments.show_suppressed.then(|| outcome.silenced());
     let report = Report {
@@ -168,16 +168,19 @@ fn noted(note: &str, names: &[&str]) -> String {
 }
 
 /// Says where was looked and what was passed over: the wrong directory, or files that need to be named.
-pub(super) fn nothing_to_check(paths: &[PathBuf], skipped: &[String]) -> String {
+pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
     const NAMED: usize = 5;
+    let skipped = &outcome.skipped;
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     if paths.is_empty() {
         return "nothing to check: what is staged touches no Terraform module and no template".to_owned();
     }
-    let mut text = format!(
-        "nothing to check under {}: no Terraform files and no CloudFormation or SAM template",
-        paths.join(", ")
-    );
+    let why = match outcome.excluded {
+        0 => "no Terraform files and no CloudFormation or SAM template".to_owned(),
+        1 => "the one unit there is excluded".to_owned(),
+        count => format!("all {count} units there are excluded"),
+    };
+    let mut text = format!("nothing to check under {}: {why}", paths.join(", "));
     if !skipped.is_empty() {
         let mut named: Vec<String> = skipped.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
         if skipped.len() > NAMED {

@@ -14,12 +14,18 @@ const TEMPLATE: &str = include_str!("config/sqslint.toml");
 #[derive(Debug, Clone, Args)]
 pub(super) struct ConfigArgs {
     /// Use this file in place of the nearest sqslint.toml, or set one key over it (repeatable)
-    #[arg(long, value_name = "PATH|KEY=VALUE", env = "SQSLINT_CONFIG", help_heading = "Config")]
+    #[arg(
+        long,
+        value_name = "PATH|KEY=VALUE",
+        env = "SQSLINT_CONFIG",
+        hide_env_values = true,
+        help_heading = "Config"
+    )]
     config: Vec<String>,
     /// Use no configuration file
     #[arg(long, help_heading = "Config")]
     isolated: bool,
-    /// Pass over these files and directories, too (repeatable)
+    /// Pass over files and directories that match, too (repeatable)
     #[arg(long, value_name = "GLOB", help_heading = "Inputs")]
     exclude: Vec<String>,
 }

@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
         writeln!(streams.err, "sqslint: {}", printable(&found.headline))?;
     }
     if nothing {
-        let message = nothing_to_check(&options.paths, &outcome.skipped);
+        let message = nothing_to_check(&options.paths, &outcome);
         writeln!(streams.err, "sqslint: {}", printable(&message))?;
     }
     Ok(if !outcome.errors.is_empty() {

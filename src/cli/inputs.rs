@@ -13,7 +13,8 @@ use std::path::PathBuf;
 pub(super) struct InputArgs {
     #[command(flatten)]
     variables: Variables,
-    /// Give a template's parameter a value, or several by a file as AWS's tools write it (JSON, YAML, samconfig.toml)
+    /// Set a parameter of templates, or several from a file as AWS's tools write it: JSON, YAML, samconfig.toml
+    /// (repeatable)
     #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = parameters, help_heading = "Inputs")]
     parameters: Vec<Parameters>,
 }

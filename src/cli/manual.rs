@@ -1,9 +1,48 @@
 //! `sqslint man`: one page for the program and its commands, from what the command line knows of itself.
 
 use super::Cli;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use std::io::{self, Write};
+
+/// What the command line does not know of itself.
+const REST: &str = r#".SH "EXIT STATUS"
+.TP
+0
+nothing at or above the fail level
+.TP
+1
+at least one finding at or above it
+.TP
+2
+sqslint could not do its job
+.TP
+3
+nothing to check
+.SH ENVIRONMENT
+.TP
+SQSLINT_FORMAT
+a format in place of \-\-format
+.TP
+SQSLINT_CONFIG
+a file, or one key, in place of \-\-config
+.TP
+NO_COLOR, CLICOLOR_FORCE
+colour never; colour in pipes too
+.TP
+NO_GRAPHICS
+prose in place of drawings
+.TP
+SOURCE_DATE_EPOCH
+the day that ends of suppressions are compared with
+.SH FILES
+.TP
+sqslint.toml, .sqslint.toml
+settings; the nearest above a file holds for it
+.TP
+\&.sqslint-baseline.json
+findings that are known, at the root of the repository
+"#;
 
 /// Writes the page as roff.
 pub(super) fn render(out: &mut dyn Write) -> io::Result<()> {
@@ -13,24 +52,35 @@ pub(super) fn render(out: &mut dyn Write) -> io::Result<()> {
     page.render_title(out)?;
     page.render_name_section(out)?;
     page.render_synopsis_section(out)?;
-    page.render_description_section(out)?;
-    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        let name = command.get_name().to_uppercase();
-        writeln!(out, ".SH \"SQSLINT {name}\"")?;
-        let part = Man::new(command.clone());
-        part.render_synopsis_section(out)?;
-        part.render_description_section(out)?;
-        part.render_options_section(out)?;
+    for command in command.get_subcommands() {
+        parts(command, out)?;
     }
-    writeln!(out, ".SH \"EXIT STATUS\"")?;
-    let codes = [
-        ("0", "nothing at or above the fail level"),
-        ("1", "at least one finding at or above it"),
-        ("2", "sqslint could not do its job"),
-        ("3", "nothing to check"),
-    ];
-    for (code, meaning) in codes {
-        writeln!(out, ".TP\n{code}\n{meaning}")?;
-    }
+    out.write_all(REST.as_bytes())?;
     page.render_version_section(out)
+}
+
+/// A section for `command`, or for each of its own.
+fn parts(command: &Command, out: &mut dyn Write) -> io::Result<()> {
+    if command.get_name() == "help" {
+        return Ok(());
+    }
+    if command.has_subcommands() {
+        return command.get_subcommands().try_for_each(|one| parts(one, out));
+    }
+    let name = command.get_bin_name().unwrap_or(command.get_name()).to_uppercase();
+    writeln!(out, ".SH \"{name}\"")?;
+    // What is the same everywhere is not said for each.
+    let mut own = command.clone();
+    for flag in ["help", "version"] {
+        if own.get_arguments().any(|argument| argument.get_id() == flag) {
+            own = own.mut_arg(flag, |argument| argument.hide(true));
+        }
+    }
+    let part = Man::new(own);
+    let mut text = Vec::new();
+    part.render_description_section(&mut text)?;
+    part.render_synopsis_section(&mut text)?;
+    part.render_options_section(&mut text)?;
+    let text = String::from_utf8_lossy(&text).replace(".SH DESCRIPTION\n", "");
+    out.write_all(text.replace(".SH ", ".SS ").as_bytes())
 }

@@ -19,7 +19,7 @@ const WIDTH: usize = 100;
 /// How results are printed, and where.
 #[derive(Debug, Args)]
 pub(super) struct OutputArgs {
-    /// How to print findings [default: full]
+    /// How to print findings [default: full, with annotations in GitHub Actions]
     #[arg(
         long,
         value_enum,
@@ -28,16 +28,16 @@ pub(super) struct OutputArgs {
         help_heading = "Output"
     )]
     pub(super) format: Option<Format>,
-    /// Also write a report to a file; may be given several times
+    /// Also write a report to a file (repeatable)
     #[arg(long = "report", value_name = "FORMAT=PATH", value_parser = report_to, help_heading = "Output")]
     pub(super) reports: Vec<ReportTo>,
     /// Count by rule what was found and what could not be judged
     #[arg(long, help_heading = "Output")]
     pub(super) statistics: bool,
-    /// Whether to colour
-    #[arg(long, help = "Whether to colour: by default on a terminal, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    /// Whether to colour; by itself on terminals, unless `NO_COLOR` is set
+    #[arg(long, help = "Whether to colour; by itself on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
-    /// Whether paths are links to their files: by default on terminals that are known to follow them
+    /// Whether paths are links; by itself on terminals that are known to follow them
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) hyperlinks: When,
 }
@@ -45,9 +45,9 @@ pub(super) struct OutputArgs {
 /// A format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// Drawn, with the places, the arithmetic and what to do
+    /// For people: the places drawn, the arithmetic, what to do
     Full,
-    /// `path:line:column: severity[rule] message`
+    /// A line each: `path:line:column: severity[rule] message`
     Concise,
     /// One object, of the same shape whatever the outcome
     Json,

@@ -36,13 +36,13 @@ impl Args for Variables {
         let value = Arg::new(VALUE)
             .long("var")
             .value_name("NAME=VALUE")
-            .help("Set a variable of Terraform root modules")
+            .help("Set a variable of Terraform root modules (repeatable)")
             .action(ArgAction::Append)
             .help_heading("Inputs");
         let file = Arg::new(FILE)
             .long("var-file")
             .value_name("FILE")
-            .help("Set variables from a file (`*.tfvars`, `*.tfvars.json`)")
+            .help("Set variables from a file: *.tfvars, *.tfvars.json (repeatable)")
             .value_parser(value_parser!(PathBuf))
             .action(ArgAction::Append)
             .help_heading("Inputs");

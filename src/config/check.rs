@@ -159,7 +159,7 @@ impl Reader<'_> {
             config,
             requires_reason: file.require_reason,
             keys,
-            origin: self.path.map_or_else(|| "--config".to_owned(), super::error::shown),
+            origin: self.path.map_or_else(|| "command line".to_owned(), super::error::shown),
         })
     }
 

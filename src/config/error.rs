@@ -59,7 +59,7 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.path.as_deref().map_or_else(|| "--config".to_owned(), shown);
+        let name = self.path.as_deref().map_or_else(|| "command line".to_owned(), shown);
         match self.position() {
             Some((line, column)) => write!(f, "{name}:{line}:{column}: {}", self.message)?,
             None => write!(f, "{name}: {}", self.message)?,

@@ -56,6 +56,7 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
             in_dialect(change, sources)
         }
     }?;
+    edits.extend(terraform::realigned(&edits, sources));
     edits.sort_by_key(|edit| edit.span);
     let editable = edits.iter().all(|edit| may_edit(&sources.file(edit.span.file)));
     (editable && !edits.is_empty()).then_some(edits)

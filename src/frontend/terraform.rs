@@ -25,7 +25,7 @@ use super::{Loaded, limit_reached};
 use crate::given::Given;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
-pub(super) use edits::{edits, is_only_use};
+pub(super) use edits::{edits, is_only_use, realigned};
 use eval::Evaluator;
 use inputs::Inputs;
 use module::{Module, Modules};

@@ -5,6 +5,7 @@
 //! hooks, file system monitors, external differences, lazy fetches and repositories in plain directories are off,
 //! and no command compares file contents of the working tree, which would run filters.
 
+use crate::source::plain;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ impl Git {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
-        command.current_dir(&self.directory);
+        command.current_dir(plain(&self.directory));
         for name in OWN {
             match std::env::var_os(name) {
                 // Relative ones are so to the directory of this process.

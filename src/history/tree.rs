@@ -235,9 +235,7 @@ fn create(directory: &Path) -> Result<(), String> {
 
 /// A new directory that nobody else may look into.
 fn temporary_directory() -> std::io::Result<PathBuf> {
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let builder = private();
     let parent = std::env::temp_dir().canonicalize()?;
     let mut tries = 0;
     loop {
@@ -249,6 +247,20 @@ fn temporary_directory() -> std::io::Result<PathBuf> {
             Err(_) => tries += 1,
         }
     }
+}
+
+#[cfg(unix)]
+fn private() -> std::fs::DirBuilder {
+    use std::os::unix::fs::DirBuilderExt;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.mode(0o700);
+    builder
+}
+
+/// Elsewhere the directory for temporary files is the user's own.
+#[cfg(not(unix))]
+fn private() -> std::fs::DirBuilder {
+    std::fs::DirBuilder::new()
 }
 
 #[cfg(unix)]

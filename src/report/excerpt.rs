@@ -308,7 +308,8 @@ impl LineWriter<'_> {
     }
 }
 
-fn width(text: &str) -> usize {
+/// How many columns `text` takes as it is drawn.
+pub(super) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The only module that knows miette. It is given an [`Excerpt`], never a file.
 
-use super::excerpt::{Excerpt, TAB_WIDTH};
+use super::excerpt::{self, Excerpt, TAB_WIDTH};
 use super::{Report, links, printable, prose};
 use crate::diagnostic::{Diagnostic, Severity};
 use miette::{
@@ -58,6 +58,7 @@ pub fn render(report: &Report<'_>, style: Style) -> String {
 fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style) {
     let ellipsis = if style.unicode { "…" } else { "..." };
     let mut excerpt = Excerpt::new(report.sources, found.labels(), style.width - GUTTER, ellipsis);
+    wrap_labels(&mut excerpt, style.width);
     for group in &mut excerpt.groups {
         group.name = links::to_file(&group.name, &group.file, style.links);
     }
@@ -79,6 +80,52 @@ fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style
     for (name, note) in prose::notes(found, drawing.excerpt.left_out) {
         write_note(text, name, &note, style);
     }
+}
+
+/// Breaks what the labels say into lines that end before `width`, wherever the label hangs.
+fn wrap_labels(excerpt: &mut Excerpt, width: usize) {
+    /// Where there is less room than this, a line that is too long reads better than many short ones.
+    const LEAST: usize = 12;
+    let last = excerpt
+        .groups
+        .iter()
+        .map(|group| group.first_line + group.line_count)
+        .max();
+    let gutter = last.unwrap_or(1).to_string().len() + " │ ╰── ".width() + 1;
+    let Excerpt { text, marks, .. } = excerpt;
+    for mark in marks {
+        let line_start = text
+            .get(..mark.range.start)
+            .and_then(|before| before.rfind('\n'))
+            .map_or(0, |at| at + 1);
+        let before = excerpt::width(text.get(line_start..mark.range.start).unwrap_or(""));
+        let marked = text.get(mark.range.clone()).unwrap_or("").trim_end();
+        // Over several lines, it hangs from the last of them at the left edge.
+        let column = if marked.contains('\n') {
+            2
+        } else {
+            before + excerpt::width(marked) / 2
+        };
+        mark.message = wrapped(&mark.message, width.saturating_sub(gutter + column).max(LEAST));
+    }
+}
+
+/// `text` with line breaks, no line wider than `room` that has a blank in it.
+fn wrapped(text: &str, room: usize) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut column = 0;
+    for word in text.split(' ') {
+        if column > 0 && column + 1 + word.width() > room {
+            lines.push('\n');
+            column = 0;
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += word.width();
+    }
+    lines
 }
 
 /// `  name: text`, with the text indented under itself where it needs several lines.

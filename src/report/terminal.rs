@@ -54,6 +54,22 @@ fn wide_characters_and_tabs_take_their_columns() {
     }
 }
 
+#[test]
+fn labels_end_before_the_edge() {
+    let text = "resource \"aws_sqs_queue\" \"orders\" {\n  a = 1\n  b = 2\n}\n";
+    let said = "受注 is not set: SQS's default of 345600 s applies, and what arrives later is not seen by anybody";
+    for width in [40, 80, 120] {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("main.tf"), text);
+        let at = |from: &str, to: &str| Span::new(file, text.find(from).unwrap()..text.find(to).unwrap());
+        let one_line = Diagnostic::new("r", Severity::Error, subject("a"), "h", at("\"aws", " {"), said);
+        let several = Diagnostic::new("r", Severity::Error, subject("a"), "h", at("a =", "}"), said);
+        let drawn = human::render(&plain(&sources, &[one_line, several]), Style { width, ..STYLE });
+        assert!(drawn.lines().all(|line| line.width() <= width), "{width}\n{drawn}");
+        assert_eq!(drawn.matches("受注").count(), 2, "{drawn}");
+    }
+}
+
 fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
     static NOTHING: Units = Units {
         modules: 0,

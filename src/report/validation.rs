@@ -244,7 +244,7 @@ type Element = (
     &'static [&'static str],
 );
 
-/// `JUnit`, as the schema of Jenkins' plugin has it.
+/// `JUnit`, as `junit-10.xsd` of Jenkins' xunit plugin has it.
 const JUNIT: &[Element] = &[
     (
         "testsuites",
@@ -254,18 +254,8 @@ const JUNIT: &[Element] = &[
     ),
     (
         "testsuite",
-        &["name", "tests"],
-        &[
-            "failures",
-            "errors",
-            "skipped",
-            "package",
-            "time",
-            "timestamp",
-            "hostname",
-            "id",
-            "file",
-        ],
+        &["name", "tests", "failures", "errors"],
+        &["skipped", "package", "time", "timestamp", "hostname", "id", "file"],
         &["testcase"],
     ),
     (

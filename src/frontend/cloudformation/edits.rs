@@ -3,7 +3,10 @@
 //! The file is read again and found by place; what the frontend made that nobody wrote — implicit resources, turns of
 //! a loop, what a CDK app generates — has no place here, and gets no edit.
 
+mod names;
 mod properties;
+mod references;
+mod resources;
 
 use super::super::comments::tree;
 use super::super::edits::tree::{Editor, Step};
@@ -22,13 +25,16 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
             let written = place.written.filter(|_| place.origins.is_empty())?;
             Page::with(written, sources, |page| page.removal(written))
         }
-        _ => None,
+        Change::Arn(span) => Page::with(*span, sources, |page| page.arn(*span)),
+        Change::DeadLetterQueue(queue) => Page::with(queue.header, sources, |page| page.dead_letter_queue(queue)),
+        Change::Alarm(header) => Page::with(*header, sources, |page| page.alarm(*header)),
+        Change::Unquote(_) | Change::Suppression { .. } => None,
     }
 }
 
 /// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
-pub(in crate::frontend) fn is_only_use(_span: Span, _sources: &Sources) -> bool {
-    false
+pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
+    Page::with(span, sources, |page| page.is_only_use(span, sources)).unwrap_or(false)
 }
 
 /// A document of a file that is to be edited.

@@ -1,9 +1,226 @@
-//! How a suppression is taken out of a file, so that nothing else changes.
+//! How a suppression is taken out of a file, so that nothing else changes: the whole of it with the line that it stands
+//! on alone, or of several names one. What a comment says besides stays.
 
+use super::super::edits::tree::{Editor, Step};
+use super::super::tree::{Node, Parsed, Value};
+use super::super::{json, terraform};
+use super::{Syntax, tree};
 use crate::diagnostic::Edit;
 use crate::source::{Sources, Span};
+use std::ops::Range;
+
+/// The word that a comment speaks to sqslint with.
+const MARKER: &str = "sqslint:";
 
 /// The edit that takes out the suppression at `at`, or of the names in it only `name`.
-pub(in crate::frontend) fn removal(_at: Span, _name: Option<&str>, _sources: &Sources) -> Option<Edit> {
-    None
+pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sources) -> Option<Edit> {
+    let file = sources.file(at.file);
+    let text = file.text();
+    match Syntax::of(file.name())? {
+        Syntax::Hcl => {
+            let (comments, _) = terraform::traced(text);
+            let mut ranges = comments.into_iter().map(|comment| comment.range);
+            let comment = ranges.find(|range| range.start <= at.start as usize && at.end as usize <= range.end)?;
+            from_comment(text, comment, at, name)
+        }
+        Syntax::TerraformJson => from_entry(text, &json::parse_repeating(text, at.file), at, name),
+        Syntax::Tree => {
+            let parsed = tree::parse(text, at.file);
+            match parsed.comments.iter().find(|comment| comment.contains(at)) {
+                Some(comment) => from_comment(text, comment.range(), at, name),
+                None => from_metadata(text, &parsed, at, name),
+            }
+        }
+    }
+}
+
+/// Out of a comment.
+fn from_comment(text: &str, comment: Range<usize>, at: Span, name: Option<&str>) -> Option<Edit> {
+    let said = text.get(at.range())?;
+    let range = match name.and_then(|name| one_of_several(said, name)) {
+        Some(within) => at.start as usize + within.start..at.start as usize + within.end,
+        None => whole(text, comment, at)?,
+    };
+    Some(removed(at, range))
+}
+
+fn removed(within: Span, range: Range<usize>) -> Edit {
+    Edit {
+        span: Span::new(within.file, range),
+        text: String::new(),
+    }
+}
+
+/// Where in `said` stand `name` and what parts it from another name; `None` where it is the only one.
+fn one_of_several(said: &str, name: &str) -> Option<Range<usize>> {
+    let open = said.find('[')? + 1;
+    let close = open + said.get(open..)?.find(']')?;
+    let mut words: Vec<Range<usize>> = Vec::new();
+    let mut at = open;
+    for part in said.get(open..close)?.split(|c: char| c == ',' || c.is_whitespace()) {
+        let end = at + part.len();
+        if !part.is_empty() {
+            words.push(at..end);
+        }
+        // Each separator has one byte, or is a space that has more.
+        at = end + said.get(end..)?.chars().next().map_or(0, char::len_utf8);
+    }
+    let text = |range: &Range<usize>| said.get(range.clone()).unwrap_or("");
+    let is_name = |range: &Range<usize>| !text(range).starts_with("until=");
+    let is_other = |range: &&Range<usize>| is_name(range) && text(range) != name;
+    words.iter().find(is_other)?;
+    let at = words.iter().position(|word| text(word) == name)?;
+    let word = words.get(at)?;
+    match words.get(at + 1).filter(|next| is_name(next)) {
+        Some(next) => Some(word.start..next.start),
+        None => Some(
+            at.checked_sub(1)
+                .and_then(|at| words.get(at))
+                .map_or(word.start, |before| before.end)..word.end,
+        ),
+    }
+}
+
+/// The range that goes with the whole suppression at `at` in `comment`.
+fn whole(text: &str, comment: Range<usize>, at: Span) -> Option<Range<usize>> {
+    let start = at.start as usize;
+    let line_start = text.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
+    let body_start = comment.start.max(line_start);
+    let marker = body_start + text.get(body_start..start)?.rfind(MARKER)?;
+    let comment_end = comment.start + text.get(comment.clone())?.trim_end().len();
+    let is_sign = |c: char| matches!(c, '#' | '/' | '*') || c.is_whitespace();
+    let before = text.get(comment.start..marker)?;
+    let after = text.get(at.end as usize..comment_end.max(at.end as usize))?;
+    if before.chars().all(is_sign) && after.trim().trim_end_matches("*/").trim().is_empty() {
+        return Some(comment_range(text, comment.start..comment_end));
+    }
+    let line = text.get(body_start..marker)?;
+    if line.chars().all(is_sign) && body_start > comment.start && !after.trim_start_matches(' ').starts_with("*/") {
+        // A line within a comment of several.
+        let end = at.end as usize + rest_of_line(text, at.end as usize);
+        return Some(line_start..end);
+    }
+    // Another remark stands before it, with a sign between; of the first and last line the comment's own signs stay.
+    let opens =
+        line.trim_start().starts_with("/*") && line.trim_start().trim_start_matches(['/', '*']).trim().is_empty();
+    let kept = if opens {
+        line
+    } else {
+        line.trim_end().trim_end_matches(['#', '/', '*'])
+    };
+    let kept = body_start + kept.trim_end().len();
+    let closes = text
+        .get(at.end as usize..)
+        .is_some_and(|rest| rest.trim_start().starts_with("*/"));
+    let end = if closes {
+        at.end as usize
+    } else {
+        at.end as usize + trailing_spaces(text, at.end as usize)
+    };
+    Some(kept..end)
+}
+
+/// A comment with its line where it stands alone, else with the spaces before it.
+fn comment_range(text: &str, comment: Range<usize>) -> Range<usize> {
+    let line_start = text
+        .get(..comment.start)
+        .and_then(|before| before.rfind('\n'))
+        .map_or(0, |at| at + 1);
+    let before = text.get(line_start..comment.start).unwrap_or("");
+    let mark = before.len() - before.trim_start_matches('\u{feff}').len();
+    let before = before.trim_start_matches('\u{feff}');
+    let rest = text.get(comment.end..).unwrap_or("");
+    let line = rest.split_inclusive('\n').next().unwrap_or("");
+    match (before.trim().is_empty(), line.trim().is_empty()) {
+        (true, true) => line_start + mark..comment.end + line.len(),
+        (true, false) => comment.start..comment.end + trailing_spaces(text, comment.end),
+        _ => line_start + mark + before.trim_end().len()..comment.end,
+    }
+}
+
+fn rest_of_line(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    rest.split_inclusive('\n').next().unwrap_or("").len()
+}
+
+fn trailing_spaces(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    rest.len() - rest.trim_start_matches([' ', '\t']).len()
+}
+
+/// Out of a text in an entry called `//`.
+fn from_entry(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> Option<Edit> {
+    let root = parsed.documents.first()?;
+    let editor = Editor::new(text, root, true);
+    let written = text.get(at.range())?;
+    let content = written.strip_prefix('"')?.strip_suffix('"')?;
+    // What is decoded has other places.
+    let marker = Some(content.find(MARKER)?).filter(|_| !content.contains('\\'))?;
+    let said = content.get(marker + MARKER.len()..)?;
+    let start = at.start as usize + 1;
+    if let Some(within) = name.and_then(|name| one_of_several(said, name)) {
+        let said = start + marker + MARKER.len();
+        return Some(removed(at, said + within.start..said + within.end));
+    }
+    let kept = content
+        .get(..marker)?
+        .trim_end()
+        .trim_end_matches(['#', '/', '*'])
+        .trim_end();
+    if !kept.is_empty() {
+        return Some(removed(at, start + kept.len()..start + content.len()));
+    }
+    let path = editor.path(root, at)?;
+    without(&editor, &path)
+}
+
+/// Takes the last of `path` out; the last item of a list goes with the list.
+fn without(editor: &Editor<'_>, path: &[Step<'_>]) -> Option<Edit> {
+    let (last, above) = path.split_last()?;
+    match *last {
+        Step::Entry(mapping, entry) => editor.remove(mapping, entry),
+        Step::Item(item) => {
+            let list = above.last()?.node();
+            if list.items()?.len() == 1 {
+                return without(editor, above);
+            }
+            editor.remove_item(list, item.span)
+        }
+    }
+}
+
+/// Out of the list `sqslint.ignore` of a `Metadata`.
+fn from_metadata(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> Option<Edit> {
+    if !parsed.errors.is_empty() || !parsed.duplicates.is_empty() {
+        return None;
+    }
+    let root = parsed.documents.iter().find(|root| root.span.contains(at))?;
+    let editor = Editor::new(text, root, tree::is_json(text) && parsed.comments.is_empty());
+    let path = editor.path(root, at)?;
+    let is_ours = path.iter().any(|step| step.key() == Some("sqslint"));
+    let written = path.last().filter(|_| is_ours)?.node();
+    if let Some(edit) = name.and_then(|name| rule_of_several(&editor, written, name)) {
+        return Some(edit);
+    }
+    let (last, above) = path.split_last()?;
+    match *last {
+        // What would be left empty goes too.
+        Step::Entry(..) => editor.remove_along(&path),
+        Step::Item(item) => {
+            let list = above.last()?.node();
+            if list.items()?.len() == 1 {
+                return editor.remove_along(above);
+            }
+            editor.remove_item(list, item.span)
+        }
+    }
+}
+
+/// Of several rules in one entry, `name`.
+fn rule_of_several(editor: &Editor<'_>, written: &Node, name: &str) -> Option<Edit> {
+    let list = written.get("rule").or_else(|| written.get("rules"))?;
+    let items = list.items()?;
+    let is_named = |item: &&Node| matches!(&item.value, Value::String(text) if text.trim() == name);
+    items.iter().find(|item| !is_named(item))?;
+    editor.remove_item(list, items.iter().find(is_named)?.span)
 }

@@ -170,3 +170,190 @@ fn broken_files_do_no_harm() {
         }
     }
 }
+
+/// `text` without what the `nth` suppression in it says of `name`, or without all of it.
+fn without(file: &str, text: &str, nth: usize, name: Option<&str>) -> Option<String> {
+    let sources = Sources::default();
+    sources.add(Path::new(file), text);
+    let written = suppressions(&sources).into_iter().nth(nth).unwrap();
+    let edit = super::removal(written.span, name, &sources)?;
+    let mut text = text.to_owned();
+    text.replace_range(edit.span.range(), &edit.text);
+    Some(text)
+}
+
+#[test]
+fn a_suppression_goes_and_nothing_else() {
+    let cases = [
+        ("a.tf", "x = 1\n# sqslint: ignore[a] why\ny = 2\n", "x = 1\ny = 2\n"),
+        ("a.tf", "  // sqslint: ignore[a] why\ny = 2\n", "y = 2\n"),
+        ("a.tf", "x = 1 # sqslint: ignore[a] why\ny = 2\n", "x = 1\ny = 2\n"),
+        (
+            "a.tf",
+            "x = 1 # why # sqslint: ignore[a] so\ny = 2\n",
+            "x = 1 # why\ny = 2\n",
+        ),
+        ("a.tf", "/* sqslint: ignore[a] why */\ny = 2\n", "y = 2\n"),
+        ("a.tf", "x = 1 /* sqslint: ignore[a] */\n", "x = 1\n"),
+        ("a.tf", "x = /* sqslint: ignore[a] */ 1\n", "x = 1\n"),
+        (
+            "a.tf",
+            "/*\n * sqslint: ignore[a]\n * more\n */\ny = 2\n",
+            "/*\n * more\n */\ny = 2\n",
+        ),
+        (
+            "a.tf",
+            "/* sqslint: ignore[a]\n * more */\ny = 2\n",
+            "/*\n * more */\ny = 2\n",
+        ),
+        (
+            "a.tf",
+            "/* more\n * sqslint: ignore[a] */\ny = 2\n",
+            "/* more\n */\ny = 2\n",
+        ),
+        ("a.tf", "x = 1\n# sqslint: ignore[a]", "x = 1\n"),
+        ("a.tf", "# sqslint: ignore-file[a] why\r\nx = 1\r\n", "x = 1\r\n"),
+        ("a.yaml", "a: 1\n# sqslint: ignore[a] why\nb: 2\n", "a: 1\nb: 2\n"),
+        (
+            "a.yaml",
+            "a: 1 # sqslint: ignore[a] why\r\nb: 2\r\n",
+            "a: 1\r\nb: 2\r\n",
+        ),
+        (
+            "a.yaml",
+            "a: 1 # so # sqslint: ignore[a] why\nb: 2\n",
+            "a: 1 # so\nb: 2\n",
+        ),
+        ("a.yaml", "\u{feff}# sqslint: ignore-file[a]\nb: 2\n", "\u{feff}b: 2\n"),
+        (
+            "a.tf.json",
+            "{\n  \"//\": \"sqslint: ignore[a] why\",\n  \"locals\": {}\n}\n",
+            "{\n  \"locals\": {}\n}\n",
+        ),
+        (
+            "a.tf.json",
+            "{\"locals\": {}, \"//\": \"sqslint: ignore[a]\"}",
+            "{\"locals\": {}}",
+        ),
+        (
+            "a.tf.json",
+            "{\"//\": [\"more\", \"sqslint: ignore[a]\"], \"locals\": {}}",
+            "{\"//\": [\"more\"], \"locals\": {}}",
+        ),
+        (
+            "a.tf.json",
+            "{\"//\": [\"sqslint: ignore[a]\"], \"locals\": {}}",
+            "{\"locals\": {}}",
+        ),
+        (
+            "a.tf.json",
+            "{\"//\": \"more # sqslint: ignore[a]\", \"locals\": {}}",
+            "{\"//\": \"more\", \"locals\": {}}",
+        ),
+        (
+            "a.yaml",
+            "Resources:\n  Q:\n    Type: T\n    Metadata:\n      sqslint:\n        ignore:\n          - rule: a\n            reason: why\n",
+            "Resources:\n  Q:\n    Type: T\n",
+        ),
+        (
+            "a.yaml",
+            "Metadata:\n  Other: 1\n  sqslint:\n    ignore:\n    - rule: a # so\n    - rule: b\n",
+            "Metadata:\n  Other: 1\n  sqslint:\n    ignore:\n    - rule: b\n",
+        ),
+        (
+            "a.yaml",
+            "Metadata:\n  sqslint:\n    ignore: {rule: a}\nA: 1\n",
+            "A: 1\n",
+        ),
+        (
+            "a.json",
+            "{\"Resources\": {\"Q\": {\"Metadata\": {\"sqslint\": {\"ignore\": [{\"rule\": \"a\"}]}}, \"Type\": \"T\"}}}",
+            "{\"Resources\": {\"Q\": {\"Type\": \"T\"}}}",
+        ),
+        (
+            "a.json",
+            "{\n  \"Metadata\": {\n    \"sqslint\": {\n      \"ignore\": [\n        { \"rule\": \"a\" },\n        { \"rule\": \"b\" }\n      ]\n    }\n  }\n}\n",
+            "{\n  \"Metadata\": {\n    \"sqslint\": {\n      \"ignore\": [\n        { \"rule\": \"b\" }\n      ]\n    }\n  }\n}\n",
+        ),
+    ];
+    for (file, text, expected) in cases {
+        assert_eq!(without(file, text, 0, None).as_deref(), Some(expected), "{text}");
+        assert_eq!(without(file, text, 0, Some("a")).as_deref(), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn of_several_names_one_goes() {
+    let cases = [
+        ("a.tf", "# sqslint: ignore[a, b] why\n", "# sqslint: ignore[b] why\n"),
+        ("a.tf", "# sqslint: ignore[b, a] why\n", "# sqslint: ignore[b] why\n"),
+        (
+            "a.tf",
+            "# sqslint: ignore[ b a c ] why\n",
+            "# sqslint: ignore[ b c ] why\n",
+        ),
+        (
+            "a.yaml",
+            "# sqslint: ignore[b, a until=2030-01-01] why\n",
+            "# sqslint: ignore[b until=2030-01-01] why\n",
+        ),
+        ("a.yaml", "# sqslint: ignore[a until=2030-01-01] why\nb: 1\n", "b: 1\n"),
+        (
+            "a.yaml",
+            "# sqslint: ignore[aa, a]\nb: 1\n",
+            "# sqslint: ignore[aa]\nb: 1\n",
+        ),
+        (
+            "a.tf.json",
+            "{\"//\": \"sqslint: ignore[a,b]\"}",
+            "{\"//\": \"sqslint: ignore[b]\"}",
+        ),
+        (
+            "a.json",
+            "{\"Metadata\": {\"sqslint\": {\"ignore\": [{\"rule\": [\"a\", \"b\"]}]}}}",
+            "{\"Metadata\": {\"sqslint\": {\"ignore\": [{\"rule\": [\"b\"]}]}}}",
+        ),
+        (
+            "a.yaml",
+            "Metadata:\n  sqslint:\n    ignore:\n      - rules:\n          - b\n          - a\n",
+            "Metadata:\n  sqslint:\n    ignore:\n      - rules:\n          - b\n",
+        ),
+    ];
+    for (file, text, expected) in cases {
+        assert_eq!(without(file, text, 0, Some("a")).as_deref(), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn removing_stands_any_text() {
+    let texts = [
+        (
+            "a.tf",
+            "x = 1 /* é\n * sqslint: ignore[a, b until=2030-01-01] é\n */ # sqslint: ignore[a",
+        ),
+        (
+            "a.yaml",
+            "a: é # so # sqslint: ignore[a, é b]\n# sqslint: ignore[]\nMetadata: {sqslint: {ignore: [{rule: a}]}}",
+        ),
+        (
+            "a.tf.json",
+            "{\"//\": [\"é # sqslint: ignore[a]\", \"sqslint: \\\\u0069gnore[a]\"]}",
+        ),
+    ];
+    for (name, text) in texts {
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let sources = Sources::default();
+            let file = sources.add(Path::new(name), &text[..end]);
+            for start in 0..=end {
+                for stop in [start, start + 1, start + 9, end] {
+                    for asked in [None, Some("a"), Some("é"), Some("")] {
+                        let span = crate::source::Span::new(file, start..stop);
+                        if let Some(edit) = super::removal(span, asked, &sources) {
+                            assert!(text[..end].get(edit.span.range()).is_some(), "{text} {edit:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -10,6 +10,8 @@ pub(in crate::frontend) enum Piece {
     Text(String),
     /// Written as it stands: a short form, or what the file says elsewhere.
     Verbatim(String),
+    /// What stands behind a key elsewhere, from its colon on.
+    Copied(String),
     /// A list in brackets, also in a block.
     Short(Vec<Piece>),
     List(Vec<Piece>),
@@ -55,7 +57,7 @@ impl Piece {
         let comma = if colon == ":" { "," } else { ", " };
         let parts: Vec<String> = match self {
             Piece::Text(text) => return quoted(text),
-            Piece::Number(_) | Piece::Flag(_) | Piece::Verbatim(_) => return self.scalar(),
+            Piece::Number(_) | Piece::Flag(_) | Piece::Verbatim(_) | Piece::Copied(_) => return self.scalar(),
             Piece::Short(items) => {
                 let items: Vec<String> = items.iter().map(|item| item.json(indentation, style)).collect();
                 return format!("[{}]", items.join(comma));
@@ -63,8 +65,10 @@ impl Piece {
             Piece::List(items) => items.iter().map(|item| item.json(&inner, style)).collect(),
             Piece::Mapping(entries) => {
                 let entries = entries.iter();
-                let spelled =
-                    entries.map(|(key, value)| format!("{}{colon}{}", quoted(key), value.json(&inner, style)));
+                let spelled = entries.map(|(key, value)| match value {
+                    Piece::Copied(text) => format!("{}{text}", quoted(key)),
+                    _ => format!("{}{colon}{}", quoted(key), value.json(&inner, style)),
+                });
                 spelled.collect()
             }
         };
@@ -97,13 +101,13 @@ impl Piece {
         let inner = format!("{indentation}{}", style.unit);
         match self {
             Piece::Mapping(entries) if !entries.is_empty() => {
-                format!("{}{inner}{}", style.end, block_entries(entries, &inner, style))
+                format!("{}{inner}{}", style.end, block(entries, &inner, style))
             }
             Piece::List(items) if !items.is_empty() => {
                 let dash = if style.deep_items { &inner } else { indentation };
                 let below = format!("{dash}  ");
                 let items = items.iter().map(|item| match item {
-                    Piece::Mapping(entries) => block_entries(entries, &below, style),
+                    Piece::Mapping(entries) => block(entries, &below, style),
                     other => other.flow(style),
                 });
                 let items: String = items.map(|item| format!("{}{dash}- {item}", style.end)).collect();
@@ -126,18 +130,22 @@ impl Piece {
             Piece::Number(value) => value.to_string(),
             Piece::Flag(value) => value.to_string(),
             Piece::Text(text) => plain(text),
-            Piece::Verbatim(text) => text.clone(),
+            Piece::Verbatim(text) | Piece::Copied(text) => text.clone(),
             Piece::Short(_) | Piece::List(_) | Piece::Mapping(_) => String::new(),
         }
     }
 }
 
 /// Entries of a block, without the first one's indentation and the last one's line end.
-fn block_entries(entries: &[(String, Piece)], indentation: &str, style: &Style) -> String {
-    let lines: Vec<String> = entries
-        .iter()
-        .map(|(key, value)| format!("{}:{}", spelled_key(key, style), value.block(indentation, style)))
-        .collect();
+pub(in crate::frontend) fn block(entries: &[(String, Piece)], indentation: &str, style: &Style) -> String {
+    let lines = entries.iter().map(|(key, value)| {
+        let key = spelled_key(key, style);
+        match value {
+            Piece::Copied(text) => format!("{key}{text}"),
+            _ => format!("{key}:{}", value.block(indentation, style)),
+        }
+    });
+    let lines: Vec<String> = lines.collect();
     lines.join(&format!("{}{indentation}", style.end))
 }
 

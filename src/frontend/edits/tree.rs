@@ -4,7 +4,7 @@
 //! What an alias or a merge key brings in from elsewhere is never edited through it, and what others refer to by an
 //! anchor is not edited at all: an edit changes what it names, and nothing else.
 
-use super::piece::{Piece, Style, quoted, spelled_key};
+use super::piece::{Piece, Style, block, quoted, spelled_key};
 use crate::diagnostic::Edit;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::source::Span;
@@ -120,9 +120,16 @@ impl<'t> Editor<'t> {
             }
             steps.push(step);
             match step {
-                Step::Entry(_, entry) if entry.key_span == span || entry.span() == span || entry.value.span == span => {
+                Step::Entry(_, entry) if entry.key_span == span || entry.span() == span => return Some(steps),
+                // One whose value begins and ends with its only entry or item.
+                Step::Entry(_, entry) if entry.value.span == span => {
+                    let inner = written(&entry.value).next().filter(|inner| inner.span() == span);
+                    steps.extend(inner.map(|inner| Step::Entry(&entry.value, inner)));
+                    let items = entry.value.items().unwrap_or_default().first();
+                    steps.extend(items.filter(|item| item.span == span).map(Step::Item));
                     return Some(steps);
                 }
+                Step::Item(item) if item.span == span => return Some(steps),
                 _ => node = step.node(),
             }
         }
@@ -183,9 +190,10 @@ impl<'t> Editor<'t> {
             format!("{indentation}{}:{value}", spelled_key(key, &style))
         };
         let wanted = written(mapping).find(|entry| after == Some(&*entry.key));
-        if let Some(before) = wanted.or(Some(first)).filter(|entry| self.is_one_line(entry)) {
+        let wanted = wanted.filter(|entry| self.ends_line(entry));
+        if let Some(before) = wanted.or(Some(first).filter(|entry| self.is_one_line(entry))) {
             let column = self.column(before.key_span.start)?;
-            return Some(self.line_after(before, &line(&column), style.end));
+            return Some(self.lines_at(mapping.span, self.behind(before), &line(&column), style.end));
         }
         let indentation = self.indentation(first.key_span.start)?;
         let at = self.above_comments(first.key_span.start as usize, indentation);
@@ -193,7 +201,7 @@ impl<'t> Editor<'t> {
         Some(Edit::insertion(mapping.span, at, text))
     }
 
-    fn begins(&self, at: usize, with: &str) -> bool {
+    pub(in crate::frontend) fn begins(&self, at: usize, with: &str) -> bool {
         self.text.get(at..).is_some_and(|rest| rest.starts_with(with))
     }
 
@@ -250,11 +258,10 @@ impl<'t> Editor<'t> {
         } else {
             format!("{}: {}", spelled_key(key, &style), value.flow(&style))
         };
-        let wanted = written(mapping)
-            .find(|entry| after == Some(&*entry.key))
-            .unwrap_or(first);
+        let wanted = written(mapping).find(|entry| after == Some(&*entry.key));
+        let wanted = wanted.or(Some(first).filter(|first| self.is_one_line(first)));
         // A comment behind it would go with the new entry.
-        if self.is_json && self.is_one_line(wanted) {
+        if let Some(wanted) = wanted.filter(|_| self.is_json) {
             separator.insert(0, ',');
             return Some(Edit::insertion(
                 mapping.span,
@@ -267,6 +274,84 @@ impl<'t> Editor<'t> {
             first.key_span.start as usize,
             format!("{entry},{separator}"),
         ))
+    }
+
+    /// Puts mappings of entries behind `entry`, which is one of `mapping`, each apart from the others as those are.
+    pub(in crate::frontend) fn append(
+        &self,
+        mapping: &Node,
+        entry: &Entry,
+        made: &[(String, Vec<(String, Piece)>)],
+    ) -> Option<Edit> {
+        if self.is_json {
+            return self.append_json(mapping, entry, made);
+        }
+        let start = mapping.span.start as usize;
+        if self.begins(start, "{") || self.begins(start, "!") || !self.ends_line(entry) {
+            return None;
+        }
+        let indentation = self.indentation(entry.key_span.start)?;
+        let style = self.style_at(entry);
+        let inner = self.inner_indentation(entry, indentation);
+        let gap = if self.is_apart(mapping, entry) { style.end } else { "" };
+        let texts = made.iter().map(|(key, entries)| {
+            let lines = block(entries, &inner, &style);
+            format!(
+                "{gap}{indentation}{}:{}{inner}{lines}",
+                spelled_key(key, &style),
+                style.end
+            )
+        });
+        let lines = texts.collect::<Vec<_>>().join(style.end);
+        Some(self.lines_at(mapping.span, self.behind(entry), &lines, style.end))
+    }
+
+    fn append_json(&self, mapping: &Node, entry: &Entry, made: &[(String, Vec<(String, Piece)>)]) -> Option<Edit> {
+        let indentation = self.indentation(entry.key_span.start);
+        let separator = match indentation {
+            Some(indentation) => format!(",{}{indentation}", self.style.end),
+            None if self.style.colon == ":" => ",".to_owned(),
+            None => ", ".to_owned(),
+        };
+        let style = Style {
+            colon: self.colon(entry),
+            has_lines: self.style.has_lines && indentation.is_some(),
+            ..self.style.clone()
+        };
+        let texts = made.iter().map(|(key, entries)| {
+            let value = Piece::Mapping(entries.clone()).json(indentation.unwrap_or(""), &style);
+            format!("{separator}{}{}{value}", quoted(key), style.colon)
+        });
+        let end = entry.value.span.end as usize;
+        Some(Edit::insertion(mapping.span, end, texts.collect()))
+    }
+
+    /// How the entries of the value of `entry` are indented, which is itself indented by `outer`.
+    pub(in crate::frontend) fn inner_indentation(&self, entry: &Entry, outer: &str) -> String {
+        let first = written(&entry.value).next();
+        let is_block = !self.begins(entry.value.span.start as usize, "{");
+        let found = first.and_then(|first| self.indentation(first.key_span.start));
+        let found = found.filter(|inner| is_block && inner.len() > outer.len());
+        found.map_or_else(|| format!("{outer}{}", self.style.unit), str::to_owned)
+    }
+
+    /// Whether an empty line stands between `entry` and a neighbour; true where it has none.
+    fn is_apart(&self, mapping: &Node, entry: &Entry) -> bool {
+        let siblings: Vec<&Entry> = written(mapping).collect();
+        let Some(at) = siblings.iter().position(|sibling| sibling.key_span == entry.key_span) else {
+            return true;
+        };
+        let next = siblings.get(at + 1).map(|next| (entry, *next));
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| siblings.get(at))
+            .map(|before| (*before, entry));
+        let Some((one, other)) = next.or(before) else {
+            return true;
+        };
+        let start = self.line_start(other.key_span.start as usize);
+        let between = self.text.get(self.behind(one)..start).unwrap_or("");
+        between.lines().any(|line| line.trim().is_empty())
     }
 
     /// Takes the entry out at the end of `path`, and every mapping that would be left empty with it.
@@ -283,62 +368,75 @@ impl<'t> Editor<'t> {
 
     /// Takes `entry` out of `mapping`; the last leaves `{}`, where the mapping has braces.
     pub(in crate::frontend) fn remove(&self, mapping: &Node, entry: &Entry) -> Option<Edit> {
-        let siblings: Vec<&Entry> = written(mapping).collect();
-        let at = siblings.iter().position(|sibling| sibling.key_span == entry.key_span)?;
+        let siblings: Vec<Span> = written(mapping).map(Entry::span).collect();
+        self.remove_one(mapping, &siblings, entry.span())
+    }
+
+    /// Takes the item at `span` out of `list`; the last leaves `[]`, where the list has brackets.
+    pub(in crate::frontend) fn remove_item(&self, list: &Node, span: Span) -> Option<Edit> {
+        let items = list.items()?.iter().map(|item| item.span);
+        let siblings: Vec<Span> = items.filter(|item| list.span.contains(*item)).collect();
+        self.remove_one(list, &siblings, span)
+    }
+
+    fn remove_one(&self, collection: &Node, siblings: &[Span], one: Span) -> Option<Edit> {
+        let at = siblings.iter().position(|sibling| *sibling == one)?;
         let next = siblings.get(at + 1).copied();
         let before = at.checked_sub(1).and_then(|at| siblings.get(at)).copied();
-        let (start, end) = (entry.key_span.start as usize, entry.value.span.end as usize);
-        let range = if self.text.get(mapping.span.start as usize..)?.starts_with('{') {
-            self.range_in_braces(mapping, entry, before, next)?
+        let (start, end) = (one.start as usize, one.end as usize);
+        let is_list = collection.items().is_some();
+        let rest = self.rest_of_line(end);
+        let range = if self.begins(collection.span.start as usize, if is_list { "[" } else { "{" }) {
+            self.range_in_brackets(collection.span, one, before, next)?
         } else if self.is_json || siblings.len() == 1 {
             return None;
-        } else if self.indentation(entry.key_span.start).is_some() {
-            let rest = self.rest_of_line(end);
-            if !is_blank_or_comment(rest) {
+        } else if is_list || self.indentation(one.start).is_some() {
+            let prefix = self.before(start)?;
+            let dash = if is_list { "-" } else { "" };
+            if prefix.trim() != dash || !is_blank_or_comment(rest) {
                 return None;
             }
-            self.line_start(start)..end + rest.len() + self.line_break(end + rest.len())
+            self.line_start(start)..self.after_line(end)
         } else {
             // Behind a dash: the next entry takes its place.
-            let next = next.filter(|next| self.indentation(next.key_span.start).is_some())?;
-            let between = self.text.get(end..next.key_span.start as usize)?;
+            let next = next.filter(|next| self.indentation(next.start).is_some())?;
+            let between = self.text.get(end..next.start as usize)?;
             if !between.trim().is_empty() || !self.before(start)?.trim_end().ends_with('-') {
                 return None;
             }
-            start..next.key_span.start as usize
+            start..next.start as usize
         };
-        Some(Edit {
-            span: Span::new(entry.key_span.file, range),
+        // What is named elsewhere has to stay.
+        let gone = self.text.get(range.clone())?;
+        let is_named = !self.is_json && gone.contains('&') && self.text.contains('*');
+        (!is_named).then(|| Edit {
+            span: Span::new(one.file, range),
             text: String::new(),
         })
     }
 
-    fn range_in_braces(
+    fn range_in_brackets(
         &self,
-        mapping: &Node,
-        entry: &Entry,
-        before: Option<&Entry>,
-        next: Option<&Entry>,
+        around: Span,
+        one: Span,
+        before: Option<Span>,
+        next: Option<Span>,
     ) -> Option<std::ops::Range<usize>> {
-        let (start, end) = (entry.key_span.start as usize, entry.value.span.end as usize);
-        let is_comma = |from: usize, to: usize| self.text.get(from..to).is_some_and(|gap| gap.trim() == ",");
+        let (start, end) = (one.start as usize, one.end as usize);
+        let gap = |from: usize, to: usize| self.text.get(from..to).map(str::trim);
         match (before, next) {
             (_, Some(next)) => {
-                let next = next.key_span.start as usize;
-                is_comma(end, next).then_some(start..next)
+                let next = next.start as usize;
+                (gap(end, next) == Some(",")).then_some(start..next)
             }
             (Some(before), None) => {
-                let before = before.value.span.end as usize;
-                is_comma(before, start).then_some(before..end)
+                let before = before.end as usize;
+                (gap(before, start) == Some(",")).then_some(before..end)
             }
             (None, None) => {
-                let (open, close) = (
-                    mapping.span.start as usize + 1,
-                    (mapping.span.end as usize).checked_sub(1)?,
-                );
-                let is_blank =
-                    |from: usize, to: usize| self.text.get(from..to).is_some_and(|gap| gap.trim().is_empty());
-                (is_blank(open, start) && is_blank(end, close)).then_some(open..close)
+                let (open, close) = (around.start as usize + 1, (around.end as usize).checked_sub(1)?);
+                let is_alone = gap(open, start) == Some("") && gap(end, close) == Some("");
+                is_alone.then_some(open..close)
             }
         }
     }
@@ -357,7 +455,7 @@ impl<'t> Editor<'t> {
     }
 
     /// What stands between the key of `entry` and its value, where that is a colon and spaces.
-    fn colon(&self, entry: &Entry) -> String {
+    pub(in crate::frontend) fn colon(&self, entry: &Entry) -> String {
         let between = entry.key_span.end as usize..entry.value.span.start as usize;
         let gap = self.text.get(between).unwrap_or(": ");
         let is_plain = gap.trim_matches(' ') == ":";
@@ -373,14 +471,31 @@ impl<'t> Editor<'t> {
         !whole.contains('\n') && is_blank_or_comment(rest)
     }
 
-    /// A line behind that of `before`.
-    fn line_after(&self, before: &Entry, line: &str, end: &str) -> Edit {
-        self.lines_at(
-            before.key_span,
-            self.after_line(before.value.span.end as usize),
-            line,
-            end,
-        )
+    /// Whether nothing but a comment stands behind the entry on its last line, and no line behind it is its own.
+    fn ends_line(&self, entry: &Entry) -> bool {
+        let value = self.text.get(entry.value.span.range()).unwrap_or("");
+        let is_block_text = value.starts_with(['|', '>']);
+        !is_block_text && is_blank_or_comment(self.rest_of_line(entry.value.span.end as usize))
+    }
+
+    /// Where the line begins behind those of `entry`: its own, and comments that are indented like what is in it.
+    pub(in crate::frontend) fn behind(&self, entry: &Entry) -> usize {
+        let column = entry.key_span.start as usize - self.line_start(entry.key_span.start as usize);
+        let end = self.after_line(entry.value.span.end as usize);
+        let mut behind = end;
+        let mut at = end;
+        for line in self.text.get(end..).unwrap_or("").split_inclusive('\n') {
+            let content = line.trim_start();
+            let is_inner = content.starts_with('#') && line.len() - content.len() > column;
+            if !is_inner && !content.is_empty() {
+                break;
+            }
+            at += line.len();
+            if is_inner {
+                behind = at;
+            }
+        }
+        behind
     }
 
     /// `lines` at the beginning of a line, or behind the end of the text.
@@ -418,7 +533,7 @@ impl<'t> Editor<'t> {
     }
 
     /// What stands before `at` on its line.
-    fn before(&self, at: usize) -> Option<&'t str> {
+    pub(in crate::frontend) fn before(&self, at: usize) -> Option<&'t str> {
         self.text.get(self.line_start(at)..at)
     }
 
@@ -439,7 +554,7 @@ impl<'t> Editor<'t> {
     }
 
     /// The rest of the line of `at`, without its end.
-    fn rest_of_line(&self, at: usize) -> &'t str {
+    pub(in crate::frontend) fn rest_of_line(&self, at: usize) -> &'t str {
         let rest = self.text.get(at..).unwrap_or("");
         rest.lines().next().unwrap_or("")
     }

@@ -5,6 +5,7 @@
 
 mod alignment;
 mod arguments;
+mod comments;
 mod dead_letter;
 mod declaration;
 mod document;
@@ -13,6 +14,7 @@ mod references;
 
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
+pub(in crate::frontend) use comments::realigned;
 use document::Document;
 
 /// The edits that make `change` in a Terraform file.

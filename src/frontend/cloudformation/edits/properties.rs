@@ -3,7 +3,7 @@
 use super::Page;
 use crate::diagnostic::{Edit, Place};
 use crate::frontend::edits::piece::Piece;
-use crate::frontend::edits::tree::Step;
+use crate::frontend::edits::tree::{Step, written};
 use crate::frontend::tree::{Entry, Node};
 use crate::source::Span;
 
@@ -50,8 +50,21 @@ impl Page<'_> {
         Some(vec![edit])
     }
 
-    /// Puts a property into the resource, or the event, at `owner`.
-    pub(super) fn property(&self, owner: &Entry, name: &str, value: Piece) -> Option<Edit> {
+    /// Puts a property into the resource, or the event, at `owner`, near the first.
+    fn property(&self, owner: &Entry, name: &str, value: Piece) -> Option<Edit> {
+        self.property_behind(owner, None, name, value)
+    }
+
+    /// Puts a property into the resource at `owner`, behind the others.
+    pub(super) fn property_last(&self, owner: &Entry, name: &str, value: Piece) -> Option<Edit> {
+        let last = owner
+            .value
+            .get("Properties")
+            .and_then(|properties| written(properties).last());
+        self.property_behind(owner, last.map(|last| &*last.key), name, value)
+    }
+
+    fn property_behind(&self, owner: &Entry, after: Option<&str>, name: &str, value: Piece) -> Option<Edit> {
         if is_transformed(&owner.value) {
             return None;
         }
@@ -64,7 +77,7 @@ impl Page<'_> {
         if !is_own || is_transformed(&properties.value) {
             return None;
         }
-        self.editor.insert(&properties.value, None, name, &value)
+        self.editor.insert(&properties.value, after, name, &value)
     }
 
     /// Puts a setting into an `sqs` event of a Serverless function.

@@ -1,9 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
-use crate::Options;
-use crate::diagnostic::{Change, Edit, Place};
+use crate::diagnostic::{Change, Edit, Place, Undelivered};
 use crate::source::{Sources, Span};
-use crate::testing::TemporaryDirectory;
 
 /// Where of `text` the `nth` `word` stands, in a file of `sources`.
 fn span_of(sources: &Sources, text: &str, word: &str, nth: usize) -> Span {
@@ -28,7 +26,43 @@ fn edited(name: &str, text: &str, change: impl Fn(&Sources) -> Change) -> Option
     let sources = Sources::new(None, "/".into());
     sources.add(&std::path::Path::new("/").join(name), text);
     let edits = crate::frontend::edits::edits(&change(&sources), &sources)?;
-    Some(applied(text, &edits))
+    let found = applied(text, &edits);
+    assert!(reads(&found), "{found}");
+    Some(found)
+}
+
+/// Whether the text is YAML, or JSON.
+fn reads(text: &str) -> bool {
+    let sources = Sources::default();
+    let file = sources.add(std::path::Path::new("t"), text);
+    let parsed = crate::frontend::comments::tree::parse(text, file);
+    parsed.errors.is_empty() && parsed.duplicates.is_empty() && parsed.limits.is_empty()
+}
+
+fn name_of(text: &str) -> &'static str {
+    if text.trim_start().starts_with('{') {
+        "t.json"
+    } else {
+        "t.yaml"
+    }
+}
+
+/// Checks each case, also with the line ends of Windows.
+fn check_cases(data: &str, change: impl Fn(&Sources, &str) -> Change) {
+    for (before, after) in cases(data) {
+        for end in ["\n", "\r\n"] {
+            let before = before.replace('\n', end);
+            let after = after.as_ref().map(|after| after.replace('\n', end));
+            let found = edited(name_of(&before), &before, |sources| change(sources, &before));
+            assert_eq!(found, after, "\n{before}");
+        }
+    }
+}
+
+/// The first of `words` that `text` has, and where.
+fn first_of(sources: &Sources, text: &str, words: &[&str]) -> Span {
+    let word = words.iter().find(|word| text.contains(**word)).unwrap();
+    span_of(sources, text, word, 0)
 }
 
 fn absent(header: Span, name: &str) -> Place {
@@ -39,14 +73,6 @@ fn absent(header: Span, name: &str) -> Place {
         origins: Vec::new(),
         value: None,
     }
-}
-
-/// `text` with `name: 360` put into the resource at the first `header`.
-fn with_number(file: &str, text: &str, header: &str, name: &str) -> Option<String> {
-    edited(file, text, |sources| Change::Number {
-        place: absent(span_of(sources, text, header, 0), name),
-        value: 360,
-    })
 }
 
 /// Cases of data: `---` lines part texts from what they become, `===` lines part cases; `!` stands for a refusal.
@@ -62,18 +88,189 @@ fn cases(data: &str) -> Vec<(String, Option<String>)> {
 
 #[test]
 fn a_number_goes_into_the_properties_of_its_resource() {
-    for (before, after) in cases(include_str!("tests/numbers.txt")) {
-        let name = if before.trim_start().starts_with('{') {
-            "t.json"
-        } else {
-            "t.yaml"
-        };
-        let header = ["\"Orders\"", "Orders"].into_iter().find(|word| before.contains(word));
-        let header = header.unwrap();
-        let found = with_number(name, &before, header, "VisibilityTimeout");
-        assert_eq!(found, after, "\n{before}");
-        let windows = before.replace('\n', "\r\n");
-        let found = with_number(name, &windows, header, "VisibilityTimeout");
-        assert_eq!(found, after.map(|after| after.replace('\n', "\r\n")), "\n{windows:?}");
+    check_cases(include_str!("tests/numbers.txt"), |sources, text| Change::Number {
+        place: absent(first_of(sources, text, &["\"Orders\"", "Orders"]), "VisibilityTimeout"),
+        value: 360,
+    });
+}
+
+#[test]
+fn a_number_goes_into_an_event() {
+    let key = ["\"Work\"", "Work", "sqs"];
+    check_cases(include_str!("tests/events.txt"), |sources, text| Change::Number {
+        place: absent(first_of(sources, text, &key), "MaximumBatchingWindowInSeconds"),
+        value: 5,
+    });
+}
+
+#[test]
+fn a_property_goes_with_what_would_be_left_empty() {
+    let words = ["\"FifoQueue\": false", "\"FifoQueue\":false", "FifoQueue: false"];
+    check_cases(include_str!("tests/removals.txt"), |sources, text| {
+        let written = first_of(sources, text, &words);
+        Change::Remove(Place {
+            written: Some(written),
+            ..absent(written, "FifoQueue")
+        })
+    });
+}
+
+#[test]
+fn a_reference_becomes_one_to_the_arn() {
+    let words = ["\"Source\": ", "\"Source\":", "Source: ", "Source:"];
+    check_cases(include_str!("tests/arns.txt"), |sources, text| {
+        let key = first_of(sources, text, &words);
+        // The frontend gives the place of the entry.
+        let file = sources.file(key.file);
+        let parsed = crate::frontend::comments::tree::parse(file.text(), key.file);
+        let source = parsed.documents[0].get("Use").unwrap().entry("Source").unwrap();
+        Change::Arn(source.span())
+    });
+}
+
+#[test]
+fn a_dead_letter_queue_comes_with_a_policy_and_an_alarm() {
+    check_cases(include_str!("tests/dead_letter_queues.txt"), |sources, text| {
+        let header = first_of(sources, text, &["\"OrdersQueue\"", "OrdersQueue"]);
+        Change::DeadLetterQueue(Undelivered {
+            header,
+            fifo: text.contains("FifoQueue"),
+            max_receive_count: 5,
+            retention: 1_209_600,
+        })
+    });
+}
+
+#[test]
+fn an_alarm_follows_its_queue() {
+    check_cases(include_str!("tests/alarms.txt"), |sources, text| {
+        Change::Alarm(first_of(sources, text, &["\"OrdersDLQ\"", "OrdersDLQ"]))
+    });
+}
+
+#[test]
+fn only_the_one_plain_reference_is_the_only_use() {
+    let template = |reference: &str, rest: &str| {
+        format!(
+            "Parameters:\n  Wait:\n    Type: Number\n    Default: 30\nMappings:\n  Times:\n    a:\n      b: 30\n\
+             Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      Wait: {reference}\n{rest}"
+        )
+    };
+    let service =
+        |rest: &str| format!("service: s\ncustom:\n  a:\n    b: 30\n  c: 1\nx:\n  Wait: ${{self:custom.a.b}}\n{rest}");
+    let cases = [
+        (template("!Ref Wait", ""), true),
+        (template("{Ref: Wait}", ""), true),
+        (template("{\"Ref\": \"Wait\"}", ""), true),
+        (template("!FindInMap [Times, a, b]", ""), true),
+        (template("!FindInMap [Times, !Ref AWS::Region, b]", ""), false),
+        (template("!Ref Wait", "Outputs:\n  O:\n    Value: !Ref Wait\n"), false),
+        (
+            template("!Ref Wait", "Outputs:\n  O:\n    Value: !Sub 'x-${Wait}'\n"),
+            false,
+        ),
+        (
+            template("!Ref Wait", "Conditions:\n  C: !Equals [!Ref Wait, 30]\n"),
+            false,
+        ),
+        (template("!Ref Waiting", ""), false),
+        (template("!Sub '${Wait}'", ""), false),
+        (template("!If [C, !Ref Wait, 3]", ""), false),
+        (template("30", ""), false),
+        (
+            template("!Ref Wait", "").replace("Default: 30", "Default: 30\n    MaxValue: 60"),
+            false,
+        ),
+        (
+            template(
+                "!Ref Wait",
+                "Metadata:\n  AWS::CloudFormation::Interface:\n    Parameters: [Wait]\n",
+            ),
+            true,
+        ),
+        (service(""), true),
+        (service("y: ${self:custom.a}\n"), false),
+        (service("y: ${self:custom.a.b}\n"), false),
+        (service("y: ${self:custom.${opt:stage}.b}\n"), false),
+        (service("y: ${self:custom.a.bc}\nz: ${self:custom.c}\n"), true),
+        (
+            service("").replace("${self:custom.a.b}", "${self:custom.a.b, 3}"),
+            false,
+        ),
+        (
+            service("").replace("${self:custom.a.b}", "${file(x.yml):custom.a.b}"),
+            false,
+        ),
+    ];
+    for (text, expected) in cases {
+        let sources = Sources::new(None, "/".into());
+        let file = sources.add(std::path::Path::new("/serverless.yml"), text.as_str());
+        let at = text.find(" Wait: ").unwrap() + 1;
+        let length = text[at..].find('\n').unwrap();
+        let span = Span::new(file, at..at + length);
+        assert_eq!(super::is_only_use(span, &sources), expected, "{text}");
     }
+}
+
+/// Every change at many places, over texts cut anywhere.
+#[test]
+fn nothing_panics() {
+    let data = [
+        include_str!("tests/numbers.txt"),
+        include_str!("tests/removals.txt"),
+        include_str!("tests/arns.txt"),
+        include_str!("tests/dead_letter_queues.txt"),
+    ];
+    let words = [
+        "OrdersQueue",
+        "Orders",
+        "FifoQueue: false",
+        "\"FifoQueue\": false",
+        "Ref",
+        "Properties",
+        "sqslint",
+    ];
+    for (before, _) in data.iter().flat_map(|data| cases(data)) {
+        for end in (0..=before.len()).step_by(5) {
+            let text = &before[..end];
+            let sources = Sources::new(None, "/".into());
+            let file = sources.add(&std::path::Path::new("/").join(name_of(text)), text);
+            let spans = words.iter().filter_map(|word| {
+                let at = text.find(word)?;
+                Some(Span::new(file, at..at + word.len()))
+            });
+            for span in spans.chain([Span::new(file, 0..end), Span::new(file, end..end + 9)]) {
+                hostile(span, &sources);
+            }
+        }
+    }
+}
+
+fn hostile(span: Span, sources: &Sources) {
+    let place = absent(span, "VisibilityTimeout");
+    let written = Place {
+        written: Some(span),
+        ..place.clone()
+    };
+    let changes = [
+        Change::Number { place, value: 1 },
+        Change::Remove(written),
+        Change::Arn(span),
+        Change::Alarm(span),
+        Change::DeadLetterQueue(Undelivered {
+            header: span,
+            fifo: true,
+            max_receive_count: 5,
+            retention: 1,
+        }),
+        Change::Suppression { at: span, name: None },
+    ];
+    for change in &changes {
+        let Some(edits) = crate::frontend::edits::edits(change, sources) else {
+            continue;
+        };
+        let text = applied(sources.file(span.file).text(), &edits);
+        assert!(reads(&text), "{text}");
+    }
+    super::is_only_use(span, sources);
 }

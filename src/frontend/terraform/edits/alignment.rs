@@ -1,4 +1,4 @@
-//! How `terraform fmt` aligns arguments on consecutive lines: their `=`, and the comments behind them.
+//! How `terraform fmt` aligns the `=` of arguments on consecutive lines.
 //!
 //! What is aligned stays so where lines go; what is not is left as it is.
 
@@ -35,47 +35,30 @@ pub(super) fn without(document: &Document, arguments: &[Argument<'_>], at: usize
     let Some(removed) = arguments.get(at) else {
         return Vec::new();
     };
-    let touches = |a: &Argument<'_>, b: &Argument<'_>| {
-        are_aligned(a, b)
-            && (a.lines.end == b.lines.start
-                || [a.lines.end, b.lines.start] == [removed.lines.start, removed.lines.end])
-    };
-    let around = |group: &[Argument<'_>]| {
-        group
-            .first()
-            .is_some_and(|first| first.lines.start <= removed.lines.end)
-            && group.last().is_some_and(|last| last.lines.end >= removed.lines.start)
-    };
-    let before = groups(arguments).into_iter().filter(|group| around(group));
-    let before: Vec<_> = before.map(|group| group.iter().collect::<Vec<_>>()).collect();
-    let mut edits = Vec::new();
-    let left: Vec<&Argument<'_>> = arguments
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != at)
-        .map(|(_, left)| left)
-        .collect();
-    for group in left.chunk_by(|a, b| touches(a, b)) {
-        let lines = group
-            .first()
-            .zip(group.last())
-            .map(|(first, last)| first.lines.start..last.lines.end);
-        let is_near = lines.is_some_and(|lines| lines.start <= removed.lines.end && lines.end >= removed.lines.start);
-        if is_near
-            && before
-                .iter()
-                .all(|group| signs(document, group).iter().all(Gap::is_right))
-        {
-            edits.extend(signs(document, group).iter().filter_map(|gap| gap.edit(document)));
-            if before
-                .iter()
-                .all(|group| comments(document, group).iter().all(Gap::is_right))
-            {
-                edits.extend(comments(document, group).iter().filter_map(|gap| gap.edit(document)));
-            }
-        }
+    let is_near = |lines: Range<usize>| lines.start <= removed.lines.end && lines.end >= removed.lines.start;
+    let before = groups(arguments)
+        .into_iter()
+        .filter(|group| is_near(lines(group.iter())));
+    let was_aligned = |group: &[Argument<'_>]| signs(document, group.iter()).iter().all(Gap::is_right);
+    if !before.into_iter().all(was_aligned) {
+        return Vec::new();
     }
-    edits
+    let left = arguments.iter().enumerate().filter(|(other, _)| *other != at);
+    let left: Vec<&Argument<'_>> = left.map(|(_, argument)| argument).collect();
+    let goes_on = |a: &&Argument<'_>, b: &&Argument<'_>| {
+        let is_gone_between = [a.lines.end, b.lines.start] == [removed.lines.start, removed.lines.end];
+        are_aligned(a, b) && (a.lines.end == b.lines.start || is_gone_between)
+    };
+    let after = left
+        .chunk_by(goes_on)
+        .filter(|group| is_near(lines(group.iter().copied())));
+    let gaps = after.flat_map(|group| signs(document, group.iter().copied()));
+    gaps.filter_map(|gap| gap.edit(document)).collect()
+}
+
+fn lines<'a, 'd: 'a>(group: impl Iterator<Item = &'a Argument<'d>>) -> Range<usize> {
+    let lines = group.map(|argument| argument.lines.clone());
+    lines.reduce(|all, next| all.start..next.end).unwrap_or_default()
 }
 
 /// Spaces in a line.
@@ -99,43 +82,16 @@ impl Gap {
 }
 
 /// The spaces before each `=`.
-fn signs(document: &Document, group: &[&Argument<'_>]) -> Vec<Gap> {
-    let widest = group.iter().map(|argument| argument.width()).max().unwrap_or(0);
-    let gaps = group
-        .iter()
-        .filter(|argument| argument.sign.is_some())
-        .filter_map(|argument| {
-            let start = argument.lines.start + argument.indent.len();
-            let name_end = start + argument.attribute.name.len();
-            let sign = name_end + document.slice(name_end..argument.lines.end).find('=')?;
-            Some(Gap {
-                range: name_end..sign,
-                wanted: widest + 1 - argument.width(),
-            })
-        });
-    gaps.collect()
-}
-
-/// The spaces before each comment behind an argument, those on consecutive lines aligned.
-fn comments(document: &Document, group: &[&Argument<'_>]) -> Vec<Gap> {
-    let widest_name = group.iter().map(|argument| argument.width()).max().unwrap_or(0);
-    // The end of the code, how wide it is when the names are aligned, and where the comment begins.
-    let places = group.iter().map(|argument| {
+fn signs<'a, 'd: 'a>(document: &Document, group: impl Iterator<Item = &'a Argument<'d>> + Clone) -> Vec<Gap> {
+    let widest = group.clone().map(Argument::width).max().unwrap_or(0);
+    let gaps = group.filter(|argument| argument.sign.is_some()).filter_map(|argument| {
         let start = argument.lines.start + argument.indent.len();
-        let element = document.element(start)?;
-        let comment = document.comment_behind(&element)?;
-        let code = document.slice(start..comment.start).trim_end();
-        let value = code.chars().skip_while(|c| *c != '=').count();
-        Some((start + code.len(), widest_name + value, comment.start))
+        let end = start + argument.attribute.name.len();
+        let sign = end + document.slice(end..argument.lines.end).find('=')?;
+        Some(Gap {
+            range: end..sign,
+            wanted: widest + 1 - argument.width(),
+        })
     });
-    let places: Vec<Option<(usize, usize, usize)>> = places.collect();
-    let mut gaps = Vec::new();
-    for run in places.split(|place| place.is_none()) {
-        let widest = run.iter().flatten().map(|(_, width, _)| *width).max().unwrap_or(0);
-        gaps.extend(run.iter().flatten().map(|(end, width, comment)| Gap {
-            range: *end..*comment,
-            wanted: widest + 1 - width,
-        }));
-    }
-    gaps
+    gaps.collect()
 }

@@ -184,9 +184,8 @@ impl Addition<'_> {
         format!("{indent}{name:width$} = {value}{line_break}")
     }
 
-    fn insertion(&self, at: usize, text: String) -> Option<Edit> {
-        let parts_comments = self.document.parts_comments(at);
-        (!parts_comments).then(|| Edit::insertion(self.found.block.header, at, text))
+    fn insertion(&self, at: usize, text: String) -> Edit {
+        Edit::insertion(self.found.block.header, at, text)
     }
 
     /// Where no argument is: before nested blocks, else at the end.
@@ -196,7 +195,7 @@ impl Addition<'_> {
         let text = self.lines(&indent, 0);
         if self.found.block.body.blocks.is_empty() {
             document.indent(self.found.inside.end)?;
-            return self.insertion(document.line(self.found.inside.end).start, text);
+            return Some(self.insertion(document.line(self.found.inside.end).start, text));
         }
         let first = document.line(self.found.inside.start);
         let rest = document.slice(self.found.inside.start..first.end);
@@ -207,7 +206,7 @@ impl Addition<'_> {
         } else {
             document.line_break()
         };
-        (!is_code).then(|| self.insertion(first.end, format!("{text}{gap}")))?
+        (!is_code).then(|| self.insertion(first.end, format!("{text}{gap}")))
     }
 
     /// At the end of the last group of aligned arguments that it fits into.
@@ -218,7 +217,7 @@ impl Addition<'_> {
             let sign = last.sign?;
             let is_aligned = group.iter().all(|argument| argument.sign == Some(sign));
             let fits = is_aligned && self.name.chars().count() < sign;
-            fits.then(|| self.insertion(last.lines.end, self.lines(last.indent, sign)))?
+            fits.then(|| self.insertion(last.lines.end, self.lines(last.indent, sign)))
         });
         edits.next()
     }
@@ -230,10 +229,10 @@ impl Addition<'_> {
         let text = self.lines(last.indent, 0);
         let is_chained = self.is_line && last.sign.is_some() && !is_loose(arguments);
         if !is_chained && self.is_dense() {
-            return self.insertion(at, text);
+            return Some(self.insertion(at, text));
         }
         let after = if self.is_blank_or_end(at) { "" } else { line_break };
-        self.insertion(at, format!("{line_break}{text}{after}"))
+        Some(self.insertion(at, format!("{line_break}{text}{after}")))
     }
 
     /// Whether the block has no blank line.

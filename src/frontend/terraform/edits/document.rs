@@ -190,18 +190,6 @@ impl Document {
         let within = move |comment: &&Range<usize>| range.start <= comment.start && comment.start < range.end;
         self.comments.iter().filter(within).cloned()
     }
-
-    /// Whether a comment stands behind something else on the line that holds `at`.
-    fn has_trailing_comment(&self, at: usize) -> bool {
-        let line = self.line(at);
-        let mut comments = self.comments(line);
-        comments.any(|comment| self.indent(comment.start).is_none())
-    }
-
-    /// Whether a new line at `at` would part comments that `terraform fmt` aligns.
-    pub(super) fn parts_comments(&self, at: usize) -> bool {
-        at > 0 && self.has_trailing_comment(at - 1) && self.has_trailing_comment(at)
-    }
 }
 
 /// The files that make a module with the file `id`, itself among them.

@@ -128,7 +128,35 @@ fn what_is_there_or_belongs_elsewhere_is_refused() {
 }
 
 #[test]
-fn comments_that_are_aligned_are_not_parted() {
-    let text = format!("{HEADER} {{\n  name = 1 # a\n  lifecycle {{ # b\n  }}\n}}\n");
-    assert_eq!(with(&text, "delay_seconds"), None);
+fn comments_that_were_aligned_are_again() {
+    becomes(
+        "delay_seconds",
+        "{\n  name = 1    # a\n  lifecycle { # b\n  }\n}",
+        "{\n  name = 1 # a\n\n  delay_seconds = 360\n\n  lifecycle { # b\n  }\n}",
+    );
+}
+
+#[test]
+fn another_number_moves_the_comments_beside_it() {
+    let text = |lines: &str| format!("{HEADER} {{\n  name          = \"a\"\n{lines}}}\n");
+    for (before, after) in [
+        (
+            "  delay_seconds = 30  # a\n  b             = 100 # b\n",
+            "  delay_seconds = 3600 # a\n  b             = 100  # b\n",
+        ),
+        ("  delay_seconds = 30 # a\n", "  delay_seconds = 3600 # a\n"),
+        (
+            "  delay_seconds = 30    # a\n  b             = 100 # b\n",
+            "  delay_seconds = 3600    # a\n  b             = 100 # b\n",
+        ),
+    ] {
+        let module = Module::one(&text(before));
+        let place = Place {
+            written: Some(module.span("delay_seconds = 30")),
+            value: Some(30),
+            ..absent(module.span(HEADER), "delay_seconds")
+        };
+        let after_change = module.after(&Change::Number { place, value: 3600 });
+        assert_eq!(after_change, Some(text(after)));
+    }
 }

@@ -1,0 +1,133 @@
+//! What a dead-letter queue that is to be added is called: like those that the file has.
+
+use super::Page;
+use crate::frontend::tree::{Entry, Node, Value};
+use std::collections::HashSet;
+
+/// How logical ids of dead-letter queues end.
+const IDS: [&str; 4] = ["DLQ", "DeadLetterQueue", "Dlq", "DeadLetter"];
+/// How their names end, longest first.
+const ENDINGS: [&str; 10] = [
+    "-dead-letter-queue",
+    "_dead_letter_queue",
+    "-dead-letter",
+    "_dead_letter",
+    "-deadletter",
+    "-dlq",
+    "_dlq",
+    "-DLQ",
+    "_DLQ",
+    "DLQ",
+];
+/// How the names of FIFO queues end.
+const FIFO: &str = ".fifo";
+/// Characters that a queue's name may have.
+const LONGEST_NAME: usize = 80;
+
+impl Page<'_> {
+    /// A logical id for the dead-letter queue of `id`, which nothing else has.
+    pub(super) fn dead_letter_id(&self, resources: &Node, id: &str) -> Option<String> {
+        let queues: HashSet<&str> = queues(resources).map(|(id, _)| id).collect();
+        let style = queues_in_order(resources).into_iter().find_map(|known| {
+            let ending = IDS.iter().find(|ending| known.ends_with(**ending))?;
+            let base = known.strip_suffix(ending)?;
+            let keeps = queues.contains(base) && base.ends_with("Queue");
+            let drops = queues.contains(format!("{base}Queue").as_str());
+            (!base.is_empty()).then_some((*ending, keeps && !drops))
+        });
+        let (ending, keeps) = style.unwrap_or(("DLQ", false));
+        let base = id
+            .strip_suffix("Queue")
+            .filter(|base| !keeps && !base.is_empty())
+            .unwrap_or(id);
+        let others = IDS.iter().map(|ending| format!("{base}{ending}"));
+        let mut all = std::iter::once(format!("{base}{ending}")).chain(others);
+        all.find(|candidate| self.is_free(resources, candidate))
+    }
+
+    /// A logical id for the alarm on the queue `id`, which nothing else has.
+    pub(super) fn alarm_id(&self, resources: &Node, id: &str) -> Option<String> {
+        let mut all = ["Alarm", "DepthAlarm", "MessagesAlarm"]
+            .iter()
+            .map(|ending| format!("{id}{ending}"));
+        all.find(|candidate| self.is_free(resources, candidate))
+    }
+
+    fn is_free(&self, resources: &Node, id: &str) -> bool {
+        let sections = [Some(&self.root), self.root.get("resources")].into_iter().flatten();
+        let mut sections = sections.flat_map(|all| ["Parameters", "Conditions", "Mappings"].map(|name| all.get(name)));
+        resources.get(id).is_none() && !sections.any(|section| section.is_some_and(|section| section.get(id).is_some()))
+    }
+
+    /// What to write for the name of the dead-letter queue, from the colon on; `None` where its source has no name, or
+    /// one that cannot be lengthened here.
+    pub(super) fn dead_letter_name(&self, resources: &Node, name: &Entry, fifo: bool) -> Option<String> {
+        let text = match &name.value.value {
+            Value::String(_) => &name.value,
+            Value::Mapping(entries) => match entries.as_slice() {
+                [function] if &*function.key == "Fn::Sub" && function.value.as_str().is_some() => &function.value,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let decoded = text.as_str()?;
+        let base = decoded.strip_suffix(FIFO).filter(|_| fifo).unwrap_or(decoded);
+        // What a variable holds may end in `.fifo`.
+        if base.is_empty() || (fifo && base == decoded) {
+            return None;
+        }
+        let ending = ending_of_others(resources).unwrap_or_else(|| ending_like(base));
+        let is_known = !decoded.contains("${");
+        let whole = format!("{base}{ending}");
+        if (is_known && whole.len() + FIFO.len() > LONGEST_NAME) || self.editor.text.contains(&whole) {
+            return None;
+        }
+        let written = self.editor.text.get(text.span.range())?;
+        let at = text.span.start as usize + written.rfind(base)? + base.len();
+        let from = name.key_span.end as usize;
+        let (before, after) = (
+            self.editor.text.get(from..at)?,
+            self.editor.text.get(at..name.value.span.end as usize)?,
+        );
+        Some(format!("{before}{ending}{after}"))
+    }
+}
+
+/// The ids and properties of the queues among `resources`.
+fn queues(resources: &Node) -> impl Iterator<Item = (&str, Option<&Node>)> {
+    let entries = resources.entries().unwrap_or_default().iter();
+    let queues = entries.filter(|entry| entry.value.get("Type").and_then(Node::as_str) == Some("AWS::SQS::Queue"));
+    queues.map(|entry| (&*entry.key, entry.value.get("Properties")))
+}
+
+fn queues_in_order(resources: &Node) -> Vec<&str> {
+    queues(resources).map(|(id, _)| id).collect()
+}
+
+/// How the name of another dead-letter queue ends.
+fn ending_of_others(resources: &Node) -> Option<&'static str> {
+    queues(resources).find_map(|(_, properties)| {
+        let name = properties?.get("QueueName")?;
+        let name = name.as_str().or_else(|| name.get("Fn::Sub")?.as_str())?;
+        let name = name.strip_suffix(FIFO).unwrap_or(name);
+        ENDINGS.into_iter().find(|ending| name.ends_with(ending))
+    })
+}
+
+/// An ending that goes with the name.
+fn ending_like(name: &str) -> &'static str {
+    // Names of variables are no part of it.
+    let mut own = String::new();
+    let mut rest = name;
+    while let Some((before, behind)) = rest.split_once("${") {
+        own.push_str(before);
+        rest = behind.split_once('}').map_or("", |(_, behind)| behind);
+    }
+    own.push_str(rest);
+    let has_upper = own.contains(|c: char| c.is_ascii_uppercase());
+    match (own.contains('-'), own.contains('_')) {
+        (false, true) => "_dlq",
+        (false, false) if has_upper => "DLQ",
+        _ => "-dlq",
+    }
+}

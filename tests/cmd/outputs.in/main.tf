@@ -1,0 +1,4 @@
+resource "aws_sqs_queue" "jobs" {
+  name                       = "jobs"
+  visibility_timeout_seconds = 0
+}

@@ -1,0 +1,23 @@
+variable "timeout" {
+  type = number
+}
+
+variable "visibility" {
+  default = 60
+}
+
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders"
+  visibility_timeout_seconds = var.visibility
+}
+
+resource "aws_lambda_function" "fulfil" {
+  function_name = "fulfil"
+  timeout       = var.timeout
+}
+
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.fulfil.arn
+  batch_size       = 1
+}
