@@ -46,6 +46,11 @@ pub fn explain(options: &Options, asked: Asked<'_>) -> Explained {
         trace: true,
         ..options.clone()
     });
+    look(outcome, asked)
+}
+
+/// Looks at a place in what a traced run gave.
+pub fn look(outcome: Outcome, asked: Asked<'_>) -> Explained {
     let mut explained = Explained {
         outcome,
         file: None,
@@ -93,11 +98,6 @@ impl Explained {
     /// How many environments there are, or one world.
     pub fn environments(&self) -> usize {
         self.outcome.elsewhere.len() + 1
-    }
-
-    /// Whether resources of several units are in the run.
-    pub fn has_units(&self) -> bool {
-        self.graphs().any(|(_, graph)| graph.units().len() > 1)
     }
 
     /// Where `span` begins, and the file in which, if that is another than the one asked about.

@@ -39,20 +39,65 @@ pub(super) fn at<'o>(outcome: &'o Outcome, place: &Place) -> Vec<Concluded<'o>> 
     let here = Here::new(outcome, place);
     let mut all = Vec::new();
     for rule in RULES {
-        let found = outcome.findings.iter().filter(|found| here.has(rule, found));
+        let of_rule: Vec<&Judgement> = (outcome.judgements.iter())
+            .filter(|judged| judged.rule == rule.id)
+            .collect();
+        let judged = of_rule.iter().filter(|judged| here.rests_on(judged));
+        let (read, judged): (Vec<&Judgement>, Vec<&Judgement>) = judged.partition(|judged| is_unconcerned(judged));
+        let (behind, judged): (Vec<&Judgement>, Vec<&Judgement>) =
+            judged.into_iter().partition(|judged| judged.verdict == Verdict::Found);
+        let has = |found: &Diagnostic| found.rule == rule.id && (here.has(found) || rests_on(found, &behind));
+        let found = outcome.findings.iter().filter(|found| has(found));
         let mut conclusions: Vec<Conclusion<'o>> = found.map(Conclusion::Found).collect();
         let silenced = outcome.suppressed.iter().chain(&outcome.history.known);
-        let silenced = silenced.filter(|one| here.has(rule, &one.finding));
-        conclusions.extend(silenced.map(Conclusion::Silenced));
-        let judged = outcome.judgements.iter().filter(|judged| here.rests_on(rule, judged));
-        let judged: Vec<&Judgement> = judged.collect();
-        let told = judged.iter().filter(|judged| judged.verdict != Verdict::NotConcerned);
-        conclusions.extend(told.map(|judged| Conclusion::Judged(judged)));
-        if !(conclusions.is_empty() && judged.is_empty()) {
+        conclusions.extend(silenced.filter(|one| has(&one.finding)).map(Conclusion::Silenced));
+        conclusions.extend(judged.into_iter().map(Conclusion::Judged));
+        if conclusions.is_empty() {
+            // It read the value, and another one that is not settled kept it from comparing them.
+            let kept_from = |judged: &&&Judgement| {
+                let is_open = matches!(judged.verdict, Verdict::NotEvaluated { .. });
+                is_open && read.iter().any(|read| read.subject == judged.subject)
+            };
+            conclusions.extend(
+                of_rule
+                    .iter()
+                    .filter(kept_from)
+                    .map(|judged| Conclusion::Judged(judged)),
+            );
+        }
+        conclusions.sort_by_key(rank);
+        if !(conclusions.is_empty() && read.is_empty()) {
             all.push(Concluded { rule, all: conclusions });
         }
     }
     all
+}
+
+fn is_unconcerned(judged: &Judgement) -> bool {
+    judged.verdict == Verdict::NotConcerned
+}
+
+/// Whether `found` is what one of `behind` stands for. A finding in several calls is one that lists them.
+fn rests_on(found: &Diagnostic, behind: &[&Judgement]) -> bool {
+    behind.iter().any(|judged| {
+        let subject = &judged.subject;
+        let addresses = std::iter::once(&found.subject.address).chain(&found.calls);
+        found.subject.unit == subject.unit && addresses.into_iter().any(|address| *address == subject.address)
+    })
+}
+
+/// What is alike stands together, findings first.
+fn rank(conclusion: &Conclusion<'_>) -> u8 {
+    match conclusion {
+        Conclusion::Found(_) => 0,
+        Conclusion::Silenced(_) => 1,
+        Conclusion::Judged(judged) => match judged.verdict {
+            Verdict::Found | Verdict::Ignored { .. } => 2,
+            Verdict::NotEvaluated { .. } => 3,
+            Verdict::Yields(_) => 4,
+            Verdict::Holds(_) | Verdict::NotConcerned => 5,
+        },
+    }
 }
 
 impl<'p> Here<'p> {
@@ -80,17 +125,14 @@ impl<'p> Here<'p> {
         !self.headed.is_empty() && self.headed.contains(&(unit.to_owned(), address.to_owned()))
     }
 
-    fn has(&self, rule: &Rule, found: &Diagnostic) -> bool {
+    fn has(&self, found: &Diagnostic) -> bool {
         let subject = &found.subject;
-        found.rule == rule.id
-            && (self.is_headed(&subject.unit, &subject.address)
-                || found.labels().iter().any(|label| self.place.covers(label.span)))
+        self.is_headed(&subject.unit, &subject.address)
+            || found.labels().iter().any(|label| self.place.covers(label.span))
     }
 
-    fn rests_on(&self, rule: &Rule, judged: &Judgement) -> bool {
+    fn rests_on(&self, judged: &Judgement) -> bool {
         let subject = &judged.subject;
-        judged.rule == rule.id
-            && (self.is_headed(&subject.unit, &subject.address)
-                || judged.read.iter().any(|span| self.place.covers(*span)))
+        self.is_headed(&subject.unit, &subject.address) || judged.read.iter().any(|span| self.place.covers(*span))
     }
 }

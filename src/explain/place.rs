@@ -104,7 +104,7 @@ impl Place {
                 return Some(at_column);
             }
         }
-        let blank = text.len() - text.trim_start().len();
+        let blank = text.find(|c: char| !c.is_whitespace()).unwrap_or(0);
         let offset = column.unwrap_or(Span::new(id, bytes.start + blank..bytes.end).start);
         if seen.heads(&line) {
             let around = |span: &&Span| column.is_none_or(|column| span.start <= column && column < span.end);

@@ -1,7 +1,7 @@
 //! Every attribute of the graph by itself: what it is, where it stands and how it came about. For `sqslint explain`.
 
 use super::json::{End, end};
-use super::{Attribute, Case, Graph, Link, Origin, Resource, State, UnitId};
+use super::{Attribute, Case, Graph, Link, Origin, Resource, State, Target, UnitId};
 use crate::source::Span;
 use std::fmt::Display;
 
@@ -155,7 +155,10 @@ impl<'g> Lister<'g> {
             self.link(resource, &mapping.function);
             self.plain(resource, &mapping.batch_size);
             self.plain(resource, &mapping.window);
-            self.plain(resource, &mapping.report_batch_item_failures);
+            self.add(resource, &mapping.report_batch_item_failures, |reports| {
+                let with = if *reports { "with" } else { "without" };
+                format!("{with} ReportBatchItemFailures")
+            });
             self.optional(resource, &mapping.maximum_concurrency);
             self.plain(resource, &mapping.enabled);
             self.optional_link(resource, &mapping.failure_destination);
@@ -220,6 +223,8 @@ fn shown(graph: &Graph, unit: UnitId, link: &Link) -> String {
     match end(graph, unit, link, queue.or_else(function)) {
         End::Address(address) => format!("→ {address}"),
         End::Elsewhere { unit, address } => format!("→ {address} in {unit}"),
+        // It may well be declared, as something that the graph does not hold.
+        End::Written(written) if matches!(link.target, Target::Resource(_)) => format!("→ {written}"),
         End::Written(written) => format!("→ {written} (not declared here)"),
     }
 }

@@ -30,6 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         all.sort_by_key(|found| std::cmp::Reverse((found.severity(), found.run_time.limit.value)));
         for found in all {
             let diagnostic = below_timeout(findings, queue, &found);
+            findings.found(&found.world, &queue.resource, &found.read());
             findings.report(&found.world, &queue.resource, diagnostic);
         }
     }
@@ -44,6 +45,10 @@ pub(super) struct Shortfall<'g> {
 }
 
 impl Shortfall<'_> {
+    fn read(&self) -> [&dyn Read; 3] {
+        [&self.visibility, &self.run_time, &self.poll]
+    }
+
     /// At 0 it is `visibility-timeout-zero` that speaks.
     fn is_short(&self) -> bool {
         0 < self.visibility.value && self.visibility.value < self.run_time.limit.value
@@ -61,7 +66,7 @@ impl Shortfall<'_> {
 
 fn suffices(findings: &mut Findings<'_>, queue: &Queue, pair: &Shortfall<'_>) {
     let (visibility, limit) = (pair.visibility.value, pair.run_time.limit.value);
-    let read: [&dyn Read; 3] = [&pair.visibility, &pair.run_time, &pair.poll];
+    let read = pair.read();
     if visibility == 0 {
         findings.yields(&pair.world, &queue.resource, &read, &visibility_timeout_zero::RULE);
     } else {

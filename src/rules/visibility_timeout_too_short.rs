@@ -77,6 +77,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let left = found.world.and(&world.not());
             findings.yields(&left, &queue.resource, &found.read(), &below_function_timeout::RULE);
             let diagnostic = too_short(findings, queue, &found);
+            findings.found(&world, &queue.resource, &found.read());
             findings.report(&world, &queue.resource, diagnostic);
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn render(explained: &Explained, subject: &str) -> String {
         page.nothing();
     }
     for one in told.iter().take(MANY) {
-        page.resource(one);
+        page.resource(one, told.iter().any(|other| other.unit != one.unit));
     }
     if let Some(more) = told.len().checked_sub(MANY).filter(|more| *more > 0) {
         page.text.push('\n');
@@ -83,13 +83,13 @@ impl Page<'_> {
         }
     }
 
-    fn resource(&mut self, told: &Told) {
+    fn resource(&mut self, told: &Told, has_units: bool) {
         let mut title = name(told);
         if told.construct.is_some() || !told.address.contains(&told.kind) {
             title += &format!(", {}", told.kind);
         }
         title += &format!(", {}", self.at(told.header));
-        if self.explained.has_units() {
+        if has_units {
             title += &format!(", in {}", told.unit);
         }
         for when in &told.when {
@@ -110,8 +110,13 @@ impl Page<'_> {
         text += &environments(&line.environments);
         self.write(2, &text);
         for (what, span) in &line.origins {
-            let text = format!("from {what}, {}", self.at(*span));
-            self.write(4, &text);
+            let (file, position) = self.explained.position(*span);
+            // A file is not named twice.
+            let at = match file {
+                Some(file) if !what.contains(file.shown()) => format!("{}:{}", file.shown(), position.line),
+                _ => format!("line {}", position.line),
+            };
+            self.write(4, &format!("from {what}, {at}"));
         }
     }
 
@@ -190,7 +195,8 @@ impl Page<'_> {
                 let body = format!("{reason}, {}", self.at(*span));
                 (format!("not evaluated[{rule}]"), body)
             }
-            Verdict::NotConcerned => (format!("not concerned[{rule}]"), String::new()),
+            // Both are told otherwise.
+            Verdict::Found | Verdict::NotConcerned => (format!("not concerned[{rule}]"), String::new()),
         };
         if let Some(when) = &judged.when {
             body += &format!(", when {when}");

@@ -1,4 +1,4 @@
-//! What a rule concludes where it finds nothing: kept in a traced run, for `sqslint explain`.
+//! What a rule concludes besides its findings: kept in a traced run, for `sqslint explain`.
 //!
 //! Ordinary runs keep none of it and build no text. It decides nothing: rules compare and say how that came out.
 
@@ -9,11 +9,13 @@ use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// How a rule judged a resource, where that is no finding.
+/// How a rule judged a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// What it compared is as it wants it: the comparison, as `6 × 60 s + 0 s = 360 s ≤ 400 s`.
     Holds(String),
+    /// It has a finding, and rests on more than the labels of that show.
+    Found,
     /// The rule called so speaks in its place.
     Yields(&'static str),
     /// It has a finding that the configuration ignores there.
@@ -118,6 +120,11 @@ impl Findings<'_> {
         if self.trace.is_some() {
             self.judged(world, resource, read, Verdict::Holds(comparison()));
         }
+    }
+
+    /// Says that the finding of `resource` in `world` rests on `read`, whatever its labels show.
+    pub fn found(&mut self, world: &Condition, resource: &Resource, read: &[&dyn Read]) {
+        self.judged(world, resource, read, Verdict::Found);
     }
 
     /// Says that in `world` it is for the rule `other` to speak.
