@@ -67,7 +67,12 @@ fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style
         group.name = links::to_file(&group.name, &group.file, style.links);
     }
     let rule = links::to_page(found.rule, report.page(found.rule).filter(|_| style.links));
-    let drawing = Drawing { excerpt, found, rule };
+    let drawing = Drawing {
+        excerpt,
+        found,
+        rule,
+        bold: style.color,
+    };
     let handler = GraphicalReportHandler::new_themed(theme(style))
         .with_links(false)
         .with_width(style.width)
@@ -228,11 +233,22 @@ struct Drawing<'a> {
     found: &'a Diagnostic,
     /// Its rule, perhaps as a link.
     rule: String,
+    /// Whether what is wrong stands out.
+    bold: bool,
 }
 
 impl fmt::Display for Drawing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&printable(&self.found.headline))
+        let headline = printable(&self.found.headline);
+        if !self.bold {
+            return f.write_str(&headline);
+        }
+        // Each word by itself: the headline is broken into lines, and what stands before each is not bold.
+        for (at, word) in headline.split(' ').enumerate() {
+            let gap = if at == 0 { "" } else { " " };
+            write!(f, "{gap}\u{1b}[1m{word}\u{1b}[0m")?;
+        }
+        Ok(())
     }
 }
 
