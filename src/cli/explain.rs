@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
-    /// A rule, as in `error[rule-id]`, or a place, as in `queues.tf:12`
-    #[arg(value_name = "RULE|FILE:LINE[:COLUMN]")]
+    /// A rule, as in `error[rule-id]`, or a place, as in `queues.tf:12` or `queues.tf:12:3`
+    #[arg(value_name = "RULE|FILE:LINE")]
     subject: String,
     /// For a place: what else to read [default: the file's own unit]
     paths: Vec<PathBuf>,
