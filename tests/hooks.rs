@@ -317,7 +317,7 @@ fn files_in_several_invocations_are_judged_as_in_one() {
     guarded.write(
         "a.tf",
         &GOOD.replace("\"q\"", "\"a\"").replace(
-            "}",
+            '}',
             "  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}",
         ),
     );

@@ -2,6 +2,7 @@
 //! each says of the others is held here; that hooks work, in `hooks.rs`.
 #![allow(clippy::print_stderr, reason = "says why a test is skipped")]
 
+#[cfg(unix)]
 use sqslint::testing::TemporaryDirectory;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

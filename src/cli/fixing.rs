@@ -112,8 +112,8 @@ fn coloured(diff: &str) -> String {
     let line = |line: &str| {
         let shown = printable(line);
         match line.as_bytes().first() {
-            Some(b'+') => format!("\u{1b}[32m{shown}\u{1b}[0m\n"),
-            Some(b'-') => format!("\u{1b}[31m{shown}\u{1b}[0m\n"),
+            Some(b'+') => format!("\u{1b}[38;5;28m{shown}\u{1b}[0m\n"),
+            Some(b'-') => format!("\u{1b}[38;5;196m{shown}\u{1b}[0m\n"),
             _ => format!("{shown}\n"),
         }
     };

@@ -6,7 +6,7 @@ use clap::Args;
 use sqslint::Stdin;
 use sqslint::given::{Given, Parameters};
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Values that do not stand in the files.
 #[derive(Debug, Args)]
@@ -39,14 +39,14 @@ fn parameters(text: &str) -> Result<Parameters, std::convert::Infallible> {
 /// The largest text that is read from standard input.
 const LARGEST: u64 = 64 << 20;
 
-fn is_stdin(path: &PathBuf) -> bool {
+fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// Whether standard input is to be read.
 pub(super) fn asks_for_stdin(arguments: &CheckArgs) -> bool {
     let paths = &arguments.paths;
-    paths.iter().any(is_stdin) || (paths.is_empty() && arguments.stdin_filename.is_some())
+    paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && arguments.stdin_filename.is_some())
 }
 
 /// What is to be read: the paths, and standard input where it is asked for.

@@ -33,7 +33,7 @@ use crate::diagnostic::Diagnostic;
 use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
 pub(super) use cdk::{Environment, read_app};
-pub(super) use edits::{edits, is_only_use};
+pub(super) use edits::{edits, is_only_use, stands_once};
 pub(super) use parameters::Settings;
 use project::Project;
 pub(super) use project::{Document, load_all};

@@ -4,6 +4,7 @@
 //! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
 //! there is no edit, and the finding's help has to do.
 
+mod inner;
 pub(super) mod piece;
 pub(super) mod tree;
 
@@ -22,6 +23,9 @@ const GENERATED: [&str; 6] = [
     "cdk.out",
     "node_modules",
 ];
+
+/// What only the CDK writes into a template, wherever it lies.
+const OF_THE_CDK: [&str; 2] = ["aws:cdk:path", "/cdk-bootstrap/"];
 
 /// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
 const LARGEST: usize = 1 << 20;
@@ -83,7 +87,8 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST
+    let is_of_cdk = || OF_THE_CDK.iter().any(|mark| file.text().contains(mark));
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !is_of_cdk()
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
@@ -98,11 +103,12 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     };
     let last = place.origins.last().copied().unwrap_or(written);
     let text = sources.text(last);
-    let digits = literal(&text, place.value?)?;
+    let value_there = place.value?;
+    let digits = literal(&text, value_there).or_else(|| inner::number_of(&text, &place.name, value_there))?;
     // What leads there has to pass the number on as it is, and to nothing else.
     let through = std::iter::once(written).chain(place.origins.iter().copied());
     let through: Vec<Span> = through.take_while(|span| *span != last).collect();
-    if !through.iter().all(|span| is_only_use(*span, sources)) {
+    if !through.iter().all(|span| is_only_use(*span, sources)) || !stands_once(last, sources) {
         return None;
     }
     let start = last.start as usize;
@@ -119,6 +125,14 @@ fn is_only_use(span: Span, sources: &Sources) -> bool {
         Some(Syntax::Hcl | Syntax::TerraformJson) => terraform::is_only_use(span, sources),
         Some(Syntax::Tree) => cloudformation::is_only_use(span, sources),
         None => false,
+    }
+}
+
+/// Whether what is written at `span` is there for one resource: an alias or a loop may repeat it.
+fn stands_once(span: Span, sources: &Sources) -> bool {
+    match Syntax::of(sources.file(span.file).name()) {
+        Some(Syntax::Tree) => cloudformation::stands_once(span, sources),
+        Some(Syntax::Hcl | Syntax::TerraformJson) | None => true,
     }
 }
 
@@ -140,17 +154,23 @@ fn literal(text: &str, value: i64) -> Option<Range<usize>> {
 /// A whole number in quotes, at the end of what `span` covers, without them.
 fn unquoted(span: Span, sources: &Sources) -> Option<Edit> {
     let text = sources.text(span);
+    let (whole, digits) = quoted(&text).or_else(|| inner::quoted_number(&text))?;
+    let start = span.start as usize;
+    Some(Edit {
+        span: Span::new(span.file, start + whole.start..start + whole.end),
+        text: text.get(digits)?.to_owned(),
+    })
+}
+
+/// Where a whole number in quotes at the end of `text` stands, with them and without.
+fn quoted(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     let trimmed = text.trim_end();
     let quote = ["\\\"", "\"", "'"].into_iter().find(|quote| trimmed.ends_with(quote))?;
     let inner = trimmed.strip_suffix(quote)?;
     let open = inner.rfind(quote)?;
-    let digits = inner.get(open + quote.len()..)?;
-    digits.parse::<i64>().ok()?;
-    let start = span.start as usize;
-    Some(Edit {
-        span: Span::new(span.file, start + open..start + trimmed.len()),
-        text: digits.to_owned(),
-    })
+    let digits = open + quote.len()..inner.len();
+    inner.get(digits.clone())?.parse::<i64>().ok()?;
+    Some((open..trimmed.len(), digits))
 }
 
 #[cfg(test)]

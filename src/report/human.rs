@@ -9,6 +9,7 @@ use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan,
     SpanContents, ThemeCharacters, ThemeStyles,
 };
+use owo_colors::XtermColors;
 use std::fmt::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -18,6 +19,9 @@ const LEAST_WIDTH: usize = 40;
 const MOST_WIDTH: usize = 160;
 /// What line numbers and gutter take of a snippet's width.
 const GUTTER: usize = 10;
+
+/// The colour of what stands below a drawing.
+const NOTE_COLOR: u8 = 31;
 
 /// How to draw.
 // Each says of one thing whether the terminal shows it.
@@ -63,7 +67,12 @@ fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style
         group.name = links::to_file(&group.name, &group.file, style.links);
     }
     let rule = links::to_page(found.rule, report.page(found.rule).filter(|_| style.links));
-    let drawing = Drawing { excerpt, found, rule };
+    let drawing = Drawing {
+        excerpt,
+        found,
+        rule,
+        bold: style.color,
+    };
     let handler = GraphicalReportHandler::new_themed(theme(style))
         .with_links(false)
         .with_width(style.width)
@@ -106,8 +115,27 @@ fn wrap_labels(excerpt: &mut Excerpt, width: usize) {
         } else {
             before + excerpt::width(marked) / 2
         };
+        let longest = mark.message.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let fitting = width.saturating_sub(gutter + longest);
+        let column = if fitting < column && column > 2 {
+            // Marked less, it hangs further left, where its longest word fits.
+            mark.range.end = mark.range.start + head(marked, 2 * fitting.saturating_sub(before) + 1).len();
+            fitting.max(before)
+        } else {
+            column
+        };
         mark.message = wrapped(&mark.message, width.saturating_sub(gutter + column).max(LEAST));
     }
+}
+
+/// The beginning of `text`, not wider than `room`, but never nothing of something.
+fn head(text: &str, room: usize) -> &str {
+    let ends = text.char_indices().map(|(at, character)| at + character.len_utf8());
+    let fitting = ends
+        .enumerate()
+        .take_while(|(index, end)| *index == 0 || excerpt::width(text.get(..*end).unwrap_or("")) <= room);
+    let end = fitting.last().map_or(0, |(_, end)| end);
+    text.get(..end).unwrap_or(text)
 }
 
 /// `text` with line breaks, no line wider than `room` that has a blank in it.
@@ -130,12 +158,11 @@ fn wrapped(text: &str, room: usize) -> String {
 
 /// `  name: text`, with the text indented under itself where it needs several lines.
 fn write_note(text: &mut String, name: &str, note: &str, style: Style) {
-    let (on, off) = if style.color {
-        ("\u{1b}[36m", "\u{1b}[0m")
+    if style.color {
+        let _ = write!(text, "  \u{1b}[38;5;{NOTE_COLOR}m{name}:\u{1b}[0m");
     } else {
-        ("", "")
-    };
-    let _ = write!(text, "  {on}{name}:{off}");
+        let _ = write!(text, "  {name}:");
+    }
     let mut column = name.len() + 3;
     for word in note.split(' ') {
         let width = word.width() + 1;
@@ -163,11 +190,22 @@ fn theme(style: Style) -> GraphicalTheme {
     }
     GraphicalTheme {
         characters,
-        styles: if style.color {
-            ThemeStyles::ansi()
-        } else {
-            ThemeStyles::none()
-        },
+        styles: if style.color { colors() } else { ThemeStyles::none() },
+    }
+}
+
+/// Colours of the fixed palette that read on black as on white, with a contrast of 4:1 or more on each: the first
+/// sixteen are what a terminal makes of them, and its yellow on white nobody can read.
+fn colors() -> ThemeStyles {
+    let of = |number: u8| owo_colors::Style::new().color(XtermColors::from(number));
+    ThemeStyles {
+        error: of(196),
+        warning: of(130),
+        advice: of(NOTE_COLOR),
+        help: of(NOTE_COLOR),
+        link: of(NOTE_COLOR).underline(),
+        linum: owo_colors::Style::new().dimmed(),
+        highlights: vec![of(163).bold(), of(63).bold(), of(28).bold()],
     }
 }
 
@@ -195,11 +233,22 @@ struct Drawing<'a> {
     found: &'a Diagnostic,
     /// Its rule, perhaps as a link.
     rule: String,
+    /// Whether what is wrong stands out.
+    bold: bool,
 }
 
 impl fmt::Display for Drawing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&printable(&self.found.headline))
+        let headline = printable(&self.found.headline);
+        if !self.bold {
+            return f.write_str(&headline);
+        }
+        // Each word by itself: the headline is broken into lines, and what stands before each is not bold.
+        for (at, word) in headline.split(' ').enumerate() {
+            let gap = if at == 0 { "" } else { " " };
+            write!(f, "{gap}\u{1b}[1m{word}\u{1b}[0m")?;
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where a span lies, in the terms of machine formats: on one line, in code points or bytes, as a path or URI.
 
-use crate::source::{Position, SourceFile, Span};
+use crate::source::{Position, SourceFile, Span, plain};
+use std::path::Path;
 
 /// A span in lines and columns.
 pub(super) struct Region {
@@ -43,7 +44,8 @@ pub(super) fn region(file: &SourceFile, span: Span) -> Region {
 /// The URI of `file`, and whether it is relative to the repository root.
 pub(super) fn uri(file: &SourceFile) -> (String, bool) {
     let name = file.name();
-    if name.starts_with('/') || name.starts_with("../") {
+    let has_drive = cfg!(windows) && name.as_bytes().get(1) == Some(&b':');
+    if has_drive || name.starts_with('/') || name.starts_with("../") {
         let path = file.path().to_string_lossy();
         if let Some(uri) = file_uri(&path) {
             return (uri, false);
@@ -54,12 +56,12 @@ pub(super) fn uri(file: &SourceFile) -> (String, bool) {
 
 /// The `file:` URI of an absolute path.
 pub(super) fn file_uri(path: &str) -> Option<String> {
-    let path = path.replace(std::path::MAIN_SEPARATOR, "/");
-    let drive = path.as_bytes().get(1) == Some(&b':');
-    (path.starts_with('/') || drive).then(|| {
-        let root = if drive { "/" } else { "" };
-        format!("file://{root}{}", encoded(&path))
-    })
+    let path = plain(Path::new(path)).to_string_lossy().into_owned();
+    if path.starts_with('/') {
+        return Some(format!("file://{}", encoded(&path)));
+    }
+    let (drive, rest) = path.split_once(':').filter(|(drive, _)| drive.len() == 1)?;
+    Some(format!("file:///{drive}:{}", encoded(&rest.replace('\\', "/"))))
 }
 
 /// A path with everything escaped that has a meaning in a URI, or is not ASCII.
@@ -73,4 +75,18 @@ fn encoded(path: &str) -> String {
         }
     }
     uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_uri;
+
+    #[test]
+    fn absolute_paths_have_a_uri() {
+        assert_eq!(file_uri("/a/b c.tf").as_deref(), Some("file:///a/b%20c.tf"));
+        assert_eq!(file_uri(r"C:\a\b.tf").as_deref(), Some("file:///C:/a/b.tf"));
+        assert_eq!(file_uri(r"\\?\C:\a\b.tf").as_deref(), Some("file:///C:/a/b.tf"));
+        assert_eq!(file_uri("a/b.tf"), None);
+        assert_eq!(file_uri("<stdin>"), None);
+    }
 }

@@ -70,6 +70,22 @@ fn labels_end_before_the_edge() {
     }
 }
 
+#[test]
+fn colour_is_all_that_colour_adds() {
+    let sources = Sources::default();
+    let findings = findings(&sources);
+    for width in [40, 80, 120] {
+        let draw = |color| human::render(&plain(&sources, &findings), Style { width, color, ..STYLE });
+        let coloured = draw(true);
+        // The headline stands out, on each of its lines.
+        assert!(coloured.contains("\u{1b}[1mhides\u{1b}[0m"), "{coloured}");
+        let mut parts = coloured.split("\u{1b}[");
+        let first = parts.next().unwrap_or("").to_owned();
+        let bare = parts.filter_map(|part| part.split_once('m')).map(|(_, text)| text);
+        assert_eq!(first + &bare.collect::<String>(), draw(false));
+    }
+}
+
 fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
     static NOTHING: Units = Units {
         modules: 0,

@@ -12,10 +12,8 @@ use super::super::comments::tree;
 use super::super::edits::tree::{Editor, Step};
 use super::super::tree::Node;
 use crate::diagnostic::{Change, Edit};
-use crate::source::{Sources, Span};
-
-/// What the CDK writes into each resource that it generates.
-const CDK_PATH: &str = "aws:cdk:path";
+use crate::source::{SourceFile, Sources, Span};
+use std::sync::Arc;
 
 /// The edits that make `change` in a template.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
@@ -37,10 +35,17 @@ pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
     Page::with(span, sources, |page| page.is_only_use(span, sources)).unwrap_or(false)
 }
 
+/// Whether what is written at `span` is there for one resource alone.
+pub(in crate::frontend) fn stands_once(span: Span, sources: &Sources) -> bool {
+    Page::with(span, sources, |page| Some(page.editor.stands_once(&page.root, span))).unwrap_or(false)
+}
+
 /// A document of a file that is to be edited.
 struct Page<'t> {
     editor: Editor<'t>,
     root: Node,
+    /// The other files, where this one may be merged with some of them.
+    others: Vec<Arc<SourceFile>>,
 }
 
 impl Page<'_> {
@@ -50,13 +55,20 @@ impl Page<'_> {
         let text = file.text();
         let parsed = tree::parse(text, span.file);
         let is_whole = parsed.errors.is_empty() && parsed.limits.is_empty() && parsed.duplicates.is_empty();
-        if !is_whole || text.contains(CDK_PATH) {
+        if !is_whole {
             return None;
         }
         let root = parsed.documents.into_iter().find(|root| root.span.contains(span))?;
         let is_json = tree::is_json(text) && parsed.comments.is_empty();
         let editor = Editor::new(text, &root, is_json);
-        edit(&Page { editor, root })
+        // What says that it is a template is one of its own.
+        let is_whole = ["AWSTemplateFormatVersion", "Transform"]
+            .iter()
+            .any(|key| root.get(key).is_some());
+        let all = if is_whole { Vec::new() } else { sources.all() };
+        let others = all.into_iter().filter(|(id, _)| *id != span.file);
+        let others = others.map(|(_, file)| file).collect();
+        edit(&Page { editor, root, others })
     }
 
     /// The steps to what stands at `span`, unless a function of the template makes something of it.

@@ -161,14 +161,15 @@ pub(in crate::frontend) fn quoted(text: &str) -> String {
 
 /// A text of YAML, in quotes only where it would mean something else without.
 fn plain(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b'.' | b':');
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b'.' | b':' | b' ');
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());
     let word = text.to_ascii_lowercase();
     let means = matches!(
         &*word,
         "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" | "null"
     );
-    if begins && text.bytes().all(is_plain) && !text.ends_with(':') && !means {
+    let parts = text.contains(": ") || text.ends_with([':', ' ']);
+    if begins && text.bytes().all(is_plain) && !parts && !means {
         text.to_owned()
     } else {
         quoted(text)

@@ -105,16 +105,7 @@ impl<'t> Editor<'t> {
         let mut steps = Vec::new();
         let mut node = root;
         loop {
-            let step = match &node.value {
-                Value::Mapping(_) => written(node)
-                    .find(|entry| entry.span().contains(span))
-                    .map(|entry| Step::Entry(node, entry)),
-                Value::Sequence(items) => items
-                    .iter()
-                    .find(|item| node.span.contains(item.span) && item.span.contains(span))
-                    .map(Step::Item),
-                _ => None,
-            }?;
+            let step = step_towards(node, span)?;
             if self.is_shared(step) {
                 return None;
             }
@@ -133,6 +124,22 @@ impl<'t> Editor<'t> {
                 _ => node = step.node(),
             }
         }
+    }
+
+    /// Whether what stands at `span` is there once, as far as the tree tells: no alias names it or what it is in, and
+    /// no loop or macro repeats it.
+    pub(in crate::frontend) fn stands_once(&self, root: &Node, span: Span) -> bool {
+        let mut node = root;
+        while let Some(step) = step_towards(node, span) {
+            let is_repeated = step
+                .key()
+                .is_some_and(|key| key.starts_with("Fn::ForEach") || key == "Fn::Transform");
+            if is_repeated || self.is_shared(step) {
+                return false;
+            }
+            node = step.node();
+        }
+        true
     }
 
     /// Whether the value has an anchor that an alias names.
@@ -580,6 +587,20 @@ impl<'t> Editor<'t> {
             start = line_start;
         }
         start
+    }
+}
+
+/// The step from `node` into what `span` lies in.
+fn step_towards(node: &Node, span: Span) -> Option<Step<'_>> {
+    match &node.value {
+        Value::Mapping(_) => written(node)
+            .find(|entry| entry.span().contains(span))
+            .map(|entry| Step::Entry(node, entry)),
+        Value::Sequence(items) => items
+            .iter()
+            .find(|item| node.span.contains(item.span) && item.span.contains(span))
+            .map(Step::Item),
+        _ => None,
     }
 }
 

@@ -7,11 +7,14 @@ mod alignment;
 mod arguments;
 mod comments;
 mod dead_letter;
-mod declaration;
 mod document;
+mod json;
+mod module;
 mod naming;
 mod references;
+mod wanted;
 
+use super::super::comments::Syntax;
 use crate::diagnostic::{Change, Edit};
 use crate::source::{Sources, Span};
 pub(in crate::frontend) use comments::realigned;
@@ -19,16 +22,25 @@ use document::Document;
 
 /// The edits that make `change` in a Terraform file.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+    let header = match change {
+        Change::Number { place, .. } | Change::Remove(place) => place.header,
+        Change::DeadLetterQueue(queue) => queue.header,
+        Change::Alarm(header) => *header,
+        Change::Arn(span) => return references::to_arn(*span, sources).map(|edit| vec![edit]),
+        Change::Unquote(_) | Change::Suppression { .. } => return None,
+    };
+    if Syntax::of(sources.file(header.file).name()) == Some(Syntax::TerraformJson) {
+        return json::edits(change, header, sources);
+    }
+    let document = Document::read(header.file, sources)?;
     match change {
         Change::Number { place, value } if place.written.is_none() => {
-            let document = Document::read(place.header.file, sources)?;
             arguments::insert(&document, place, *value, sources).map(|edit| vec![edit])
         }
-        Change::Remove(place) => arguments::remove(&Document::read(place.header.file, sources)?, place),
-        Change::Arn(span) => references::to_arn(*span, sources).map(|edit| vec![edit]),
-        Change::DeadLetterQueue(queue) => dead_letter::queue(queue, sources),
-        Change::Alarm(header) => dead_letter::alarm(*header, sources).map(|edit| vec![edit]),
-        Change::Number { .. } | Change::Unquote(_) | Change::Suppression { .. } => None,
+        Change::Remove(place) => arguments::remove(&document, place),
+        Change::DeadLetterQueue(queue) => dead_letter::queue(&document, queue, sources),
+        Change::Alarm(header) => dead_letter::alarm(&document, *header, sources).map(|edit| vec![edit]),
+        _ => None,
     }
 }
 

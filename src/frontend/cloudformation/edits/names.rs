@@ -56,7 +56,14 @@ impl Page<'_> {
     fn is_free(&self, resources: &Node, id: &str) -> bool {
         let sections = [Some(&self.root), self.root.get("resources")].into_iter().flatten();
         let mut sections = sections.flat_map(|all| ["Parameters", "Conditions", "Mappings"].map(|name| all.get(name)));
-        resources.get(id).is_none() && !sections.any(|section| section.is_some_and(|section| section.get(id).is_some()))
+        let is_elsewhere = || {
+            let key = format!("{id}:");
+            let mut others = self.others.iter();
+            others.any(|file| file.text().contains(&key) || file.text().contains(&format!("\"{id}\"")))
+        };
+        resources.get(id).is_none()
+            && !sections.any(|section| section.is_some_and(|section| section.get(id).is_some()))
+            && !is_elsewhere()
     }
 
     /// What to write for the name of the dead-letter queue, from the colon on; `None` where its source has no name, or

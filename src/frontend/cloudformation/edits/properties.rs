@@ -29,6 +29,9 @@ const NUMBERS: [(&str, &[&str]); 5] = [
     ("AWS::Serverless::Function", &["Timeout"]),
 ];
 
+/// Properties that name a queue: numbers follow them.
+const NAMES: [&str; 4] = ["QueueName", "FifoQueue", "Queue", "EventSourceArn"];
+
 impl Page<'_> {
     /// A number for a property that is not written.
     pub(super) fn number(&self, place: &Place, value: i64) -> Option<Vec<Edit>> {
@@ -42,7 +45,8 @@ impl Page<'_> {
             Some(kind) => {
                 let (_, names) = NUMBERS.iter().find(|(of, _)| *of == kind)?;
                 names.contains(&&*place.name).then_some(())?;
-                self.property(owner, &place.name, value)
+                let near = self.last_of(owner, names);
+                self.property_behind(owner, near, &place.name, value)
             }
             None if is_queue_event(&path) => self.setting(owner, &place.name, &value),
             None => None,
@@ -50,9 +54,12 @@ impl Page<'_> {
         Some(vec![edit])
     }
 
-    /// Puts a property into the resource, or the event, at `owner`, near the first.
-    fn property(&self, owner: &Entry, name: &str, value: Piece) -> Option<Edit> {
-        self.property_behind(owner, None, name, value)
+    /// The last property of the resource at `owner` that is one of `names`, or names the queue, on one line.
+    fn last_of<'n>(&self, owner: &'n Entry, names: &[&str]) -> Option<&'n str> {
+        let is_near = |entry: &&Entry| names.contains(&&*entry.key) || NAMES.contains(&&*entry.key);
+        let near = written(owner.value.get("Properties")?).filter(is_near);
+        let near = near.filter(|entry| self.editor.is_one_line(entry));
+        near.last().map(|entry| &*entry.key)
     }
 
     /// Puts a property into the resource at `owner`, behind the others.
@@ -64,6 +71,7 @@ impl Page<'_> {
         self.property_behind(owner, last.map(|last| &*last.key), name, value)
     }
 
+    /// Puts a property into the resource, or the event, at `owner`.
     fn property_behind(&self, owner: &Entry, after: Option<&str>, name: &str, value: Piece) -> Option<Edit> {
         if is_transformed(&owner.value) {
             return None;

@@ -18,6 +18,12 @@ const COPIED: [&str; 4] = [
 /// What both resources have in common besides their properties; an alarm holds nothing to retain.
 const ATTRIBUTES: [&str; 3] = ["Condition", "DeletionPolicy", "UpdateReplacePolicy"];
 
+/// What the alarm says.
+const DESCRIPTION: &str = "Messages that could not be processed lie in the dead-letter queue";
+
+/// Words in what names a topic.
+const TOPICS: [&str; 5] = ["topic", "sns", "alert", "alarm", "notif"];
+
 /// Entries of a mapping to write.
 type Entries = Vec<(String, Piece)>;
 
@@ -127,7 +133,15 @@ impl Page<'_> {
             return Piece::Verbatim(format!("!GetAtt {id}.{name}"));
         }
         let parts = vec![Piece::text(id), Piece::text(name)];
-        Piece::mapping([("Fn::GetAtt", Piece::Short(parts))])
+        let others = self.editor.text.split("Fn::GetAtt").nth(1).unwrap_or("");
+        let line = others.lines().next().unwrap_or("").trim_end();
+        let has_lines = line.ends_with(['[', ':']);
+        let parts = if has_lines {
+            Piece::List(parts)
+        } else {
+            Piece::Short(parts)
+        };
+        Piece::mapping([("Fn::GetAtt", parts)])
     }
 
     /// An alarm that tells when messages lie in the queue `id`, under the condition of the queue of `declared`.
@@ -137,6 +151,7 @@ impl Page<'_> {
             ("Value", self.attribute(id, "QueueName")),
         ]);
         let mut properties = vec![
+            ("AlarmDescription".to_owned(), Piece::text(DESCRIPTION)),
             ("Namespace".to_owned(), Piece::text("AWS/SQS")),
             (
                 "MetricName".to_owned(),
@@ -165,18 +180,32 @@ impl Page<'_> {
             kind == Some("AWS::CloudWatch::Alarm") && entry.value.get("Condition").is_none()
         });
         let items = alarms.find_map(|alarm| alarm.value.get("Properties")?.get("AlarmActions")?.items())?;
-        let items: Option<Vec<Piece>> = items.iter().map(|item| self.action(item)).collect();
+        let items: Option<Vec<Piece>> = items.iter().map(|item| self.action(resources, item)).collect();
         items.filter(|items| !items.is_empty()).map(Piece::List)
     }
 
-    /// A reference to a topic, or its ARN, on one line.
-    fn action(&self, item: &Node) -> Option<Piece> {
-        let is_reference = |node: &Node| match node.entries() {
-            Some([function]) => matches!(&*function.key, "Ref" | "Fn::ImportValue" | "Fn::Sub"),
-            _ => false,
-        };
+    /// What tells somebody, on one line: a topic of the template, or a reference or ARN that speaks of one. Other
+    /// actions scale something.
+    fn action(&self, resources: &Node, item: &Node) -> Option<Piece> {
         let text = self.editor.text.get(item.span.range())?;
-        let is_plain = (item.as_str().is_some() || is_reference(item)) && !text.contains(['\n', '*', '&']);
+        let reference = match item.entries() {
+            None => item.as_str()?,
+            Some([function]) if matches!(&*function.key, "Ref" | "Fn::ImportValue" | "Fn::Sub") => {
+                function.value.as_str().unwrap_or(text)
+            }
+            Some(_) => return None,
+        };
+        let is_topic = match resources.get(reference) {
+            Some(resource) => {
+                let kind = resource.get("Type").and_then(Node::as_str);
+                kind == Some("AWS::SNS::Topic") && resource.get("Condition").is_none()
+            }
+            None => {
+                let spoken = text.to_ascii_lowercase();
+                TOPICS.iter().any(|word| spoken.contains(word))
+            }
+        };
+        let is_plain = is_topic && !text.contains(['\n', '*', '&']);
         is_plain.then(|| Piece::Verbatim(text.to_owned()))
     }
 }

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+mod corpus;
+
 use crate::diagnostic::{Change, Edit, Place, Undelivered};
 use crate::source::{Sources, Span};
 
@@ -273,4 +275,73 @@ fn hostile(span: Span, sources: &Sources) {
         assert!(reads(&text), "{text}");
     }
     super::is_only_use(span, sources);
+}
+
+#[test]
+fn a_number_that_several_have_stays() {
+    let cases = [
+        ("Q: {VisibilityTimeout: 30}\n", true),
+        ("A: &a {VisibilityTimeout: 30}\n", true),
+        ("A: &a {VisibilityTimeout: 30}\nB: *a\n", false),
+        ("A: &a\n  VisibilityTimeout: 30\nB:\n  <<: *a\n", false),
+        ("A: !If [B, {VisibilityTimeout: 30}, 1]\n", true),
+        ("Fn::ForEach::A: [X, [1], {Q: {VisibilityTimeout: 30}}]\n", false),
+        ("{\"VisibilityTimeout: 30\": 1}", true),
+    ];
+    for (text, expected) in cases {
+        let found = edited(name_of(text), text, |sources| Change::Number {
+            place: Place {
+                written: Some(span_of(sources, text, "VisibilityTimeout: 30", 0)),
+                value: Some(30),
+                ..absent(span_of(sources, text, "V", 0), "VisibilityTimeout")
+            },
+            value: 360,
+        });
+        assert_eq!(found, expected.then(|| text.replace("30", "360")), "{text}");
+    }
+}
+
+#[test]
+fn an_alarm_tells_whom_the_others_tell() {
+    let cases = [
+        ("[!Ref Topic]", true),
+        ("[!Ref AlertsTopicArn, !ImportValue alarms]", true),
+        ("[!Ref ScaleUp]", false),
+        ("[!Ref Policy]", false),
+        ("[!If [A, !Ref Topic, !Ref AWS::NoValue]]", false),
+        ("[arn:aws:sns:eu-west-1:123456789012:x]", true),
+        ("!Ref Topics", false),
+        ("[]", false),
+    ];
+    for (actions, expected) in cases {
+        let text = format!(
+            "Resources:\n  Topic:\n    Type: AWS::SNS::Topic\n  ScaleUp:\n    Type: AWS::AutoScaling::ScalingPolicy\n  \
+             First:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      AlarmActions: {actions}\n  \
+             Dead:\n    Type: AWS::SQS::Queue\n"
+        );
+        let found = edited("t.yaml", &text, |sources| {
+            Change::Alarm(span_of(sources, &text, "Dead", 0))
+        })
+        .unwrap();
+        assert_eq!(
+            found.matches("AlarmActions").count(),
+            1 + usize::from(expected),
+            "{found}"
+        );
+    }
+}
+
+/// A file that another is merged with has its ids too.
+#[test]
+fn an_id_is_new_in_all_files_of_a_service() {
+    let text = "Resources:\n  Orders:\n    Type: AWS::SQS::Queue\n";
+    let sources = Sources::new(None, "/".into());
+    sources.add(std::path::Path::new("/a.yml"), text);
+    sources.add(
+        std::path::Path::new("/b.yml"),
+        "Resources:\n  OrdersAlarm:\n    Type: T\n",
+    );
+    let header = span_of(&sources, text, "Orders", 0);
+    let edits = crate::frontend::edits::edits(&Change::Alarm(header), &sources).unwrap();
+    assert!(applied(text, &edits).contains("OrdersDepthAlarm:"));
 }

@@ -3,7 +3,7 @@
 //! It aligns the `=` of arguments on consecutive lines. A new argument joins such a group where its name fits in,
 //! and stands apart where it would move the others.
 
-use super::super::syntax::{Attribute, Kind};
+use super::super::syntax::{Attribute, Block, Kind};
 use super::alignment::{self, groups, is_loose};
 use super::document::{Argument, Document, Found, is_overridden};
 use crate::diagnostic::{Edit, Place};
@@ -34,13 +34,22 @@ const NUMBERS: [(&str, &[&str]); 3] = [
 /// The edit that writes the argument at `place`, where there is none.
 pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &Sources) -> Option<Edit> {
     let found = document.resource(place.header)?;
-    let kind = found.block.labels.first()?;
-    let (_, names) = NUMBERS.iter().find(|(of, _)| *of == &**kind)?;
-    let is_known = names.contains(&place.name.as_str());
-    if !is_known || is_overridden(document, found.block, sources) {
+    if !takes(found.block, &place.name) || is_overridden(document.id, found.block, sources) {
         return None;
     }
     add(document, &found, &place.name, &value.to_string())
+}
+
+/// Whether the resource takes a number of this name.
+pub(super) fn takes(block: &Block, name: &str) -> bool {
+    let kind = block.labels.first().map_or("", |kind| kind);
+    NUMBERS.iter().any(|(of, names)| *of == kind && names.contains(&name))
+}
+
+/// Whether a value is written out: what is computed may be another elsewhere.
+pub(super) fn is_literal(attribute: &Attribute) -> bool {
+    let kind = &attribute.value.kind;
+    matches!(kind, Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_))
 }
 
 /// The edit that adds the argument `name` to a block that has none of that name. `value` may take several lines,
@@ -74,18 +83,14 @@ pub(super) fn add(document: &Document, found: &Found<'_>, name: &str, value: &st
         .or_else(|| addition.at_the_end(&arguments))
 }
 
-/// The edits that take the argument at `place` out, where it is a literal: what is computed may have other values too.
+/// The edits that take the argument at `place` out, where it is a literal.
 pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
     let found = document.resource(place.header)?;
     let written = place.written?;
     let body = &found.block.body;
     let of_name = |attribute: &&Attribute| *attribute.name == *place.name;
     let attribute = body.attributes.iter().find(of_name)?;
-    let is_literal = matches!(
-        attribute.value.kind,
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_)
-    );
-    if !is_literal || !attribute.span.contains(written) {
+    if !is_literal(attribute) || !attribute.span.contains(written) {
         return None;
     }
     if !document.slice(found.inside.clone()).contains('\n') {

@@ -208,11 +208,11 @@ fn is_code(path: &Path) -> bool {
         .any(|end| name.ends_with(end))
 }
 
-/// Whether an override file beside `document` may change the resource.
-pub(super) fn is_overridden(document: &Document, block: &Block, sources: &Sources) -> bool {
+/// Whether an override file beside the file `of` may change the resource.
+pub(super) fn is_overridden(of: FileId, block: &Block, sources: &Sources) -> bool {
     let labels: Vec<String> = block.labels.iter().map(|label| format!("\"{label}\"")).collect();
-    let files = module_of(document.id, sources);
-    let mut others = files.iter().filter(|(id, _)| *id != document.id);
+    let files = module_of(of, sources);
+    let mut others = files.iter().filter(|(id, _)| *id != of);
     others.any(|(_, file)| {
         let name = file.path().file_name().unwrap_or_default().to_string_lossy();
         let stem = name.split('.').next().unwrap_or("");

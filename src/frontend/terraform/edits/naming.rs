@@ -34,16 +34,17 @@ pub(super) fn ending(name: &str) -> Option<&str> {
 
 /// The label of what belongs to what is labelled `label`: `ending` if that is given, else in the style of the label.
 pub(super) fn label(label: &str, ending: Option<&str>) -> String {
-    let Some(ending) = ending else {
-        return joined(label, "dlq");
-    };
+    ending.map_or_else(|| joined(label, "dlq"), |ending| ended(label, ending))
+}
+
+/// `stem` with `ending`: of a queue with `queue` at the end it is said once.
+fn ended(stem: &str, ending: &str) -> String {
     let is_queue = ending.to_ascii_lowercase().ends_with("queue");
-    let lower = label.to_ascii_lowercase();
-    let stem = if is_queue { lower.strip_suffix("queue") } else { None };
-    let stem = stem.and_then(|stem| label.get(..stem.len()));
-    let stem = stem.map_or(label, |stem| stem.trim_end_matches(['_', '-']));
-    let stem = if stem.is_empty() { label } else { stem };
-    format!("{stem}{ending}")
+    let lower = stem.to_ascii_lowercase();
+    let short = lower.strip_suffix("queue").filter(|_| is_queue);
+    let short = short.and_then(|short| stem.get(..short.len()));
+    let short = short.map(|short| short.trim_end_matches(['_', '-']));
+    format!("{}{ending}", short.filter(|short| !short.is_empty()).unwrap_or(stem))
 }
 
 /// `label` with `word` behind it, in its own style.
@@ -70,7 +71,7 @@ pub(super) fn name(content: &str, ending: Option<&str>, is_literal: bool, fifo: 
         _ => (content, ""),
     };
     let ending = ending.unwrap_or_else(|| default_ending(stem));
-    let name = format!("{stem}{ending}{end}");
+    let name = ended(stem, ending) + end;
     let is_too_long = is_literal && name.chars().count() > LONGEST;
     Some(if is_too_long {
         Name::TooLong
@@ -84,7 +85,7 @@ pub(super) fn prefix(content: &str, ending: Option<&str>, is_literal: bool) -> N
     let stem = content.trim_end_matches(['-', '_', '.']);
     let end = content.get(stem.len()..).unwrap_or("");
     let ending = ending.unwrap_or_else(|| default_ending(stem));
-    let name = format!("{stem}{ending}{}", if end.is_empty() { "-" } else { end });
+    let name = ended(stem, ending) + if end.is_empty() { "-" } else { end };
     if is_literal && name.chars().count() > LONGEST_PREFIX {
         return Name::TooLong;
     }
@@ -101,11 +102,24 @@ pub(super) enum Name {
 }
 
 fn default_ending(stem: &str) -> &'static str {
-    if stem.contains('_') && !stem.contains('-') {
-        "_dlq"
-    } else {
-        "-dlq"
-    }
+    let literal = without_templates(stem);
+    let is_snake = literal.contains('_') && !literal.contains('-');
+    if is_snake { "_dlq" } else { "-dlq" }
+}
+
+/// What of a template stands outside of its `${…}`.
+fn without_templates(content: &str) -> String {
+    let mut depth = 0_usize;
+    let outside = content.chars().filter(|c| {
+        let was = depth;
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        was == 0 && depth == 0 && *c != '$'
+    });
+    outside.collect()
 }
 
 #[cfg(test)]
@@ -154,6 +168,8 @@ mod tests {
             content("orders-DLQ.fifo")
         );
         assert_eq!(name("${var.a}.fifo", None, false, true), content("${var.a}-dlq.fifo"));
+        assert_eq!(name("${a_b.c}", None, false, false), content("${a_b.c}-dlq"));
+        assert_eq!(name("a-queue", Some("-dlqueue"), true, false), content("a-dlqueue"));
         assert_eq!(name("${var.a}", None, false, true), None);
         assert_eq!(name("a.fifo", None, true, false), None);
         assert_eq!(name(&"a".repeat(77), None, true, false), Some(Name::TooLong));

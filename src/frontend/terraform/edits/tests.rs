@@ -2,14 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod declaring;
+mod hostile;
 mod inserting;
+mod json;
 mod references;
 mod removing;
 
 use super::*;
-use crate::diagnostic::Place;
+use crate::Options;
+use crate::diagnostic::{Place, Undelivered};
 use crate::frontend::edits::edits as all_edits;
 use crate::source::FileId;
+use crate::testing::{TemporaryDirectory, describe};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -102,4 +106,24 @@ fn absent(header: Span, name: &str) -> Place {
         origins: Vec::new(),
         value: None,
     }
+}
+
+/// A dead-letter queue for the queue with this header.
+fn undelivered(header: Span, fifo: bool) -> Change {
+    Change::DeadLetterQueue(Undelivered {
+        header,
+        fifo,
+        max_receive_count: 5,
+        retention: 1_209_600,
+    })
+}
+
+/// Asserts that no default rule finds anything in `files`.
+fn nothing_is_found(files: &[(&str, &str)]) {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
+    let outcome = crate::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    assert!(outcome.findings.is_empty(), "{files:?}\n{}", describe(&outcome));
 }

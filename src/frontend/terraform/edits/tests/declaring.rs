@@ -1,9 +1,6 @@
 //! Dead-letter queues and alarms. Each result is checked with every default rule: nothing may be found in it.
 
 use super::*;
-use crate::Options;
-use crate::diagnostic::Undelivered;
-use crate::testing::{TemporaryDirectory, describe};
 
 const READER: &str = r#"
 resource "aws_lambda_event_source_mapping" "m" {
@@ -13,21 +10,12 @@ resource "aws_lambda_event_source_mapping" "m" {
 }
 "#;
 
-fn change(module: &Module, header: &str, fifo: bool) -> Change {
-    Change::DeadLetterQueue(Undelivered {
-        header: module.span(header),
-        fifo,
-        max_receive_count: 5,
-        retention: 1_209_600,
-    })
-}
-
 /// The file after the queue `orders` in it got a dead-letter queue, beside `others`.
 fn declared(text: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
     let mut files = vec![("main.tf", text)];
     files.extend(others);
     let module = Module::of(&files);
-    let after = module.after(&change(&module, "resource \"aws_sqs_queue\" \"orders\"", fifo))?;
+    let after = module.after(&undelivered(module.span("resource \"aws_sqs_queue\" \"orders\""), fifo))?;
     let reader = READER.replace(
         "orders.arn",
         if text.contains("for_each") {
@@ -38,18 +26,9 @@ fn declared(text: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
             "orders.arn"
         },
     );
-    let after_reader = ("reader.tf", reader.as_str());
-    let directory = TemporaryDirectory::with_files(
-        others
-            .iter()
-            .copied()
-            .chain([after_reader, ("main.tf", after.as_str())]),
-    );
-    let outcome = crate::check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    });
-    assert!(outcome.findings.is_empty(), "{after}\n{}", describe(&outcome));
+    let mut files = vec![("main.tf", after.as_str()), ("reader.tf", reader.as_str())];
+    files.extend(others);
+    nothing_is_found(&files);
     Some(after)
 }
 

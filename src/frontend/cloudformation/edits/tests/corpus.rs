@@ -1,0 +1,120 @@
+//! Every queue of real templates gets a visibility timeout, and a dead-letter queue where it has none.
+
+use super::{absent, applied, reads};
+use crate::diagnostic::{Change, Undelivered};
+use crate::frontend::edits::edits;
+use crate::{Options, Outcome, Stdin, check};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// Where the collection lies, beside the checkout or beside the directory of several checkouts.
+fn projects() -> Vec<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = ["../shared/corpus/dev", "../../shared/corpus/dev"].map(|place| manifest.join(place));
+    let Some(found) = places.iter().find_map(|place| std::fs::read_dir(place).ok()) else {
+        println!("skipped: no collection of projects beside the checkout");
+        return Vec::new();
+    };
+    let mut all: Vec<PathBuf> = found
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    all.sort();
+    all
+}
+
+/// Rule and headline of each finding.
+fn findings(outcome: &Outcome) -> BTreeSet<String> {
+    let said = outcome
+        .findings
+        .iter()
+        .map(|found| format!("{} {}", found.rule, found.headline));
+    said.collect()
+}
+
+/// Whether every line of `before` stands in `after`, in order; in JSON a comma may come, and `{}` be filled.
+fn keeps_lines(before: &str, after: &str) -> bool {
+    let bare = |line: &str| line.trim_end().trim_end_matches(',').trim_end_matches("{}").to_owned();
+    let mut lines = after.split_inclusive('\n');
+    before.split_inclusive('\n').all(|line| {
+        let is_json = line.contains('"');
+        lines.any(|other| other == line || bare(other) == bare(line) || (is_json && bare(other) == bare(line) + "{"))
+    })
+}
+
+#[test]
+fn every_queue_of_real_templates_can_be_mended() {
+    let (mut asked, mut made) = (0, 0);
+    for project in projects() {
+        let options = Options {
+            paths: vec![project.clone()],
+            ..Options::default()
+        };
+        let before = check(&options);
+        let mut known = HashMap::new();
+        for queue in before.graph.queues() {
+            let header = queue.resource.header;
+            let file = before.sources.file(header.file);
+            if queue.resource.kind.as_ref() != "AWS::SQS::Queue" {
+                continue;
+            }
+            let fifo = queue.fifo.known() == Some(&true);
+            let changes = [
+                Change::Number {
+                    place: absent(header, "VisibilityTimeout"),
+                    value: 7200,
+                },
+                Change::DeadLetterQueue(Undelivered {
+                    header,
+                    fifo,
+                    max_receive_count: 5,
+                    retention: 1_209_600,
+                }),
+            ];
+            for change in changes {
+                asked += 1;
+                let Some(edits) = edits(&change, &before.sources) else {
+                    continue;
+                };
+                made += 1;
+                let text = applied(file.text(), &edits);
+                assert!(reads(&text), "{}\n{text}", file.shown());
+                assert!(keeps_lines(file.text(), &text), "{}\n{text}", file.shown());
+                let is_queue = matches!(change, Change::DeadLetterQueue(_));
+                if std::env::var_os("SQSLINT_SHOW").is_some() {
+                    let diff = similar::TextDiff::from_lines(file.text(), &text);
+                    println!("{}", diff.unified_diff().header(file.shown(), file.shown()));
+                }
+                // A longer timeout may well be too long for what else the template says.
+                if !is_queue {
+                    continue;
+                }
+                let alone = Options {
+                    paths: vec![file.path().to_owned()],
+                    ..Options::default()
+                };
+                let old = known.entry(header.file).or_insert_with(|| findings(&check(&alone)));
+                let after = check(&Options {
+                    stdin: Some(Stdin {
+                        text,
+                        path: Some(file.path().to_owned()),
+                    }),
+                    ..alone
+                });
+                let new = findings(&after);
+                let worse = new.difference(old);
+                // Where a template has its first alarm, queues without one are told of.
+                let declared = |outcome: &Outcome, said: &str| {
+                    let mut queues = outcome.graph.queues().iter();
+                    queues.any(|queue| said.contains(&format!("`{}`", queue.resource.address)))
+                };
+                let is_old =
+                    |said: &&String| said.starts_with("dead-letter-queue-unalarmed") && declared(&before, said);
+                let worse: Vec<&String> = worse.filter(|said| !is_old(said)).collect();
+                assert!(worse.is_empty(), "{}: {worse:#?}", file.shown());
+            }
+        }
+    }
+    println!("{made} of {asked}");
+}

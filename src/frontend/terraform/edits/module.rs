@@ -1,0 +1,171 @@
+//! What lies beside a resource: the other resources of its module, their names, and whom their alarms tell.
+//!
+//! Files are read as they are written, and nothing is evaluated. What a file with errors hides is not seen.
+
+use super::super::syntax::{self, Block, Body, Expression, Kind, Step};
+use super::document::module_of;
+use super::naming;
+use super::references::uses;
+use super::wanted::{ALARM, Arguments, QUEUE, Written};
+use crate::source::{FileId, SourceFile, Sources};
+use std::sync::Arc;
+
+/// The files of a module, the one that is edited first.
+pub(super) struct Module<'s> {
+    files: Vec<(Arc<SourceFile>, Body)>,
+    sources: &'s Sources,
+}
+
+impl<'s> Module<'s> {
+    /// Reads the module that the file `of` belongs to.
+    pub(super) fn read(of: FileId, sources: &'s Sources) -> Self {
+        let mut files = module_of(of, sources);
+        files.sort_by_key(|(id, file)| (*id != of, file.path().to_owned()));
+        let parse = |id: FileId, file: &SourceFile| {
+            let is_json = file.name().ends_with(".json");
+            let parse = if is_json { syntax::parse_json } else { syntax::parse };
+            parse(id, file.text()).0
+        };
+        let files = files.into_iter().map(|(id, file)| {
+            let body = parse(id, &file);
+            (file, body)
+        });
+        Module {
+            files: files.collect(),
+            sources,
+        }
+    }
+
+    /// The resources of a type.
+    fn resources<'m>(&'m self, kind: &'m str) -> impl Iterator<Item = &'m Block> {
+        let blocks = self.files.iter().flat_map(|(_, body)| &body.blocks);
+        let of_kind = move |block: &&Arc<Block>| {
+            &*block.kind == "resource" && block.labels.first().is_some_and(|label| &**label == kind)
+        };
+        blocks.filter(of_kind).map(|block| &**block)
+    }
+
+    /// Whether it declares a resource of this type and label.
+    pub(super) fn declares(&self, kind: &str, label: &str) -> bool {
+        self.resources(kind)
+            .any(|block| block.labels.get(1).is_some_and(|of| &**of == label))
+    }
+
+    /// `label`, or with a number where there is one such.
+    pub(super) fn free_alarm(&self, label: &str) -> Option<String> {
+        let numbered = (2..10).map(|number| naming::joined(label, &number.to_string()));
+        let mut labels = std::iter::once(label.to_owned()).chain(numbered);
+        labels.find(|label| !self.declares(ALARM, label))
+    }
+
+    /// Whether the queue `label` may have a redrive policy in a resource of its own.
+    pub(super) fn redrives(&self, label: &str) -> bool {
+        let needle = format!("{QUEUE}.{label}");
+        let is_of = |block: &Block| {
+            let text = self.sources.text(block.span);
+            uses(&text, &needle) > 0 || !text.contains("aws_sqs_queue.")
+        };
+        self.resources("aws_sqs_queue_redrive_policy").any(is_of)
+    }
+
+    /// Whether a file holds this text in quotes.
+    pub(super) fn names(&self, content: &str) -> bool {
+        let quoted = format!("\"{content}\"");
+        self.files.iter().any(|(file, _)| file.text().contains(&quoted))
+    }
+
+    /// How the labels of the dead-letter queues end.
+    pub(super) fn label_ending(&self) -> Option<String> {
+        let mut labels = self.resources(QUEUE).filter_map(|block| block.labels.get(1));
+        labels.find_map(|label| naming::ending(label)).map(str::to_owned)
+    }
+
+    /// How the names of the dead-letter queues end.
+    pub(super) fn name_ending(&self) -> Option<String> {
+        let names = self.resources(QUEUE).filter_map(|block| {
+            let name = block
+                .body
+                .attributes
+                .iter()
+                .find(|attribute| &*attribute.name == "name")?;
+            let text = self.sources.text(name.value.span);
+            Some(text.trim().strip_prefix('"')?.strip_suffix('"')?.to_owned())
+        });
+        names
+            .into_iter()
+            .find_map(|name| naming::ending(&name).map(str::to_owned))
+    }
+
+    /// Whether a reference may be to nothing: to a variable whose default is no text.
+    pub(super) fn may_be_null(&self, root: &Expression, steps: &[Step]) -> bool {
+        let (Kind::Variable(root), Some(Step::Attribute(name))) = (&root.kind, steps.first()) else {
+            return true;
+        };
+        let mut blocks = self.files.iter().flat_map(|(_, body)| &body.blocks);
+        &**root == "var"
+            && blocks.any(|block| {
+                let is_it = &*block.kind == "variable" && block.labels.first() == Some(name);
+                let default = block
+                    .body
+                    .attributes
+                    .iter()
+                    .find(|attribute| &*attribute.name == "default");
+                is_it && default.is_some_and(|default| !matches!(default.value.kind, Kind::Text(_)))
+            })
+    }
+
+    /// Whom an alarm of the module tells, if that can be written elsewhere; rather one on queues, and one that is
+    /// where `placement` says.
+    pub(super) fn actions(&self, placement: &Arguments) -> Arguments {
+        let is_on_queues = |block: &&Block| self.sources.text(block.span).contains("AWS/SQS");
+        let alarms = || self.resources(ALARM);
+        let mut alarms = alarms().filter(is_on_queues).chain(alarms());
+        let actions = alarms.find_map(|block| {
+            let argument = |name: &str| block.body.attributes.iter().find(|attribute| &*attribute.name == name);
+            let is_elsewhere = ["provider", "region"].into_iter().any(|name| {
+                let here = placement.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
+                let there = argument(name).map(|attribute| self.sources.text(attribute.value.span));
+                here.map(Written::text) != there.as_deref()
+            });
+            let action = |name: &'static str| Some((name, references(&argument(name)?.value)?));
+            let alarm = action("alarm_actions").filter(|_| !is_elsewhere)?;
+            Some(std::iter::once(alarm).chain(action("ok_actions")).collect())
+        });
+        actions.unwrap_or_default()
+    }
+}
+
+/// References that mean the same everywhere in a module.
+fn references(value: &Expression) -> Option<Written> {
+    match &value.kind {
+        Kind::Tuple(items) if !items.is_empty() => {
+            items.iter().map(reference).collect::<Option<_>>().map(Written::List)
+        }
+        _ => reference(value).map(Written::Reference),
+    }
+}
+
+fn reference(value: &Expression) -> Option<String> {
+    let Kind::Traversal(root, steps) = &value.kind else {
+        return None;
+    };
+    let Kind::Variable(root) = &root.kind else { return None };
+    if matches!(&**root, "each" | "count" | "self") {
+        return None;
+    }
+    let mut text = root.to_string();
+    for step in steps {
+        match step {
+            Step::Attribute(name) => text = format!("{text}.{name}"),
+            Step::Index(index) => match &index.kind {
+                Kind::Number(Some(number)) => text = format!("{text}[{number}]"),
+                Kind::Text(key) if !key.contains(['"', '\\', '$', '%', '\n', '\r']) => {
+                    text = format!("{text}[\"{key}\"]")
+                }
+                _ => return None,
+            },
+            Step::Splat | Step::AttributeSplat => return None,
+        }
+    }
+    Some(text)
+}
