@@ -25,7 +25,7 @@ pub(super) struct ConfigArgs {
     /// Use no configuration file
     #[arg(long, help_heading = "Config")]
     isolated: bool,
-    /// Pass over files and directories that match, too (repeatable)
+    /// Also pass over files and directories that match (repeatable)
     #[arg(long, value_name = "GLOB", help_heading = "Inputs")]
     exclude: Vec<String>,
 }

@@ -34,10 +34,10 @@ pub(super) struct OutputArgs {
     /// Count by rule what was found and what could not be judged
     #[arg(long, help_heading = "Output")]
     pub(super) statistics: bool,
-    /// Whether to colour; by itself on terminals, unless `NO_COLOR` is set
-    #[arg(long, help = "Whether to colour; by itself on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    /// Whether to colour; auto: on terminals, unless `NO_COLOR` is set
+    #[arg(long, help = "Whether to colour; auto: on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
-    /// Whether paths are links; by itself on terminals that are known to follow them
+    /// Whether paths are links; auto: on terminals known to follow them
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) hyperlinks: When,
 }

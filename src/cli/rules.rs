@@ -14,7 +14,8 @@ struct Listed {
     category: &'static str,
     severity: String,
     set: &'static str,
-    /// Whether fixes change only what is wrong; absent from rules without any.
+    fixable: bool,
+    /// What its fixes may do; null for a rule without any.
     fix: Option<&'static str>,
     summary: &'static str,
 }
@@ -51,6 +52,7 @@ fn listed(rule: &Rule) -> Listed {
         category: rule.category.name(),
         severity: rule.severity.to_string(),
         set: rule.set.name(),
+        fixable: rule.fix.is_some(),
         fix: rule.fix.map(Safety::name),
         summary: rule.summary,
     }
