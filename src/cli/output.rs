@@ -7,7 +7,7 @@ use sqslint::graph::topology::Topology as Unit;
 use sqslint::graph::{Graph, drawing, svg};
 use sqslint::report::{
     Report, Topology, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown,
-    printable, rdjson, sarif, statistics, summary,
+    printable, printable_error, rdjson, sarif, statistics, summary,
 };
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, Write};
@@ -34,10 +34,10 @@ pub(super) struct OutputArgs {
     /// Count by rule what was found and what could not be judged
     #[arg(long, help_heading = "Output")]
     pub(super) statistics: bool,
-    /// Whether to colour; by itself on terminals, unless `NO_COLOR` is set
-    #[arg(long, help = "Whether to colour; by itself on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    /// Whether to colour; auto: on terminals, unless `NO_COLOR` is set
+    #[arg(long, help = "Whether to colour; auto: on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
-    /// Whether paths are links; by itself on terminals that are known to follow them
+    /// Whether paths are links; auto: on terminals known to follow them
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) hyperlinks: When,
 }
@@ -131,7 +131,7 @@ pub(super) fn write(
     }
     streams.out.flush()?;
     for error in report.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
+        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     let mut failures: Vec<String> = Vec::new();
     for to in &asked.reports {

@@ -4,7 +4,10 @@
 //! It looks at texts, not at syntax: what is found is only read in addition, and judged by those who understand it. A name
 //! that is put together (`"${each.key}.json"`) is not found. Files of one repository are looked at, up to a number.
 
-use super::{Found, Input, TERRAGRUNT, Walk, is_terraform, is_variables, may_be_template, name_of, recognise};
+use super::Input;
+use super::names::{TERRAGRUNT, is_terraform, is_variables, may_be_template, name_of};
+use super::recognise::recognise;
+use super::walk::{Found, Walk};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};

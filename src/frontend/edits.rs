@@ -4,6 +4,7 @@
 //! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
 //! there is no edit, and the finding's help has to do.
 
+mod inner;
 pub(super) mod piece;
 pub(super) mod tree;
 
@@ -91,18 +92,19 @@ fn may_edit(file: &SourceFile) -> bool {
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
-    let Some(written) = place.written else {
-        return in_dialect(
-            &Change::Number {
-                place: place.clone(),
-                value,
-            },
-            sources,
-        );
+    // What a module that is not here sets stands nowhere: its place is the head of the call.
+    let Some(written) = place.written.filter(|written| *written != place.header) else {
+        let written = None;
+        let place = Place {
+            written,
+            ..place.clone()
+        };
+        return in_dialect(&Change::Number { place, value }, sources);
     };
     let last = place.origins.last().copied().unwrap_or(written);
     let text = sources.text(last);
-    let digits = literal(&text, place.value?)?;
+    let value_there = place.value?;
+    let digits = literal(&text, value_there).or_else(|| inner::number_of(&text, &place.name, value_there))?;
     // What leads there has to pass the number on as it is, and to nothing else.
     let through = std::iter::once(written).chain(place.origins.iter().copied());
     let through: Vec<Span> = through.take_while(|span| *span != last).collect();
@@ -152,17 +154,23 @@ fn literal(text: &str, value: i64) -> Option<Range<usize>> {
 /// A whole number in quotes, at the end of what `span` covers, without them.
 fn unquoted(span: Span, sources: &Sources) -> Option<Edit> {
     let text = sources.text(span);
+    let (whole, digits) = quoted(&text).or_else(|| inner::quoted_number(&text))?;
+    let start = span.start as usize;
+    Some(Edit {
+        span: Span::new(span.file, start + whole.start..start + whole.end),
+        text: text.get(digits)?.to_owned(),
+    })
+}
+
+/// Where a whole number in quotes at the end of `text` stands, with them and without.
+fn quoted(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     let trimmed = text.trim_end();
     let quote = ["\\\"", "\"", "'"].into_iter().find(|quote| trimmed.ends_with(quote))?;
     let inner = trimmed.strip_suffix(quote)?;
     let open = inner.rfind(quote)?;
-    let digits = inner.get(open + quote.len()..)?;
-    digits.parse::<i64>().ok()?;
-    let start = span.start as usize;
-    Some(Edit {
-        span: Span::new(span.file, start + open..start + trimmed.len()),
-        text: digits.to_owned(),
-    })
+    let digits = open + quote.len()..inner.len();
+    inner.get(digits.clone())?.parse::<i64>().ok()?;
+    Some((open..trimmed.len(), digits))
 }
 
 #[cfg(test)]

@@ -1,0 +1,142 @@
+//! The unit of one file, by its name and by what it begins with.
+
+use super::Input;
+use super::content::{self, Kind};
+use super::names::{
+    SAMCONFIG, TERRAGRUNT, holds_terraform, is_state, is_terraform, is_variables, may_be_template, name_of,
+};
+use std::io::Read;
+use std::path::Path;
+
+/// What tells where a CDK app was synthesised to.
+pub(super) const MANIFEST: &str = "manifest.json";
+
+/// CloudFormation takes 1 MB; what is far larger is read only when it is named.
+pub(super) const LARGEST_TEMPLATE: u64 = 16 << 20;
+
+/// What is said of a file that is nothing that can be checked.
+pub(super) const NO_UNIT: &str = "is no unit: looked for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a \
+    plan or state, a state file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` \
+    type) and a `serverless.yml` (`service`, `provider` or `functions`)";
+
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        format!("`{}`: no such file or directory", path.display())
+    } else {
+        format!("`{}`: {error}", path.display())
+    }
+}
+
+/// Whether a CDK app was synthesised to `directory`. A manifest in a `cdk.out` is one whatever it holds, so that
+/// what is wrong with it is told.
+pub(super) fn is_assembly(directory: &Path) -> bool {
+    let manifest = directory.join(MANIFEST);
+    let readable = std::fs::metadata(&manifest).is_ok_and(|file| file.is_file() && file.len() <= LARGEST_TEMPLATE);
+    readable
+        && (name_of(directory) == "cdk.out"
+            || std::fs::read(&manifest).is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly)))
+}
+
+/// The units that a changed file belongs to.
+pub(super) fn touched_file(file: &Path, repository: Option<&Path>) -> Vec<Input> {
+    let name = name_of(file);
+    if is_variables(name) {
+        // Variables of environments commonly lie below the module they are for.
+        let above = file
+            .ancestors()
+            .skip(1)
+            .take_while(|above| repository.is_none_or(|root| above.starts_with(root)));
+        let module = above.into_iter().find(|above| holds_terraform(above));
+        return module
+            .map(|module| Input::TerraformModule(module.to_owned()))
+            .into_iter()
+            .collect();
+    }
+    if is_terraform(name) {
+        let directory = file.parent().filter(|directory| holds_terraform(directory));
+        return directory
+            .map(|directory| Input::TerraformModule(directory.to_owned()))
+            .into_iter()
+            .collect();
+    }
+    if SAMCONFIG.contains(&name) {
+        return file.parent().map_or_else(Vec::new, templates_in);
+    }
+    if !file.is_file() || !(may_be_template(name) || name == TERRAGRUNT) {
+        return Vec::new();
+    }
+    // Generated plans and clouds are judged where they are named.
+    let input = named_file(file, file).ok();
+    input
+        .into_iter()
+        .filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
+        .collect()
+}
+
+/// The templates in `directory`, and not below it.
+pub(super) fn templates_in(directory: &Path) -> Vec<Input> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = entries
+        .map(|entry| entry.path())
+        .filter(|file| may_be_template(name_of(file)) && file.is_file());
+    let inputs = files.filter_map(|file| recognise(&file).ok().flatten());
+    inputs.filter(|input| matches!(input, Input::Template(_))).collect()
+}
+
+/// The unit of a file that was named.
+pub(super) fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
+    let name = name_of(file);
+    let directory = file.parent().filter(|_| is_terraform(name) || is_variables(name));
+    if let Some(directory) = directory {
+        if is_terraform(name) || holds_terraform(directory) {
+            return Ok(Input::TerraformModule(directory.to_owned()));
+        }
+        return Err(format!(
+            "`{}`: no Terraform file (`*.tf`, `*.tofu`) stands beside it",
+            shown.display()
+        ));
+    }
+    if let Some(("serverless", "ts" | "js" | "mjs" | "cjs")) = name.rsplit_once('.') {
+        return Err(format!(
+            "`{}` is code, which sqslint does not run; package the service and name the template in `.serverless`",
+            shown.display()
+        ));
+    }
+    if name == TERRAGRUNT {
+        return Ok(Input::Terragrunt(file.to_owned()));
+    }
+    if content::is_plan(&head(file).map_err(|error| unreadable(shown, &error))?) {
+        return Ok(Input::Plan(file.to_owned()));
+    }
+    let bytes = std::fs::read(file).map_err(|error| unreadable(shown, &error))?;
+    input_of(file, &bytes).ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))
+}
+
+pub(super) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
+    match content::kind(name_of(file), bytes)? {
+        Kind::Template => Some(Input::Template(file.to_owned())),
+        Kind::Serverless => Some(Input::ServerlessService(file.to_owned())),
+        Kind::Plan => Some(Input::Plan(file.to_owned())),
+        Kind::CloudAssembly => file.parent().map(|directory| Input::CdkApp(directory.to_owned())),
+    }
+}
+
+/// The first bytes of a file.
+pub(super) fn head(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let room = u64::try_from(content::HEAD).unwrap_or(u64::MAX);
+    std::fs::File::open(file)?.take(room).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+pub(super) fn recognise(file: &Path) -> Result<Option<Input>, String> {
+    let size = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?.len();
+    if size > LARGEST_TEMPLATE || is_state(name_of(file)) {
+        let head = head(file).map_err(|error| unreadable(file, &error))?;
+        let plan = content::is_plan(&head).then(|| Input::Plan(file.to_owned()));
+        return Ok(plan.or_else(|| input_of(file, &head)));
+    }
+    let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
+    // The templates of an assembly are found by themselves; its manifest leads to them where it is named.
+    Ok(input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_))))
+}

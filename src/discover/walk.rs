@@ -1,0 +1,146 @@
+//! Walks over directories, as git sees them and without what tools generate.
+
+use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
+use super::{Input, repository_root};
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Directories that are entered only when they are named: generated, downloaded, or not code.
+pub(super) const PASSED_OVER: [&str; 7] = [
+    ".git",
+    ".terraform",
+    ".terragrunt-cache",
+    ".aws-sam",
+    ".serverless",
+    "node_modules",
+    "cdk.out",
+];
+
+/// What the walks came upon. Sets, because the parallel walk has no order.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) inputs: BTreeSet<Input>,
+    /// YAML and JSON whose content decides, and how people see their paths.
+    pub(super) candidates: BTreeMap<PathBuf, String>,
+    pub(super) errors: Vec<String>,
+    pub(super) skipped: BTreeSet<String>,
+}
+
+pub(super) fn with(found: &Mutex<Found>, change: impl FnOnce(&mut Found)) {
+    change(&mut found.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// How directories are walked.
+pub(super) struct Walk {
+    pub(super) no_gitignore: bool,
+}
+
+impl Walk {
+    /// Walks a directory. Symbolic links to directories are not followed, so there are no loops.
+    pub(super) fn units(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
+        // A link may lead to another file of the tree, not out of it.
+        let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
+        let walker = self.builder(root, shown, found).build_parallel();
+        walker.run(|| {
+            Box::new(|result| {
+                match result {
+                    Ok(entry) => take(&entry, &bounds, |path| shown_below(shown, root, path), found),
+                    Err(error) => with(found, |found| found.errors.push(error.to_string())),
+                }
+                WalkState::Continue
+            })
+        });
+    }
+
+    pub(super) fn builder(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) -> WalkBuilder {
+        let (root_of_filter, shown_of_filter) = (root.to_owned(), shown.to_owned());
+        let noted = Arc::clone(found);
+        let mut builder = WalkBuilder::new(root);
+        builder
+            .hidden(false)
+            .ignore(false)
+            .parents(!self.no_gitignore)
+            .git_ignore(!self.no_gitignore)
+            .git_exclude(!self.no_gitignore)
+            .git_global(false)
+            .require_git(false)
+            .filter_entry(move |entry| {
+                // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
+                let is_inner = entry.depth() > 0 && entry.file_type().is_some_and(|kind| kind.is_dir());
+                let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
+                if pass && name_of(entry.path()) != ".git" {
+                    let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
+                    with(&noted, |found| {
+                        found.skipped.insert(path);
+                    });
+                }
+                !pass
+            });
+        builder
+    }
+}
+
+/// The files below `root` that are called one of `names`.
+pub(crate) fn files_named(root: &Path, names: &[&str], no_gitignore: bool) -> Vec<PathBuf> {
+    let walker = Walk { no_gitignore }.builder(root, root, &Arc::default()).build();
+    let paths = walker.flatten().map(DirEntry::into_path);
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| names.contains(&name_of(path)) && path.is_file())
+        .collect();
+    files.sort();
+    files
+}
+
+/// Whether a walk from the root of the repository would not come to it.
+pub(super) fn is_passed_over(path: &Path, repository: Option<&Path>) -> bool {
+    let below = repository.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+    let mut names = below.components().filter_map(|part| part.as_os_str().to_str());
+    names.any(|name| PASSED_OVER.contains(&name))
+}
+
+/// How people see `path` below `root`, which they see as `shown`.
+pub(super) fn shown_below(shown: &Path, root: &Path, path: &Path) -> String {
+    shown
+        .join(path.strip_prefix(root).unwrap_or(path))
+        .display()
+        .to_string()
+}
+
+pub(super) fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> String, found: &Mutex<Found>) {
+    let (path, name) = (entry.path(), name_of(entry.path()));
+    let terraform = is_terraform(name);
+    let terragrunt = name == TERRAGRUNT;
+    if !(terraform || terragrunt || may_be_template(name) || is_state(name)) {
+        return;
+    }
+    let kind = entry.file_type();
+    let linked = kind.is_some_and(|kind| kind.is_symlink());
+    if !linked && !kind.is_some_and(|kind| kind.is_file()) {
+        return;
+    }
+    if terraform || (terragrunt && !linked) {
+        if let Some(directory) = path.parent() {
+            let input = if terragrunt {
+                Input::Terragrunt(path.to_owned())
+            } else {
+                Input::TerraformModule(directory.to_owned())
+            };
+            with(found, |found| {
+                found.inputs.insert(input);
+            });
+        }
+        return;
+    }
+    let file = if linked {
+        std::fs::canonicalize(path).ok()
+    } else {
+        Some(path.to_owned())
+    };
+    if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && file.is_file())) {
+        with(found, |found| {
+            found.candidates.insert(file, shown(path));
+        });
+    }
+}
