@@ -8,7 +8,7 @@ use super::{Exit, Streams, rules};
 use clap::Args;
 use sqslint::Options;
 use sqslint::explain::{Asked, explain};
-use sqslint::report::printable;
+use sqslint::report::{printable, printable_error};
 use std::io;
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
         },
     );
     for error in &explained.outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
+        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     if !explained.outcome.errors.is_empty() {
         return Ok(Exit::Failed);

@@ -92,14 +92,14 @@ fn may_edit(file: &SourceFile) -> bool {
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
-    let Some(written) = place.written else {
-        return in_dialect(
-            &Change::Number {
-                place: place.clone(),
-                value,
-            },
-            sources,
-        );
+    // What a module that is not here sets stands nowhere: its place is the head of the call.
+    let Some(written) = place.written.filter(|written| *written != place.header) else {
+        let written = None;
+        let place = Place {
+            written,
+            ..place.clone()
+        };
+        return in_dialect(&Change::Number { place, value }, sources);
     };
     let last = place.origins.last().copied().unwrap_or(written);
     let text = sources.text(last);

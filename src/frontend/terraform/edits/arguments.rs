@@ -3,6 +3,8 @@
 //! It aligns the `=` of arguments on consecutive lines. A new argument joins such a group where its name fits in,
 //! and stands apart where it would move the others.
 
+use super::super::module::Source;
+use super::super::registry;
 use super::super::syntax::{Attribute, Block, Kind};
 use super::alignment::{self, groups, is_loose};
 use super::document::{Argument, Document, Found, is_overridden};
@@ -10,6 +12,7 @@ use crate::diagnostic::{Edit, Place};
 use crate::source::{Sources, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::path::Path;
 
 /// The arguments that may be added, by the type of the resource.
 const NUMBERS: [(&str, &[&str]); 3] = [
@@ -33,8 +36,13 @@ const NUMBERS: [(&str, &[&str]); 3] = [
 
 /// The edit that writes the argument at `place`, where there is none.
 pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &Sources) -> Option<Edit> {
-    let found = document.resource(place.header)?;
-    if !takes(found.block, &place.name) || is_overridden(document.id, found.block, sources) {
+    let found = document.block(place.header)?;
+    let is_known = match &*found.block.kind {
+        "resource" => takes(found.block, &place.name),
+        "module" => is_handed_on(found.block, &place.name),
+        _ => false,
+    };
+    if !is_known || is_overridden(document.id, found.block, sources) {
         return None;
     }
     add(document, &found, &place.name, &value.to_string())
@@ -44,6 +52,20 @@ pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &S
 pub(super) fn takes(block: &Block, name: &str) -> bool {
     let kind = block.labels.first().map_or("", |kind| kind);
     NUMBERS.iter().any(|(of, names)| *of == kind && names.contains(&name))
+}
+
+/// Whether the module behind a call is one that is known by a description, and gives a resource what it takes by
+/// this name.
+fn is_handed_on(call: &Block, name: &str) -> bool {
+    let source = call.body.attributes.iter().find(|argument| &*argument.name == "source");
+    let Some(Kind::Text(source)) = source.map(|source| &source.value.kind) else {
+        return false;
+    };
+    let Source::Described(module) = registry::remote(call, source, Path::new("")) else {
+        return false;
+    };
+    let described = module.described.as_ref();
+    described.is_some_and(|described| described.spelling.values().any(|spelled| &**spelled == name))
 }
 
 /// Whether a value is written out: what is computed may be another elsewhere.

@@ -102,12 +102,16 @@ impl Document {
 
     /// The resource with this header.
     pub(super) fn resource(&self, header: Span) -> Option<Found<'_>> {
-        let mut blocks = self.body.blocks.iter();
-        let block = blocks.find(|block| block.header == header && &*block.kind == "resource")?;
-        self.found(block)
+        self.block(header).filter(|found| &*found.block.kind == "resource")
     }
 
-    pub(super) fn found<'d>(&'d self, block: &'d Block) -> Option<Found<'d>> {
+    /// The top-level block with this header.
+    pub(super) fn block(&self, header: Span) -> Option<Found<'_>> {
+        let mut blocks = self.body.blocks.iter();
+        self.found(blocks.find(|block| block.header == header)?)
+    }
+
+    fn found<'d>(&'d self, block: &'d Block) -> Option<Found<'d>> {
         let after = self.text().get(block.header.end as usize..)?;
         let open = after.trim_start_matches([' ', '\t']);
         let start = self.text().len() - open.strip_prefix('{')?.len();

@@ -160,3 +160,29 @@ fn another_number_moves_the_comments_beside_it() {
         assert_eq!(after_change, Some(text(after)));
     }
 }
+
+#[test]
+fn a_module_that_is_not_here_is_handed_the_number() {
+    let call = |source: &str| {
+        format!("module \"m\" {{\n  source  = \"{source}\"\n  version = \"4.2.1\"\n\n  name = \"a\"\n}}\n")
+    };
+    let with = |text: &str, name: &str| {
+        let module = Module::one(text);
+        let header = module.span("module \"m\"");
+        // The module sets something else, at no place of its own.
+        let place = Place {
+            written: Some(header),
+            origins: vec![header],
+            value: Some(30),
+            ..absent(header, name)
+        };
+        module.after(&Change::Number { place, value: 360 })
+    };
+    let known = call("terraform-aws-modules/sqs/aws");
+    assert_eq!(
+        with(&known, "visibility_timeout_seconds"),
+        Some(known.replace("\n}", "\n\n  visibility_timeout_seconds = 360\n}"))
+    );
+    assert_eq!(with(&known, "visibility_timeout"), None);
+    assert_eq!(with(&call("./m"), "visibility_timeout_seconds"), None);
+}
