@@ -11,7 +11,7 @@ use crate::run::{self, Place};
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use apply::Texts;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 pub(crate) use write::replace;
 
@@ -94,6 +94,15 @@ type Key = (String, String);
 
 fn key(found: &Diagnostic) -> Key {
     (found.fingerprint(), found.headline.clone())
+}
+
+/// How many findings have each key.
+fn counted(outcome: &Outcome) -> FxHashMap<Key, usize> {
+    let mut counts = FxHashMap::default();
+    for found in &outcome.findings {
+        *counts.entry(key(found)).or_insert(0) += 1;
+    }
+    counts
 }
 
 /// A fix to try, and the finding that it is for.
@@ -205,8 +214,14 @@ impl Rounds {
     }
 
     fn failure(&self, chosen: &[Chosen], before: &Outcome, after: &Outcome) -> Option<Failure> {
-        let there: FxHashSet<Key> = after.findings.iter().map(key).collect();
-        if chosen.iter().any(|one| there.contains(&one.key)) {
+        // Two suppressions of one file may be told of in the same words.
+        let (had, has) = (counted(before), counted(after));
+        let count = |all: &FxHashMap<Key, usize>, key: &Key| all.get(key).copied().unwrap_or(0);
+        let is_left = |one: &Chosen| {
+            let fixed = chosen.iter().filter(|other| other.key == one.key).count();
+            count(&has, &one.key) + fixed > count(&had, &one.key)
+        };
+        if chosen.iter().any(is_left) {
             return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
         }
         let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();

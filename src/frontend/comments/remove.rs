@@ -180,11 +180,11 @@ fn without(editor: &Editor<'_>, path: &[Step<'_>]) -> Option<Edit> {
     match *last {
         Step::Entry(mapping, entry) => editor.remove(mapping, entry),
         Step::Item(item) => {
-            let list = above.last()?.node();
-            if list.items()?.len() == 1 {
+            let around = above.last()?.node();
+            if around.items()?.len() == 1 {
                 return without(editor, above);
             }
-            editor.remove_item(list, item.span)
+            editor.remove_item(around, item.span)
         }
     }
 }
@@ -207,11 +207,11 @@ fn from_metadata(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> O
         // What would be left empty goes too.
         Step::Entry(..) => editor.remove_along(&path),
         Step::Item(item) => {
-            let list = above.last()?.node();
-            if list.items()?.len() == 1 {
+            let around = above.last()?.node();
+            if around.items()?.len() == 1 {
                 return editor.remove_along(above);
             }
-            editor.remove_item(list, item.span)
+            editor.remove_item(around, item.span)
         }
     }
 }

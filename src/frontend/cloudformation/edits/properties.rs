@@ -29,6 +29,9 @@ const NUMBERS: [(&str, &[&str]); 5] = [
     ("AWS::Serverless::Function", &["Timeout"]),
 ];
 
+/// Settings of an `sqs` event that may be put in.
+const SETTINGS: [&str; 2] = ["batchSize", "maximumBatchingWindow"];
+
 /// Properties that name a queue: numbers follow them.
 const NAMES: [&str; 4] = ["QueueName", "FifoQueue", "Queue", "EventSourceArn"];
 
@@ -90,13 +93,11 @@ impl Page<'_> {
 
     /// Puts a setting into an `sqs` event of a Serverless function.
     fn setting(&self, event: &Entry, name: &str, value: &Piece) -> Option<Edit> {
-        let key = match name {
-            "BatchSize" => "batchSize",
-            "MaximumBatchingWindowInSeconds" => "maximumBatchingWindow",
-            _ => return None,
-        };
+        let key = SETTINGS.into_iter().find(|key| *key == name)?;
         event.value.get("arn")?;
-        self.editor.insert(&event.value, Some("arn"), key, value)
+        let near = written(&event.value).filter(|entry| SETTINGS.contains(&&*entry.key));
+        let near = near.last().map_or("arn", |entry| &*entry.key);
+        self.editor.insert(&event.value, Some(near), key, value)
     }
 
     /// Takes the property out that is written at `span`.

@@ -37,6 +37,7 @@ impl Page<'_> {
         match &*function.key {
             "Ref" if self.is_queue(function.value.as_str()?) => self.attribute_for_reference(node, function),
             "Fn::GetAtt" => self.another_attribute(&function.value),
+            "Fn::Sub" => self.attribute_in_text(&function.value),
             _ => None,
         }
     }
@@ -73,6 +74,18 @@ impl Page<'_> {
             replace(reference.key_span, quote("Fn::GetAtt", reference.key_span)),
             replace(value, list),
         ])
+    }
+
+    /// `${Q.Arn}` for `${Q}`, where nothing else is in the text.
+    fn attribute_in_text(&self, argument: &Node) -> Option<Vec<Edit>> {
+        let id = argument.as_str()?.strip_prefix("${")?.strip_suffix('}')?;
+        let written = self
+            .editor
+            .text
+            .get(argument.span.range())
+            .filter(|_| self.is_queue(id))?;
+        let at = argument.span.start as usize + written.find(&format!("${{{id}}}"))? + 2 + id.len();
+        Some(vec![Edit::insertion(argument.span, at, ".Arn".to_owned())])
     }
 
     /// `Arn` in place of another attribute of a queue.

@@ -195,15 +195,12 @@ impl Page<'_> {
             }
             Some(_) => return None,
         };
-        let is_topic = match resources.get(reference) {
-            Some(resource) => {
-                let kind = resource.get("Type").and_then(Node::as_str);
-                kind == Some("AWS::SNS::Topic") && resource.get("Condition").is_none()
-            }
-            None => {
-                let spoken = text.to_ascii_lowercase();
-                TOPICS.iter().any(|word| spoken.contains(word))
-            }
+        let is_topic = if let Some(resource) = resources.get(reference) {
+            let kind = resource.get("Type").and_then(Node::as_str);
+            kind == Some("AWS::SNS::Topic") && resource.get("Condition").is_none()
+        } else {
+            let spoken = text.to_ascii_lowercase();
+            TOPICS.iter().any(|word| spoken.contains(word))
         };
         let is_plain = is_topic && !text.contains(['\n', '*', '&']);
         is_plain.then(|| Piece::Verbatim(text.to_owned()))

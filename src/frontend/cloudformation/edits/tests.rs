@@ -99,9 +99,17 @@ fn a_number_goes_into_the_properties_of_its_resource() {
 #[test]
 fn a_number_goes_into_an_event() {
     let key = ["\"Work\"", "Work", "sqs"];
-    check_cases(include_str!("tests/events.txt"), |sources, text| Change::Number {
-        place: absent(first_of(sources, text, &key), "MaximumBatchingWindowInSeconds"),
-        value: 5,
+    check_cases(include_str!("tests/events.txt"), |sources, text| {
+        let is_service = text.contains("functions:");
+        let name = if is_service {
+            "maximumBatchingWindow"
+        } else {
+            "MaximumBatchingWindowInSeconds"
+        };
+        Change::Number {
+            place: absent(first_of(sources, text, &key), name),
+            value: 5,
+        }
     });
 }
 
