@@ -14,6 +14,7 @@ use crate::graph::Graph;
 use crate::source::{Position, SourceFile, Span};
 use crate::{Options, Outcome, check, frontend};
 use place::{Place, Seen};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -98,6 +99,16 @@ impl Explained {
     /// How many environments there are, or one world.
     pub fn environments(&self) -> usize {
         self.outcome.elsewhere.len() + 1
+    }
+
+    /// What is not read of the units.
+    pub fn notes(&self) -> Vec<&str> {
+        let notes = self
+            .graphs()
+            .flat_map(|(_, graph)| graph.units())
+            .flat_map(|unit| &unit.notes);
+        let notes: BTreeSet<&str> = notes.map(String::as_str).collect();
+        notes.into_iter().collect()
     }
 
     /// Where `span` begins, and the file in which, if that is another than the one asked about.

@@ -118,6 +118,20 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// An error as one may print it: on one line, with the lines of a file below that it quotes (`3 | text`, ` | ^^^^`).
+pub fn printable_error(text: &str) -> String {
+    let is_quoted = |line: &str| {
+        let behind = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        behind.trim_start().starts_with('|')
+    };
+    let mut lines = text.split('\n');
+    let first = printable(lines.next().unwrap_or_default());
+    lines.fold(first, |shown, line| {
+        let gap = if is_quoted(line) { '\n' } else { ' ' };
+        format!("{shown}{gap}{}", printable(line))
+    })
+}
+
 /// Control characters, line separators and bidirectional controls.
 fn is_deceptive(character: char) -> bool {
     character.is_control()

@@ -161,6 +161,11 @@ pub(crate) fn find(
     outcome: &mut Outcome,
 ) -> Result<Found, String> {
     let repository = place.repository.as_deref();
+    // What is wrong with it is said even where there is nothing that it could hold for.
+    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
+    for path in named.chain([place.working_directory.clone()]) {
+        configs.of(&path).map_err(|error| error.to_string())?;
+    }
     let mut touched = touched.to_vec();
     let mut inputs = Vec::new();
     for (path, text) in &options.overlays {

@@ -157,6 +157,7 @@ fn archives_have_the_name_that_binstall_looks_for() {
         "completions/_sqslint\"",
         "sqslint.1",
         "sqslint.schema.json",
+        "tests/schemas/report.json",
         "LICENSE-*",
         "SHA256SUMS",
         "maturin build",

@@ -7,7 +7,7 @@ use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use sqslint::diagnostic::Silencer;
 use sqslint::history::{Action, Choice, Written, write};
-use sqslint::report::printable;
+use sqslint::report::{printable, printable_error};
 use sqslint::{Options, Outcome};
 use std::io;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
         writeln!(streams.out, "{}", printable(&told(one)))?;
     }
     for error in &outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
+        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     if !outcome.errors.is_empty() {
         return Ok(Exit::Failed);

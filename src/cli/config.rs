@@ -3,7 +3,7 @@
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
-use sqslint::report::printable;
+use sqslint::report::{printable, printable_error};
 use sqslint::rules::{RULES, Value};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ fn with_config(
     match configs.of(&absolute) {
         Ok(config) => print(&config, streams).map(|()| Exit::Clean),
         Err(error) => {
-            writeln!(streams.err, "sqslint: {error}")?;
+            writeln!(streams.err, "sqslint: {}", printable_error(&error.to_string()))?;
             Ok(Exit::Failed)
         }
     }

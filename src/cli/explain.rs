@@ -8,14 +8,14 @@ use super::{Exit, Streams, rules};
 use clap::Args;
 use sqslint::Options;
 use sqslint::explain::{Asked, explain};
-use sqslint::report::printable;
+use sqslint::report::{printable, printable_error};
 use std::io;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
-    /// A rule, as in `error[rule-id]`, or a place, as in `queues.tf:12`
-    #[arg(value_name = "RULE|FILE:LINE[:COLUMN]")]
+    /// A rule, as in `error[rule-id]`, or a place, as in `queues.tf:12` or `queues.tf:12:3`
+    #[arg(value_name = "RULE|FILE:LINE")]
     subject: String,
     /// For a place: what else to read [default: the file's own unit]
     paths: Vec<PathBuf>,
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
         },
     );
     for error in &explained.outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
+        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     if !explained.outcome.errors.is_empty() {
         return Ok(Exit::Failed);

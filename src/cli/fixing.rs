@@ -5,7 +5,7 @@ use super::{CheckArgs, Exit, Streams};
 use anstream::ColorChoice;
 use clap::Args;
 use sqslint::diagnostic::Safety;
-use sqslint::report::{counted, printable};
+use sqslint::report::{counted, printable, printable_error};
 use sqslint::{Fixed, Options, Outcome};
 use std::io::{self, IsTerminal};
 
@@ -79,7 +79,7 @@ fn diff(fixed: &Fixed, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::
     streams.out.flush()?;
     tell(fixed, "would fix", streams)?;
     for error in fixed.outcome.errors.iter().chain(&fixed.broken) {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
+        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     Ok(if !fixed.outcome.errors.is_empty() || !fixed.broken.is_empty() {
         Exit::Failed

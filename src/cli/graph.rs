@@ -6,7 +6,7 @@ use sqslint::Options;
 use sqslint::diagnostic::Diagnostic;
 use sqslint::graph::topology::{self, Topology};
 use sqslint::graph::{Graph, drawing, json, svg, text};
-use sqslint::report::printable;
+use sqslint::report::{printable, printable_error};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
         }
     }
     for error in &outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
+        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     let unread = outcome.findings.iter().filter(|found| found.rule == "parse-error");
     for found in unread {

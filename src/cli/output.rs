@@ -7,7 +7,7 @@ use sqslint::graph::topology::Topology as Unit;
 use sqslint::graph::{Graph, drawing, svg};
 use sqslint::report::{
     Report, Topology, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown,
-    printable, rdjson, sarif, statistics, summary,
+    printable, printable_error, rdjson, sarif, statistics, summary,
 };
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, Write};
@@ -131,7 +131,7 @@ pub(super) fn write(
     }
     streams.out.flush()?;
     for error in report.errors {
-        writeln!(streams.err, "sqslint: {}", printable(error))?;
+        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     let mut failures: Vec<String> = Vec::new();
     for to in &asked.reports {

@@ -4,9 +4,10 @@ use super::retries_outlast_retention::Retries;
 use super::{Category, Findings, Read, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{DELAY, MAX_RECEIVE_COUNT, RETENTION, VISIBILITY_TIMEOUT};
-use crate::graph::{Condition, Graph, Queue};
+use crate::graph::{Condition, Graph, Link, Queue};
 use crate::rules::Known;
 use crate::rules::shared::operands::Operand;
+use crate::source::Span;
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-retention-too-short",
@@ -24,6 +25,8 @@ pub(super) static RULE: Rule = Rule {
 struct Pair<'g> {
     source: &'g Queue,
     dlq: &'g Queue,
+    /// Where the one names the other.
+    target: Span,
     source_retention: Operand<'g>,
     retention: Operand<'g>,
     world: Condition,
@@ -51,7 +54,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             };
             let world = target.world.and(&dlq.resource.when);
             for world in standard_worlds(findings, source, &world) {
-                all.extend(pairs(findings, source, dlq, &world));
+                all.extend(pairs(findings, source, dlq, &target, &world));
             }
         }
     }
@@ -59,45 +62,52 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     all.sort_by_key(|pair| std::cmp::Reverse((pair.severity(), pair.source_retention.value)));
     for pair in all {
         let diagnostic = too_short(findings, &pair);
+        findings.found(&pair.world, &pair.dlq.resource, &[&pair.target]);
         findings.report(&pair.world, &pair.dlq.resource, diagnostic);
     }
 }
 
 /// On FIFO queues the age starts anew with the move.
 fn standard_worlds(findings: &mut Findings<'_>, source: &Queue, world: &Condition) -> Vec<Condition> {
-    let known = findings.known(world, &source.resource, &source.fifo);
-    known
-        .into_iter()
-        .filter(|fifo| !fifo.value)
-        .map(|fifo| fifo.world)
-        .collect()
+    let mut worlds = Vec::new();
+    for fifo in findings.known(world, &source.resource, &source.fifo) {
+        if *fifo.value {
+            findings.holds(&fifo.world, &source.resource, &[&fifo], || {
+                "FIFO: the age of a message starts anew with the move".to_owned()
+            });
+        } else {
+            worlds.push(fifo.world);
+        }
+    }
+    worlds
 }
 
-fn pairs<'g>(findings: &mut Findings<'_>, source: &'g Queue, dlq: &'g Queue, world: &Condition) -> Vec<Pair<'g>> {
+fn pairs<'g>(
+    findings: &mut Findings<'_>,
+    source: &'g Queue,
+    dlq: &'g Queue,
+    target: &Known<'_, Link>,
+    world: &Condition,
+) -> Vec<Pair<'g>> {
     let mut all = Vec::new();
     for source_retention in findings.retention(world, source) {
         for retention in findings.retention(&source_retention.world, dlq) {
+            let (source_kept, kept) = (source_retention.value, retention.value);
+            let longest = *RETENTION.end();
             // Nothing can be longer than the longest.
-            if retention.value > source_retention.value || retention.value == *RETENTION.end() {
-                let (kept, source_kept) = (retention.value, source_retention.value);
-                let sign = if source_kept < kept { "<" } else { "≤" };
-                let read: [&dyn Read; 2] = [&source_retention, &retention];
+            if source_kept < kept || kept == longest {
+                let read: [&dyn Read; 3] = [&source_retention, &retention, target];
                 findings.holds(&retention.world, &dlq.resource, &read, || {
-                    let longest = if source_kept < kept {
-                        ""
-                    } else {
-                        ", the longest there is"
-                    };
-                    format!(
-                        "{source_kept} s of {} {sign} {kept} s{longest}",
-                        source.resource.shown()
-                    )
+                    let sign = if source_kept < kept { "<" } else { "=" };
+                    let most = if kept == longest { ", the longest there is" } else { "" };
+                    format!("{source_kept} s of {} {sign} {kept} s{most}", source.resource.shown())
                 });
                 continue;
             }
             let pair = |world: Condition, lost| Pair {
                 source,
                 dlq,
+                target: target.span(),
                 source_retention: source_retention.clone(),
                 retention: retention.clone(),
                 world,

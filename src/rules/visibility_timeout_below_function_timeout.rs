@@ -86,6 +86,7 @@ pub(super) fn shortfalls<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queu
 
 /// Every mapping on `queue` with what its function and the queue allow.
 fn pairs<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortfall<'g>> {
+    findings.about_to_judge(&queue.visibility_timeout);
     let mut all = Vec::new();
     for poll in findings.polls(graph, &queue.resource.when, queue) {
         for run_time in findings.run_times(graph, &poll) {

@@ -84,6 +84,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn shortages<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortage<'g>> {
+    findings.about_to_judge(&queue.visibility_timeout);
     let advice = findings.advice(&queue.resource);
     let mut all = Vec::new();
     for poll in findings.polls(graph, &queue.resource.when, queue) {

@@ -81,6 +81,9 @@ impl Page<'_> {
         if !nearest.is_empty() {
             self.write(0, &format!("the nearest: {}", nearest.join(", ")));
         }
+        for note in self.explained.notes() {
+            self.write(0, &format!("note: {note}"));
+        }
     }
 
     fn resource(&mut self, told: &Told, has_units: bool) {

@@ -3,7 +3,7 @@
 //! Ordinary runs keep none of it and build no text. It decides nothing: rules compare and say how that came out.
 
 use crate::diagnostic::Subject;
-use crate::graph::{Case, Condition, Resource};
+use crate::graph::{Attribute, Case, Condition, Resource};
 use crate::rules::{Findings, Known, Rule, when};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -74,6 +74,12 @@ impl<T> Read for Case<T> {
     }
 }
 
+impl<T> Read for Attribute<T> {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        self.cases.iter().for_each(|case| case.places(all));
+    }
+}
+
 impl<T> Read for Known<'_, T> {
     fn places(&self, all: &mut BTreeSet<Span>) {
         self.case.places(all);
@@ -86,6 +92,8 @@ pub(crate) struct Trace {
     all: Vec<(Judgement, Condition)>,
     /// Where in `all` the judgement is that says the same elsewhere.
     said: FxHashMap<(Subject, Verdict), usize>,
+    /// What the rule is about to judge.
+    ahead: BTreeSet<Span>,
 }
 
 impl Trace {
@@ -135,6 +143,14 @@ impl Findings<'_> {
         }
     }
 
+    /// Says that it is `attribute` that the rule is about to judge: what turns out to be unresolved keeps it from that.
+    pub fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
+        if let Some(trace) = &mut self.trace {
+            trace.ahead.clear();
+            attribute.places(&mut trace.ahead);
+        }
+    }
+
     /// Keeps a verdict, in a traced run.
     pub(crate) fn judged(&mut self, world: &Condition, resource: &Resource, read: &[&dyn Read], verdict: Verdict) {
         let is_open = matches!(verdict, Verdict::NotEvaluated { .. });
@@ -145,7 +161,7 @@ impl Findings<'_> {
         for value in read {
             value.places(&mut places);
         }
-        let judgement = Judgement {
+        let mut judgement = Judgement {
             rule: self.rule.id,
             subject: self.subject(resource, ""),
             shown: resource.shown(),
@@ -154,8 +170,10 @@ impl Findings<'_> {
             read: places,
             environments: Vec::new(),
         };
-        if let Some(trace) = &mut self.trace {
-            trace.keep(judgement, world, resource);
+        let Some(trace) = &mut self.trace else { return };
+        if is_open {
+            judgement.read.extend(&trace.ahead);
         }
+        trace.keep(judgement, world, resource);
     }
 }
