@@ -168,7 +168,13 @@ impl Source<'_> {
         if matches!(value.kind, Kind::Null) {
             return Some(Vec::new());
         }
-        let content = self.content(value, &text, module)?;
+        let mut content = self.content(value, &text, module)?;
+        let inner = content.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let is_whole = matches!(value.kind, Kind::Traversal(..) | Kind::Call { .. });
+        // The name of a FIFO queue ends so, whoever gives it.
+        if let Some(inner) = inner.filter(|_| fifo && is_whole && argument == "name") {
+            content = format!("${{trimsuffix({}, \".fifo\")}}.fifo", inner.trim());
+        }
         let is_literal = matches!(value.kind, Kind::Text(_));
         let name = if argument == "name" {
             naming::name(&content, ending, is_literal, fifo)?
