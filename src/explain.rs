@@ -8,7 +8,7 @@ mod place;
 mod told;
 
 pub use conclusions::{Concluded, Conclusion};
-pub use told::{Line, Told};
+pub use told::{Line, MOST, Told};
 
 use crate::graph::Graph;
 use crate::source::{Position, SourceFile, Span};

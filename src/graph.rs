@@ -36,6 +36,26 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seconds(pub i64);
 
+impl Seconds {
+    /// In days or hours, where that makes a whole number: `4 days`.
+    pub fn in_words(self) -> Option<String> {
+        let (count, unit) = match self.0 {
+            seconds @ 86_400.. if seconds % 86_400 == 0 => (seconds / 86_400, "day"),
+            seconds @ 3_600.. if seconds % 3_600 == 0 => (seconds / 3_600, "hour"),
+            _ => return None,
+        };
+        Some(format!("{count} {unit}{}", if count == 1 { "" } else { "s" }))
+    }
+
+    /// With its words, where there are any: `345600 s (4 days)`.
+    pub fn spoken(self) -> String {
+        match self.in_words() {
+            Some(words) => format!("{self} ({words})"),
+            None => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s", self.0)

@@ -7,6 +7,9 @@ use crate::graph::{Graph, Resource};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
+/// So many resources of one place are told of with who links to them.
+pub const MOST: usize = 10;
+
 /// What is told of one resource.
 #[derive(Debug)]
 pub struct Told {
@@ -45,12 +48,12 @@ pub(super) fn tell(graphs: &[(Option<&str>, &Graph)], place: &Place) -> Vec<Told
     let mut known: FxHashMap<(String, String), usize> = FxHashMap::default();
     for (environment, graph) in graphs {
         for (resource, mut lines, is_written_here) in lines(graph, place) {
-            // Of what only comes from here the values are enough.
-            if is_written_here {
-                lines.extend(links(graph, resource));
-            }
             let key = (graph.unit(resource.unit).key().to_owned(), resource.address.to_string());
             let at = *known.entry(key).or_insert(all.len());
+            // Of what only comes from here the values are enough, and of many alike the first tell it.
+            if is_written_here && at < MOST {
+                lines.extend(links(graph, resource));
+            }
             if at == all.len() {
                 all.push(told(graph, resource));
             }

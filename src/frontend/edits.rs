@@ -92,8 +92,10 @@ fn may_edit(file: &SourceFile) -> bool {
 }
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
-    // What a module that is not here sets stands nowhere: its place is the head of the call.
-    let Some(written) = place.written.filter(|written| *written != place.header) else {
+    // What a Terraform module that is not here sets stands nowhere: its place is the head of the call.
+    let is_hcl = Syntax::of(sources.file(place.header.file).name()) == Some(Syntax::Hcl);
+    let is_elsewhere = |written: &Span| is_hcl && *written == place.header;
+    let Some(written) = place.written.filter(|written| !is_elsewhere(written)) else {
         let written = None;
         let place = Place {
             written,

@@ -4,7 +4,7 @@ use super::retries_outlast_retention::Retries;
 use super::{Category, Findings, Read, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{DELAY, MAX_RECEIVE_COUNT, RETENTION, VISIBILITY_TIMEOUT};
-use crate::graph::{Condition, Graph, Link, Queue};
+use crate::graph::{Condition, Graph, Link, Queue, Seconds};
 use crate::rules::Known;
 use crate::rules::shared::operands::Operand;
 use crate::source::Span;
@@ -171,17 +171,18 @@ fn operands<'g, T>(
 fn too_short(findings: &Findings<'_>, pair: &Pair<'_>) -> Diagnostic {
     let (dlq, source) = (pair.dlq.resource.shown(), pair.source.resource.shown());
     let (kept, source_kept) = (pair.retention.value, pair.source_retention.value);
+    let (keeps, source_keeps) = (Seconds(kept).spoken(), Seconds(source_kept).spoken());
     let headline = match &pair.lost {
         Some(retries) => format!(
-            "{dlq} keeps messages for {kept} s, but a message that fails in {source} is {} s old when it arrives: it is \
+            "{dlq} keeps messages for {keeps}, but a message that fails in {source} is {} s old when it arrives: it is \
              lost at once",
             retries.age()
         ),
         None if kept == source_kept => format!(
-            "{dlq} keeps messages for {kept} s, no longer than {source}, and a message keeps its age on the move"
+            "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its age on the move"
         ),
         None => format!(
-            "{dlq} keeps messages for {kept} s, less than the {source_kept} s of {source}, and a message keeps its age \
+            "{dlq} keeps messages for {keeps}, less than the {source_keeps} of {source}, and a message keeps its age \
              on the move"
         ),
     };
@@ -304,7 +305,7 @@ Resources:
         assert!(
             found[0]
                 .headline
-                .contains("less than the 259200 s of `aws_sqs_queue.long`")
+                .contains("less than the 259200 s (3 days) of `aws_sqs_queue.long`")
         );
         assert!(
             found[0]

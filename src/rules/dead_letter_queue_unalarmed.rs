@@ -79,7 +79,7 @@ fn unalarmed(graph: &Graph, findings: &Findings<'_>, severity: Severity, queue: 
     let shown = queue.resource.shown();
     let headline = format!("no alarm tells that messages lie in the dead-letter queue {shown}");
     let label = match queue.retention.known() {
-        Some(retention) => format!("what arrives here is deleted after {retention}, seen or not"),
+        Some(retention) => format!("what arrives here is deleted after {}, seen or not", retention.spoken()),
         None => "what arrives here is deleted when its retention ends, seen or not".to_owned(),
     };
     let mut diagnostic = findings.diagnostic(

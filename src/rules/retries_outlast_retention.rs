@@ -3,7 +3,7 @@
 use super::{Category, Findings, Read, Rule, Set, visibility_timeout_exceeds_retention, visibility_timeout_zero};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
-use crate::graph::{Graph, Queue};
+use crate::graph::{Graph, Queue, Seconds};
 use crate::rules::shared::operands::{Consumer, Operand};
 
 pub(super) static RULE: Rule = Rule {
@@ -113,9 +113,10 @@ fn expires(
         Severity::Warning
     };
     let headline = format!(
-        "{} keeps a message for {} s, but it takes {age} s of failing until it reaches the dead-letter queue",
+        "{} keeps a message for {}, but it takes {} of failing until it reaches the dead-letter queue",
         queue.resource.shown(),
-        retention.value
+        Seconds(retention.value).spoken(),
+        Seconds(age).spoken()
     );
     let deleted = format!("the message is deleted after {}", retention.seconds());
     let diagnostic = findings.diagnostic(

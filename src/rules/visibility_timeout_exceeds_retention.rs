@@ -3,7 +3,7 @@
 use super::{Category, Findings, Read, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::RETENTION_DEFAULT;
-use crate::graph::{Graph, Queue};
+use crate::graph::{Graph, Queue, Seconds};
 use crate::rules::shared::operands::{Consumer, Operand};
 
 pub(super) static RULE: Rule = Rule {
@@ -47,10 +47,10 @@ fn expires_first(
     retention: &Operand<'_>,
 ) -> Diagnostic {
     let headline = format!(
-        "{} keeps a message for {} s but hides it for {} s: one that fails once is lost without a retry",
+        "{} keeps a message for {} but hides it for {}: one that fails once is lost without a retry",
         queue.resource.shown(),
-        retention.value,
-        visibility.value
+        Seconds(retention.value).spoken(),
+        Seconds(visibility.value).spoken()
     );
     let diagnostic = findings.diagnostic(
         Severity::Error,

@@ -1,15 +1,16 @@
 //! A place in words: at most 80 columns wide, and nothing in it is told by colour or position alone.
 
 use sqslint::diagnostic::{Diagnostic, Silencer};
-use sqslint::explain::{Concluded, Conclusion, Explained, Line, Told};
+use sqslint::explain::{Concluded, Conclusion, Explained, Line, MOST, Told};
 use sqslint::report::printable;
 use sqslint::rules::{Judgement, Verdict};
 use sqslint::source::Span;
+use std::collections::BTreeMap;
 
 /// How wide a line may be.
 const WIDTH: usize = 80;
 /// So many resources, and conclusions of one rule, are told one by one.
-const MANY: usize = 10;
+const MANY: usize = MOST;
 
 /// Everything that is known of the place.
 pub(super) fn render(explained: &Explained, subject: &str) -> String {
@@ -140,66 +141,77 @@ impl Page<'_> {
     }
 
     fn concluded(&mut self, concluded: &Concluded<'_>, told: &[Told]) {
-        let rule = concluded.rule.id;
-        let mut last = String::new();
-        for conclusion in concluded.all.iter().take(MANY) {
-            let (head, body) = match conclusion {
-                Conclusion::Found(found) => (format!("{}[{rule}]", found.severity), self.found(found)),
-                Conclusion::Silenced(silenced) => {
-                    let mut body = self.found(&silenced.finding);
-                    let mut by = match &silenced.by {
-                        Silencer::Suppression(span) => format!("suppressed at {}", self.at(*span)),
-                        Silencer::Baseline(file) => {
-                            let sources = &self.explained.outcome.sources;
-                            format!("in the baseline {}", sources.shown_of(file))
-                        }
-                        Silencer::Since(name) => format!("not new since {name}"),
-                    };
-                    if let Some(reason) = &silenced.reason {
-                        by += &format!(": {reason}");
-                    }
-                    body.push(by);
-                    (format!("silenced {}[{rule}]", silenced.finding.severity), body)
-                }
-                Conclusion::Judged(judged) => self.judged(judged, told),
-            };
-            // Of several conclusions alike the rule is named once.
-            if head != last {
-                self.write(2, &head);
+        let mut all: Vec<Said> = Vec::new();
+        let mut known: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
+        for conclusion in &concluded.all {
+            let said = self.said(concluded.rule.id, conclusion, told);
+            // What is concluded alike of many instances is told once.
+            let at = *known.entry((said.head.clone(), said.body.clone())).or_insert(all.len());
+            match all.get_mut(at) {
+                Some(same) => same.whose.extend(said.whose),
+                None => all.push(said),
             }
-            for text in body {
-                self.write(4, &text);
-            }
-            last = head;
         }
-        if let Some(more) = concluded.all.len().checked_sub(MANY).filter(|more| *more > 0) {
+        let mut last = "";
+        for said in all.iter().take(MANY) {
+            // Of several conclusions of one kind the rule is named once.
+            if said.head != last {
+                self.write(2, &said.head);
+            }
+            last = &said.head;
+            let whose = whose(&said.whose);
+            for (at, text) in said.body.iter().enumerate() {
+                let whose = if at == 0 { &*whose } else { "" };
+                self.write(4, &format!("{whose}{text}"));
+            }
+        }
+        if let Some(more) = all.len().checked_sub(MANY).filter(|more| *more > 0) {
             self.write(4, &format!("and {more} more"));
         }
     }
 
-    fn found(&self, found: &Diagnostic) -> Vec<String> {
-        let mut body = vec![found.headline.clone()];
-        body.extend(found.calculation.clone());
-        body.extend(found.when.as_ref().map(|when| format!("when {when}")));
-        body
+    fn said(&self, rule: &str, conclusion: &Conclusion<'_>, told: &[Told]) -> Said {
+        match conclusion {
+            Conclusion::Found(found) => Said {
+                head: format!("{}[{rule}]", found.severity),
+                whose: Vec::new(),
+                body: found_in_words(found),
+            },
+            Conclusion::Silenced(silenced) => {
+                let mut by = match &silenced.by {
+                    Silencer::Suppression(span) => format!("suppressed at {}", self.at(*span)),
+                    Silencer::Baseline(file) => {
+                        let sources = &self.explained.outcome.sources;
+                        format!("in the baseline {}", sources.shown_of(file))
+                    }
+                    Silencer::Since(name) => format!("not new since {name}"),
+                };
+                if let Some(reason) = &silenced.reason {
+                    by += &format!(": {reason}");
+                }
+                let mut body = found_in_words(&silenced.finding);
+                body.push(by);
+                Said {
+                    head: format!("silenced {}[{rule}]", silenced.finding.severity),
+                    whose: Vec::new(),
+                    body,
+                }
+            }
+            Conclusion::Judged(judged) => self.judged(judged, told),
+        }
     }
 
-    fn judged(&self, judged: &Judgement, told: &[Told]) -> (String, Vec<String>) {
-        let rule = judged.rule;
-        let (head, mut body) = match &judged.verdict {
-            Verdict::Holds(comparison) => (format!("ok[{rule}]"), comparison.clone()),
-            Verdict::Yields(other) => (format!("yields[{rule}]"), format!("{other} speaks instead")),
+    fn judged(&self, judged: &Judgement, told: &[Told]) -> Said {
+        let (verdict, mut body) = match &judged.verdict {
+            Verdict::Holds(comparison) => ("ok", comparison.clone()),
+            Verdict::Yields(other) => ("yields", format!("{other} speaks instead")),
             Verdict::Ignored { headline, reason } => {
                 let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-                let by = format!("{headline}; the configuration ignores it{reason}");
-                (format!("ignored[{rule}]"), by)
+                ("ignored", format!("{headline}; the configuration ignores it{reason}"))
             }
-            Verdict::NotEvaluated { reason, span } => {
-                let body = format!("{reason}, {}", self.at(*span));
-                (format!("not evaluated[{rule}]"), body)
-            }
+            Verdict::NotEvaluated { reason, span } => ("not evaluated", format!("{reason}, {}", self.at(*span))),
             // Both are told otherwise.
-            Verdict::Found | Verdict::NotConcerned => (format!("not concerned[{rule}]"), String::new()),
+            Verdict::Found | Verdict::NotConcerned => ("not concerned", String::new()),
         };
         if let Some(when) = &judged.when {
             body += &format!(", when {when}");
@@ -209,10 +221,45 @@ impl Page<'_> {
         }
         // Whose verdict it is goes without saying where it is that of the one resource there.
         let is_only = matches!(told, [one] if one.address == judged.subject.address);
-        if !is_only && !matches!(judged.verdict, Verdict::Ignored { .. }) {
-            body = format!("{}: {body}", judged.shown);
+        let is_named = is_only || matches!(judged.verdict, Verdict::Ignored { .. });
+        Said {
+            head: format!("{verdict}[{}]", judged.rule),
+            whose: if is_named {
+                Vec::new()
+            } else {
+                vec![judged.shown.clone()]
+            },
+            body: vec![body],
         }
-        (head, vec![body])
+    }
+}
+
+/// A conclusion in words.
+struct Said {
+    /// `ok[rule-id]`.
+    head: String,
+    /// The resources, where that is to be told.
+    whose: Vec<String>,
+    body: Vec<String>,
+}
+
+fn found_in_words(found: &Diagnostic) -> Vec<String> {
+    let mut body = vec![found.headline.clone()];
+    body.extend(found.calculation.clone());
+    body.extend(found.when.as_ref().map(|when| format!("when {when}")));
+    body
+}
+
+/// The first few resources, to put before what is said of them.
+fn whose(all: &[String]) -> String {
+    const NAMED: usize = 3;
+    match all {
+        [] => String::new(),
+        _ if all.len() <= NAMED => format!("{}: ", all.join(", ")),
+        _ => {
+            let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
+            format!("{} and {} more: ", named.join(", "), all.len() - NAMED)
+        }
     }
 }
 

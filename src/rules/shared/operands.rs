@@ -66,9 +66,14 @@ impl<'g> Operand<'g> {
         }
     }
 
-    /// `30 s (the default)`.
+    /// `30 s (the default)`, `345600 s (4 days, the default)`.
     pub(crate) fn seconds(&self) -> String {
-        format!("{} s{}", self.value, self.provenance)
+        let seconds = Seconds(self.value);
+        match (seconds.in_words(), self.provenance.strip_prefix(" (")) {
+            (Some(words), Some(provenance)) => format!("{seconds} ({words}, {provenance}"),
+            (Some(words), None) => format!("{seconds} ({words})"),
+            (None, _) => format!("{seconds}{}", self.provenance),
+        }
     }
 
     /// `3 (the default of `var.receives`)`.
@@ -80,8 +85,9 @@ impl<'g> Operand<'g> {
     pub(crate) fn or_default(&self, said: String, service: &str) -> String {
         if self.is_default {
             format!(
-                "`{}` is not set: {service}'s default of {} s applies",
-                self.name, self.value
+                "`{}` is not set: {service}'s default of {} applies",
+                self.name,
+                Seconds(self.value).spoken()
             )
         } else {
             said

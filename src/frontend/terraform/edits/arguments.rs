@@ -101,7 +101,7 @@ pub(super) fn add(document: &Document, found: &Found<'_>, name: &str, value: &st
         return addition.first();
     }
     addition
-        .into_group(&arguments)
+        .in_group(&arguments)
         .or_else(|| addition.at_the_end(&arguments))
 }
 
@@ -237,7 +237,7 @@ impl Addition<'_> {
     }
 
     /// At the end of the last group of aligned arguments that it fits into.
-    fn into_group(&self, arguments: &[Argument<'_>]) -> Option<Edit> {
+    fn in_group(&self, arguments: &[Argument<'_>]) -> Option<Edit> {
         let groups = groups(arguments).into_iter().rev().filter(|_| self.is_line);
         let mut edits = groups.filter_map(|group| {
             let last = group.last()?;

@@ -141,13 +141,11 @@ impl<'n> Resource<'n> {
                 .editor
                 .insert(self.like, Some(&self.entry.key), &wanted.label, &body);
         }
-        match self.all.get(ALARM) {
-            Some(alarms) => self.editor.insert(alarms, None, &wanted.label, &body),
-            None => {
-                let alarms = Piece::Mapping(vec![(wanted.label.clone(), body)]);
-                self.editor.insert(self.all, Some(QUEUE), ALARM, &alarms)
-            }
+        if let Some(alarms) = self.all.get(ALARM) {
+            return self.editor.insert(alarms, None, &wanted.label, &body);
         }
+        let alarms = Piece::Mapping(vec![(wanted.label.clone(), body)]);
+        self.editor.insert(self.all, Some(QUEUE), ALARM, &alarms)
     }
 }
 

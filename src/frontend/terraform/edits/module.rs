@@ -2,6 +2,7 @@
 //!
 //! Files are read as they are written, and nothing is evaluated. What a file with errors hides is not seen.
 
+use super::super::super::comments::Syntax;
 use super::super::syntax::{self, Block, Body, Expression, Kind, Step};
 use super::document::module_of;
 use super::naming;
@@ -22,7 +23,7 @@ impl<'s> Module<'s> {
         let mut files = module_of(of, sources);
         files.sort_by_key(|(id, file)| (*id != of, file.path().to_owned()));
         let parse = |id: FileId, file: &SourceFile| {
-            let is_json = file.name().ends_with(".json");
+            let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
             let parse = if is_json { syntax::parse_json } else { syntax::parse };
             parse(id, file.text()).0
         };
@@ -160,7 +161,7 @@ fn reference(value: &Expression) -> Option<String> {
             Step::Index(index) => match &index.kind {
                 Kind::Number(Some(number)) => text = format!("{text}[{number}]"),
                 Kind::Text(key) if !key.contains(['"', '\\', '$', '%', '\n', '\r']) => {
-                    text = format!("{text}[\"{key}\"]")
+                    text = format!("{text}[\"{key}\"]");
                 }
                 _ => return None,
             },

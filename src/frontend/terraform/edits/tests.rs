@@ -15,7 +15,7 @@ use crate::frontend::edits::edits as all_edits;
 use crate::source::FileId;
 use crate::testing::{TemporaryDirectory, describe};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Files of one module.
 struct Module {
@@ -61,9 +61,7 @@ impl Module {
         } else {
             let (_, problems) = super::super::syntax::parse(*id, &after);
             assert_eq!(problems, [], "{after}");
-            if is_formatted(before) == Some(true) {
-                assert_eq!(is_formatted(&after), Some(true), "{after}");
-            }
+            assert!(!loses_format(before, &after), "not formatted any more: {after}");
         }
         Some(after)
     }
@@ -83,18 +81,16 @@ fn applied(text: &str, edits: &[Edit]) -> String {
     after + &text[from..]
 }
 
-/// Whether `terraform fmt` leaves `text` as it is; `None` where there is no Terraform.
-fn is_formatted(text: &str) -> Option<bool> {
-    use std::io::Write;
-    let mut child = Command::new("terraform")
-        .args(["fmt", "-check", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    child.stdin.take()?.write_all(text.as_bytes()).ok()?;
-    Some(child.wait().ok()?.success())
+/// Whether `terraform fmt` would change `after` and leaves `before` as it is; not where there is no Terraform.
+fn loses_format(before: &str, after: &str) -> bool {
+    let directory = TemporaryDirectory::with_files([("before.tf", before), ("after.tf", after)]);
+    let run = Command::new("terraform")
+        .args(["fmt", "-list=true", "-write=false"])
+        .current_dir(directory.path())
+        .output();
+    let Ok(run) = run else { return false };
+    let listed = String::from_utf8_lossy(&run.stdout).into_owned();
+    listed.contains("after.tf") && !listed.contains("before.tf")
 }
 
 /// The place of an argument of the block with this header that is not written.

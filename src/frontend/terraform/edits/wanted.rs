@@ -135,7 +135,7 @@ impl Source<'_> {
     }
 
     fn queue(&self, queue: &Undelivered, label: String, module: &Module<'_>) -> Option<Wanted> {
-        let mut own: Arguments = self.name(queue.fifo, module)?.into_iter().collect();
+        let mut own = self.name(queue.fifo, module)?;
         match self.value("fifo_queue") {
             // What decides here decides there.
             Some((value, text)) if !matches!(value.kind, Kind::Bool(_) | Kind::Null) => {
@@ -157,18 +157,24 @@ impl Source<'_> {
     }
 
     /// The argument that names the dead-letter queue; nothing where the provider is to choose.
-    fn name(&self, fifo: bool, module: &Module<'_>) -> Option<Option<(&'static str, Written)>> {
+    fn name(&self, fifo: bool, module: &Module<'_>) -> Option<Arguments> {
         let ending = module.name_ending();
         let ending = ending.as_deref();
         let argument = ["name", "name_prefix"].into_iter().find(|name| self.has(name));
         let Some(argument) = argument else {
-            return Some(None);
+            return Some(Vec::new());
         };
         let (value, text) = self.value(argument)?;
         if matches!(value.kind, Kind::Null) {
-            return Some(None);
+            return Some(Vec::new());
         }
-        let content = self.content(value, &text, module)?;
+        let mut content = self.content(value, &text, module)?;
+        let inner = content.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let is_whole = matches!(value.kind, Kind::Traversal(..) | Kind::Call { .. });
+        // The name of a FIFO queue ends so, whoever gives it.
+        if let Some(inner) = inner.filter(|_| fifo && is_whole && argument == "name") {
+            content = format!("${{trimsuffix({}, \".fifo\")}}.fifo", inner.trim());
+        }
         let is_literal = matches!(value.kind, Kind::Text(_));
         let name = if argument == "name" {
             naming::name(&content, ending, is_literal, fifo)?
@@ -177,8 +183,8 @@ impl Source<'_> {
         };
         match name {
             Name::Content(content) if module.names(&content) => None,
-            Name::Content(content) => Some(Some((argument, Written::Text(content)))),
-            Name::TooLong => Some(None),
+            Name::Content(content) => Some(vec![(argument, Written::Text(content))]),
+            Name::TooLong => Some(Vec::new()),
         }
     }
 

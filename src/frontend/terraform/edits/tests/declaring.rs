@@ -139,6 +139,11 @@ fn names_are_made_of_the_name_of_the_queue() {
             "name = \"orders-dlq.fifo\"; fifo_queue = true",
         ),
         (
+            "{\n  name       = var.name\n  fifo_queue = true\n}",
+            true,
+            "name = \"${trimsuffix(var.name, \".fifo\")}-dlq.fifo\"; fifo_queue = true",
+        ),
+        (
             "{\n  name       = \"${var.env}-orders.fifo\"\n  fifo_queue = var.fifo\n}",
             true,
             "name = \"${var.env}-orders-dlq.fifo\"; fifo_queue = var.fifo",
@@ -156,7 +161,7 @@ fn names_are_made_of_the_name_of_the_queue() {
 #[test]
 fn what_cannot_be_named_for_certain_is_refused() {
     let cases = [
-        ("{\n  name       = var.name\n  fifo_queue = true\n}", true),
+        ("{\n  name       = \"a-${var.name}\"\n  fifo_queue = true\n}", true),
         ("{\n  name = var.on ? \"a\" : null\n}", false),
         ("{\n  name = \"a\" == \"b\" ? \"a\" : \"b\"\n}", false),
         ("{\n  name = <<EOT\na\nEOT\n}", false),

@@ -69,7 +69,7 @@ fn an_argument_goes_with_its_comma() {
 fn a_queue_gets_a_dead_letter_queue_with_an_alarm() {
     for text in [
         FILE.to_owned(),
-        FILE.replace("\n", "\r\n"),
+        FILE.replace('\n', "\r\n"),
         FILE.replace(['\n', ' '], ""),
     ] {
         let found = after(&text, |module| undelivered(module.span("\"orders\""), false)).unwrap();
