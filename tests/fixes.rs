@@ -158,7 +158,8 @@ fn real_projects_are_fixed() {
         let texts = files(directory.path());
         let formatted = unformatted(directory.path());
         let before = sqslint::check(&options(directory.path(), Selection::default()));
-    fix(directory.path(), Selection::default());
+        let fixed = fix(directory.path(), Selection::default());
+        let after = sqslint::check(&options(directory.path(), Selection::default()));
         let new: Vec<_> = fingerprints(&after)
             .difference(&fingerprints(&before))
             .cloned()
