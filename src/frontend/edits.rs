@@ -5,6 +5,7 @@
 //! there is no edit, and the finding's help has to do.
 
 mod inner;
+mod kept;
 pub(super) mod piece;
 pub(super) mod tree;
 
@@ -12,7 +13,10 @@ use super::comments::{self, Syntax};
 use super::{cloudformation, terraform};
 use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
 use crate::source::{SourceFile, Sources, Span};
+pub(super) use kept::kept;
+use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Directories of what tools generate or download: an edit there is gone with the next run.
 const GENERATED: [&str; 6] = [
@@ -36,18 +40,30 @@ const MOST_READ: usize = 64 << 20;
 /// Adds to each of `findings` the edits that mend it, where there are any.
 pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
     let mut read = 0_usize;
-    for found in findings {
-        let Some(remedy) = &found.remedy else { continue };
+    let mut wanted: Vec<&mut Diagnostic> = findings.iter_mut().filter(|found| found.remedy.is_some()).collect();
+    let within = wanted.iter().take_while(|found| {
         read = read.saturating_add(sources.file(found.primary().span.file).text().len());
-        if read > MOST_READ {
-            return;
+        read <= MOST_READ
+    });
+    wanted.truncate(within.count());
+    // Findings come in the order of their files; those of one file share what is read of it.
+    let same_file = |a: &&mut Diagnostic, b: &&mut Diagnostic| a.primary().span.file == b.primary().span.file;
+    let files: Vec<&mut [&mut Diagnostic]> = wanted.chunk_by_mut(same_file).collect();
+    files.into_par_iter().for_each(|findings| {
+        for found in findings {
+            add_fix(found, sources);
         }
-        found.fix = edits(&remedy.change, sources).map(|edits| Fix {
-            title: remedy.change.title(),
-            safety: remedy.safety,
-            edits,
-        });
-    }
+    });
+    rayon::broadcast(|_| kept::forget());
+}
+
+fn add_fix(found: &mut Diagnostic, sources: &Sources) {
+    let Some(remedy) = &found.remedy else { return };
+    found.fix = edits(&remedy.change, sources).map(|edits| Fix {
+        title: remedy.change.title(),
+        safety: remedy.safety,
+        edits,
+    });
 }
 
 /// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
@@ -84,7 +100,14 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 }
 
 /// Whether a person wrote the file, for this project.
-fn may_edit(file: &SourceFile) -> bool {
+fn may_edit(file: &Arc<SourceFile>) -> bool {
+    kept(file, || Editable(is_editable(file))).0
+}
+
+/// What [`may_edit`] keeps.
+struct Editable(bool);
+
+fn is_editable(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
     let is_of_cdk = || OF_THE_CDK.iter().any(|mark| file.text().contains(mark));

@@ -1,10 +1,12 @@
 //! One file to edit: its blocks and arguments with the lines that they stand on, and how it breaks and indents lines.
 
 use super::super::super::comments::Syntax;
+use super::super::super::edits::kept;
 use super::super::syntax::{self, Attribute, Block, Body};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A file that could be read whole.
@@ -47,8 +49,13 @@ impl Argument<'_> {
 
 impl Document {
     /// Reads the file again; `None` where a part of it cannot be read, or where it is in another syntax.
-    pub(super) fn read(id: FileId, sources: &Sources) -> Option<Document> {
+    pub(super) fn read(id: FileId, sources: &Sources) -> Option<Rc<Document>> {
         let file = sources.file(id);
+        let document = kept(&file, || Document::parse(id, file.clone()).map(Rc::new));
+        (*document).clone()
+    }
+
+    fn parse(id: FileId, file: Arc<SourceFile>) -> Option<Document> {
         if Syntax::of(file.name()) != Some(Syntax::Hcl) {
             return None;
         }
@@ -198,10 +205,8 @@ impl Document {
 
 /// The files that make a module with the file `id`, itself among them.
 pub(super) fn module_of(id: FileId, sources: &Sources) -> Vec<(FileId, Arc<SourceFile>)> {
-    let of = sources.file(id);
-    let directory = of.path().parent();
-    let mut files = sources.all();
-    files.retain(|(_, file)| file.path().parent() == directory && is_code(file.path()));
+    let mut files = sources.beside(id);
+    files.retain(|(_, file)| is_code(file.path()));
     files
 }
 

@@ -3,17 +3,19 @@
 //! Files are read as they are written, and nothing is evaluated. What a file with errors hides is not seen.
 
 use super::super::super::comments::Syntax;
+use super::super::super::edits::kept;
 use super::super::syntax::{self, Block, Body, Expression, Kind, Step};
 use super::document::module_of;
 use super::naming;
 use super::references::uses;
 use super::wanted::{ALARM, Arguments, QUEUE, Written};
 use crate::source::{FileId, SourceFile, Sources};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The files of a module, the one that is edited first.
 pub(super) struct Module<'s> {
-    files: Vec<(Arc<SourceFile>, Body)>,
+    files: Vec<(Arc<SourceFile>, Rc<Body>)>,
     sources: &'s Sources,
 }
 
@@ -28,7 +30,7 @@ impl<'s> Module<'s> {
             parse(id, file.text()).0
         };
         let files = files.into_iter().map(|(id, file)| {
-            let body = parse(id, &file);
+            let body = kept(&file, || parse(id, &file));
             (file, body)
         });
         Module {
