@@ -63,16 +63,11 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
         }
     }
     let settings = cloudformation::Settings::new(given, sources);
-    let (mut all, templates) = rayon::join(
-        || terraform::load(&modules, &terragrunt, given, sources),
-        || {
-            let templates = cloudformation::load_all(&files, &settings, sources);
-            let plans = plans.par_iter().map(|path| terraform::load_plan(path, sources));
-            let plans: Vec<Loaded> = plans.collect();
-            templates.into_iter().chain(plans).collect::<Vec<_>>()
-        },
-    );
-    all.extend(templates);
+    // One after the other, each on all threads: the syntax trees of modules, which live together because modules call
+    // each other, make room for what follows.
+    let mut all = terraform::load(&modules, &terragrunt, given, sources);
+    all.extend(cloudformation::load_all(&files, &settings, sources));
+    all.par_extend(plans.par_iter().map(|path| terraform::load_plan(path, sources)));
     all.extend(broken);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
     if let Some(first) = all.first_mut() {

@@ -13,6 +13,7 @@ pub mod drawing;
 pub mod json;
 pub mod limits;
 mod lookup;
+mod nodes;
 mod polling;
 pub mod relations;
 pub mod svg;
@@ -27,6 +28,7 @@ pub use attribute::{Attribute, Case, Cases, Name, Origin, Origins, State};
 pub use condition::{Condition, Variable};
 pub use delivery::Deliveries;
 pub use lookup::{Consumption, Graph};
+pub use nodes::Nodes;
 
 use crate::source::Span;
 use std::fmt;
@@ -457,5 +459,12 @@ impl UnitGraph {
             invocations: Vec::new(),
             handed_out: Vec::new(),
         }
+    }
+
+    /// Gives back the room that was reserved for more nodes.
+    pub(crate) fn trim(&mut self) {
+        self.queues.shrink_to_fit();
+        self.functions.shrink_to_fit();
+        self.mappings.shrink_to_fit();
     }
 }

@@ -201,6 +201,7 @@ fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> V
         graph: std::mem::replace(graph, empty),
     };
     *graph = lowering.run();
+    graph.trim();
     let limits = template.limits();
     let limits = limits
         .iter()

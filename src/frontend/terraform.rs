@@ -167,7 +167,8 @@ fn load_root(
         evaluator.outside.inputs = Some(&call.inputs);
         evaluator.instances[0].calls.extend(call.call);
     }
-    let graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
+    let mut graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
+    graph.trim();
     let limit = evaluator
         .limit
         .map(|(span, bound)| limit_reached(sources, &name, span, bound));

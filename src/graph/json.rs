@@ -163,9 +163,14 @@ impl<'g> Writer<'g> {
         rendered
     }
 
-    fn nodes<T>(&self, nodes: &'g [T], resource: fn(&T) -> &Resource, node: fn(&Self, &'g T) -> Json) -> Json {
+    fn nodes<T: 'g>(
+        &self,
+        nodes: impl IntoIterator<Item = &'g T>,
+        resource: fn(&T) -> &Resource,
+        node: fn(&Self, &'g T) -> Json,
+    ) -> Json {
         let exists = |n: &&T| !self.by_default || resource(n).when.holds_by_default() != Some(false);
-        Json::List(nodes.iter().filter(exists).map(|n| node(self, n)).collect())
+        Json::List(nodes.into_iter().filter(exists).map(|n| node(self, n)).collect())
     }
 
     fn queue(&self, queue: &'g Queue) -> Json {

@@ -2,6 +2,7 @@
 
 use super::arn::{physical_name, region};
 use super::delivery::Pipe;
+use super::nodes::{self, Nodes};
 use super::{
     Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Form, Function,
     Invocation, Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
@@ -13,9 +14,9 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Graph {
     units: Vec<Unit>,
-    queues: Vec<Queue>,
-    functions: Vec<Function>,
-    mappings: Vec<EventSourceMapping>,
+    queues: Nodes<Queue>,
+    functions: Nodes<Function>,
+    mappings: Nodes<EventSourceMapping>,
     alarms: Vec<Alarm>,
     deliveries: Deliveries,
     access: Access,
@@ -142,21 +143,8 @@ impl Index {
 
 /// Adds the nodes of `unit` to those of the units before it, sorted by address.
 pub(super) fn take<T>(all: &mut Vec<T>, mut nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
-    let addresses = nodes.iter_mut().map(|node| {
-        let place = resource(node);
-        place.unit = unit;
-        place.address.clone()
-    });
-    let addresses: Vec<Arc<str>> = addresses.collect();
-    if addresses.is_sorted() {
-        all.append(&mut nodes);
-        return;
-    }
-    // Nodes are large: each is moved once.
-    let mut places: Vec<usize> = (0..nodes.len()).collect();
-    places.sort_by_key(|&at| addresses.get(at));
-    let mut nodes: Vec<Option<T>> = nodes.into_iter().map(Some).collect();
-    all.extend(places.into_iter().filter_map(|at| nodes.get_mut(at)?.take()));
+    nodes::sort(&mut nodes, unit, resource);
+    all.append(&mut nodes);
 }
 
 /// Adds `to` to what is noted under `from`, once.
@@ -183,21 +171,12 @@ impl Graph {
     /// Joins units; the order of `parts` is the order of units.
     pub fn assemble(parts: Vec<UnitGraph>) -> Graph {
         let mut graph = Graph::default();
-        graph
-            .queues
-            .reserve_exact(parts.iter().map(|part| part.queues.len()).sum());
-        graph
-            .functions
-            .reserve_exact(parts.iter().map(|part| part.functions.len()).sum());
-        graph
-            .mappings
-            .reserve_exact(parts.iter().map(|part| part.mappings.len()).sum());
         for (at, part) in parts.into_iter().enumerate() {
             let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
             graph.units.push(part.unit);
-            take(&mut graph.queues, part.queues, unit, |node| &mut node.resource);
-            take(&mut graph.functions, part.functions, unit, |node| &mut node.resource);
-            take(&mut graph.mappings, part.mappings, unit, |node| &mut node.resource);
+            graph.queues.take(part.queues, unit, |node| &mut node.resource);
+            graph.functions.take(part.functions, unit, |node| &mut node.resource);
+            graph.mappings.take(part.mappings, unit, |node| &mut node.resource);
             take(&mut graph.alarms, part.alarms, unit, |node| &mut node.resource);
             graph.deliveries.absorb(part.deliveries, unit);
             graph.access.absorb(part.access, unit);
@@ -267,17 +246,17 @@ impl Graph {
     }
 
     /// Every queue, by unit and address.
-    pub fn queues(&self) -> &[Queue] {
+    pub fn queues(&self) -> &Nodes<Queue> {
         &self.queues
     }
 
     /// Every function, by unit and address.
-    pub fn functions(&self) -> &[Function] {
+    pub fn functions(&self) -> &Nodes<Function> {
         &self.functions
     }
 
     /// Every event source mapping, by unit and address.
-    pub fn mappings(&self) -> &[EventSourceMapping] {
+    pub fn mappings(&self) -> &Nodes<EventSourceMapping> {
         &self.mappings
     }
 

@@ -1,0 +1,116 @@
+//! The nodes of one kind, where their units left them: a project has tens of thousands, and each is large.
+
+use super::{Resource, UnitId};
+use std::ops::Index;
+use std::slice;
+use std::sync::Arc;
+
+/// Nodes by unit and address.
+#[derive(Debug)]
+pub struct Nodes<T> {
+    /// With the place of its first node among all.
+    units: Vec<(usize, Vec<T>)>,
+    count: usize,
+}
+
+impl<T> Default for Nodes<T> {
+    fn default() -> Self {
+        Nodes {
+            units: Vec::new(),
+            count: 0,
+        }
+    }
+}
+
+impl<T> Nodes<T> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> Iter<'_, T> {
+        let (mut units, first) = (self.units.iter(), [].iter());
+        let nodes = units.next().map_or(first, |(_, nodes)| nodes.iter());
+        Iter { nodes, units }
+    }
+
+    /// The node at a place among all.
+    pub fn get(&self, at: usize) -> Option<&T> {
+        let behind = self.units.partition_point(|(start, _)| *start <= at);
+        let (start, nodes) = self.units.get(behind.checked_sub(1)?)?;
+        nodes.get(at - start)
+    }
+
+    /// Adds the nodes of `unit`, sorted by address.
+    pub(super) fn take(&mut self, mut nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+        if nodes.is_empty() {
+            return;
+        }
+        sort(&mut nodes, unit, resource);
+        let start = self.count;
+        self.count += nodes.len();
+        self.units.push((start, nodes));
+    }
+}
+
+/// Says to `nodes` that they are of `unit`, and sorts them by address.
+pub(super) fn sort<T>(nodes: &mut Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+    let addresses = nodes.iter_mut().map(|node| {
+        let place = resource(node);
+        place.unit = unit;
+        place.address.clone()
+    });
+    let addresses: Vec<Arc<str>> = addresses.collect();
+    if addresses.is_sorted() {
+        return;
+    }
+    // Each is moved once.
+    let mut places: Vec<usize> = (0..nodes.len()).collect();
+    places.sort_by_key(|&at| addresses.get(at));
+    let mut unsorted: Vec<Option<T>> = std::mem::take(nodes).into_iter().map(Some).collect();
+    nodes.reserve_exact(unsorted.len());
+    nodes.extend(places.into_iter().filter_map(|at| unsorted.get_mut(at)?.take()));
+}
+
+/// Goes through [`Nodes`].
+#[derive(Debug, Clone)]
+pub struct Iter<'n, T> {
+    nodes: slice::Iter<'n, T>,
+    units: slice::Iter<'n, (usize, Vec<T>)>,
+}
+
+impl<'n, T> Iterator for Iter<'n, T> {
+    type Item = &'n T;
+
+    fn next(&mut self) -> Option<&'n T> {
+        loop {
+            if let Some(node) = self.nodes.next() {
+                return Some(node);
+            }
+            self.nodes = self.units.next()?.1.iter();
+        }
+    }
+}
+
+impl<'n, T> IntoIterator for &'n Nodes<T> {
+    type Item = &'n T;
+    type IntoIter = Iter<'n, T>;
+
+    fn into_iter(self) -> Iter<'n, T> {
+        self.iter()
+    }
+}
+
+impl<T> Index<usize> for Nodes<T> {
+    type Output = T;
+
+    fn index(&self, at: usize) -> &T {
+        self.get(at).expect("a place that an index of the same graph gave")
+    }
+}
