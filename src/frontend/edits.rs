@@ -46,6 +46,9 @@ pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
         read <= MOST_READ
     });
     wanted.truncate(within.count());
+    if wanted.is_empty() {
+        return;
+    }
     // Findings come in the order of their files; those of one file share what is read of it.
     let same_file = |a: &&mut Diagnostic, b: &&mut Diagnostic| a.primary().span.file == b.primary().span.file;
     let files: Vec<&mut [&mut Diagnostic]> = wanted.chunk_by_mut(same_file).collect();

@@ -13,9 +13,29 @@ use std::sync::Arc;
 pub(super) struct Document {
     pub(super) id: FileId,
     file: Arc<SourceFile>,
-    pub(super) body: Body,
+    pub(super) body: Rc<Body>,
     comments: Vec<Range<usize>>,
     elements: Vec<Range<usize>>,
+}
+
+/// What a file says, of its module or by itself.
+pub(super) struct Parsed {
+    pub(super) body: Rc<Body>,
+    is_whole: bool,
+}
+
+impl Parsed {
+    pub(super) fn of(id: FileId, file: &Arc<SourceFile>) -> Rc<Parsed> {
+        kept(file, || {
+            let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
+            let parse = if is_json { syntax::parse_json } else { syntax::parse };
+            let (body, problems) = parse(id, file.text());
+            Parsed {
+                body: Rc::new(body),
+                is_whole: problems.is_empty(),
+            }
+        })
+    }
 }
 
 /// A top-level block whose braces were found.
@@ -59,12 +79,12 @@ impl Document {
         if Syntax::of(file.name()) != Some(Syntax::Hcl) {
             return None;
         }
-        let (body, problems) = syntax::parse(id, file.text());
+        let parsed = Parsed::of(id, &file);
         let (comments, elements) = syntax::traced(file.text());
-        problems.is_empty().then_some(Document {
+        parsed.is_whole.then(|| Document {
             id,
             file,
-            body,
+            body: parsed.body.clone(),
             comments: comments.into_iter().map(|comment| comment.range).collect(),
             elements,
         })

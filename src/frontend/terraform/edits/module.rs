@@ -2,10 +2,8 @@
 //!
 //! Files are read as they are written, and nothing is evaluated. What a file with errors hides is not seen.
 
-use super::super::super::comments::Syntax;
-use super::super::super::edits::kept;
-use super::super::syntax::{self, Block, Body, Expression, Kind, Step};
-use super::document::module_of;
+use super::super::syntax::{Block, Body, Expression, Kind, Step};
+use super::document::{Parsed, module_of};
 use super::naming;
 use super::references::uses;
 use super::wanted::{ALARM, Arguments, QUEUE, Written};
@@ -24,13 +22,8 @@ impl<'s> Module<'s> {
     pub(super) fn read(of: FileId, sources: &'s Sources) -> Self {
         let mut files = module_of(of, sources);
         files.sort_by_key(|(id, file)| (*id != of, file.path().to_owned()));
-        let parse = |id: FileId, file: &SourceFile| {
-            let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
-            let parse = if is_json { syntax::parse_json } else { syntax::parse };
-            parse(id, file.text()).0
-        };
         let files = files.into_iter().map(|(id, file)| {
-            let body = kept(&file, || parse(id, &file));
+            let body = Parsed::of(id, &file).body.clone();
             (file, body)
         });
         Module {
