@@ -27,7 +27,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["diagnostic", "discover", "frontend", "given", "graph", "source"],
     ),
     // Where a suppression stands is syntax; what it says is none.
-    ("frontend/comments", &["diagnostic::Edit", "frontend", "source", "suppress"]),
+    (
+        "frontend/comments",
+        &["diagnostic::Edit", "frontend", "source", "suppress"],
+    ),
     ("frontend/", &["diagnostic", "given", "graph", "source", "frontend"]),
     ("rules", &["diagnostic", "graph", "rules", "source::Span"]),
     (

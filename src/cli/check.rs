@@ -4,7 +4,7 @@ use super::fixing::{self, Next};
 use super::output::{self, Written};
 use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
 use sqslint::graph::{Graph, UnitKind};
-use sqslint::report::{Report, Units, printable, summary};
+use sqslint::report::{Report, Units, human, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Added, Options, Outcome};
@@ -84,7 +84,11 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
     baseline::stale(&outcome, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
-        writeln!(streams.err, "{}", summary::render(&report))?;
+        let line = summary::render(&report);
+        // A terminal would break it within a word; whatever else reads it wants one line.
+        let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let line = width.map_or_else(|| line.clone(), |width| human::wrapped(&line, width));
+        writeln!(streams.err, "{line}")?;
     }
     let exit = if !outcome.errors.is_empty() || written == Written::Partly {
         Exit::Failed

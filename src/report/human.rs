@@ -139,7 +139,7 @@ fn head(text: &str, room: usize) -> &str {
 }
 
 /// `text` with line breaks, no line wider than `room` that has a blank in it.
-fn wrapped(text: &str, room: usize) -> String {
+pub fn wrapped(text: &str, room: usize) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut column = 0;
     for word in text.split(' ') {
