@@ -163,14 +163,10 @@ fn too_short(findings: &Findings<'_>, queue: &Queue, found: &Shortage<'_>) -> Di
         visibility.span,
         visibility.or_default(becomes_visible, "SQS"),
     );
-    let mut diagnostic = run_time.limit.show(visibility.trace(diagnostic), run_time.label());
+    let mut diagnostic = poll.show(run_time.limit.show(visibility.trace(diagnostic), run_time.label()));
     if window.value > 0 {
         let message = format!("a message may wait {} for its batch", window.seconds());
         diagnostic = window.show(diagnostic, message);
-    }
-    if !poll.enabled {
-        let mapping = poll.mapping.resource.shown();
-        diagnostic = diagnostic.label(poll.enabled_at, format!("{mapping} is disabled, so nothing polls yet"));
     }
     let fifo = queue.fifo.known_in(&found.world);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {

@@ -161,6 +161,19 @@ impl Read for Poll<'_> {
     }
 }
 
+impl Poll<'_> {
+    /// Adds the label that shows what leads from the queue to the function.
+    pub(crate) fn show(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let mapping = &self.mapping.resource;
+        if self.enabled {
+            diagnostic.label(mapping.header, format!("{} reads the queue", mapping.shown()))
+        } else {
+            let message = format!("{} is disabled, so nothing polls yet", mapping.shown());
+            diagnostic.label(self.enabled_at, message)
+        }
+    }
+}
+
 /// A mapping that polls a queue, or a pipe that runs on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Consumer<'g> {
