@@ -1,6 +1,7 @@
 //! No panic, whatever the bytes: each sample cut off at every byte, and with single bytes changed, goes through
 //! its frontend, the graph and every rule. A panic fails the test; a hang fails the run.
 
+use sqslint::diagnostic::{Diagnostic, Fix};
 use sqslint::discover::Input;
 use sqslint::graph::Graph;
 use sqslint::rules::{Findings, RULES, Settings};
@@ -106,15 +107,32 @@ terraform { source = ".//${path_relative_to_include()}" }
 inputs = merge(local.a.inputs, { v = dependency.x.outputs.y, w = get_env("W") })
 "#;
 
-/// Reads and judges `input` as the library does.
+/// Reads, judges and mends `input` as the library does.
 fn judge(input: &Input, directory: &Path) {
     let sources = Sources::new(None, directory.to_owned());
     let parts = frontend::load(std::slice::from_ref(input), &sqslint::given::Given::default(), &sources);
     let graph = Graph::assemble(parts.into_iter().map(|loaded| loaded.graph).collect());
-    for rule in RULES {
-        Findings::new(&graph, rule, &Settings::default()).run();
+    let settings = Settings::default();
+    let judged = RULES.iter().map(|rule| Findings::new(&graph, rule, &settings).run());
+    let mut findings: Vec<Diagnostic> = judged.flat_map(|(found, _)| found).collect();
+    frontend::add_fixes(&mut findings, &sources);
+    for fix in findings.iter().filter_map(|found| found.fix.as_ref()) {
+        can_be_made(fix, &sources);
     }
     graph::json::render(&graph, &sources);
+}
+
+/// No edit cuts a character or meets another: each ends before the next begins.
+fn can_be_made(fix: &Fix, sources: &Sources) {
+    for edit in &fix.edits {
+        let file = sources.file(edit.span.file);
+        assert!(file.text().get(edit.span.range()).is_some(), "{fix:?}\n{}", file.text());
+    }
+    for pair in fix.edits.windows(2) {
+        let [one, next] = [pair[0].span, pair[1].span];
+        let is_before = one.file < next.file || (one.file == next.file && one.end <= next.start && one != next);
+        assert!(is_before, "{fix:?}\n{}", sources.file(one.file).text());
+    }
 }
 
 fn try_all(name: &str, text: &str) {

@@ -49,9 +49,7 @@ impl Texts {
                 before: file.text().to_owned(),
                 after: file.text().to_owned(),
             });
-            if changed.after.get(edit.span.range()).is_some() {
-                changed.after.replace_range(edit.span.range(), &edit.text);
-            }
+            edit.apply(&mut changed.after);
         }
         texts
     }
