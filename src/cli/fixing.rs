@@ -55,8 +55,9 @@ pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Stream
         return diff(&fixed, arguments, streams).map(Next::End);
     }
     let failures = fixed.write();
-    tell(&fixed, "fixed", streams)?;
-    if !failures.is_empty() {
+    if failures.is_empty() {
+        tell(&fixed, "fixed", streams)?;
+    } else {
         // What is on disk is not what was judged.
         fixed.outcome = sqslint::check(options);
     }
