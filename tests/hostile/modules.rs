@@ -269,3 +269,22 @@ fn a_chain_of_modules_is_followed_and_recursion_is_told() {
     assert_eq!(known.map(|seconds| seconds.0).collect::<Vec<_>>(), [36]);
     assert!(outcome.findings.iter().any(|found| found.rule == "limit-reached"));
 }
+
+#[test]
+fn configurations_that_read_each_other_end() {
+    let reads = |other: &str| {
+        let read = |at: usize| format!("  c{at} = read_terragrunt_config(\"{other}\")\n");
+        format!("locals {{\n{}}}\n", (0..20).map(read).collect::<String>())
+    };
+    let root = format!("{}terraform {{\n  source = \".\"\n}}\n", reads("./a.hcl"));
+    let files = [
+        ("terragrunt.hcl", root),
+        ("a.hcl", reads("./b.hcl")),
+        ("b.hcl", reads("./a.hcl")),
+        ("main.tf", "resource \"aws_sqs_queue\" \"q\" {}\n".to_owned()),
+    ];
+    let (took, queues) = time(&files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    assert_eq!(queues, 1);
+    // Twenty to the power of eight reads, if nothing bounds them.
+    assert!(took.as_secs() < 60, "{took:?}");
+}
