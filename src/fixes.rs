@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Fix, Safety};
 use crate::run::{self, Place};
 use crate::source::Sources;
 use crate::{Options, Outcome};
-use apply::Texts;
+use apply::{Taken, Texts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 pub(crate) use write::replace;
@@ -185,6 +185,7 @@ impl Rounds {
     /// Fixes that can be applied together, at most `together`.
     fn chosen(&self, outcome: &Outcome, together: usize) -> Vec<Chosen> {
         let mut chosen: Vec<Chosen> = Vec::new();
+        let mut taken = Taken::default();
         for found in &outcome.findings {
             if chosen.len() >= together {
                 break;
@@ -192,7 +193,7 @@ impl Rounds {
             let Some(fix) = self.may_fix(found, &outcome.sources) else {
                 continue;
             };
-            if chosen.iter().all(|other| !apply::overlap(&other.fix, fix)) {
+            if taken.take(fix) {
                 chosen.push(Chosen {
                     key: key(found),
                     at: place_of(found, &outcome.sources),
@@ -225,10 +226,9 @@ impl Rounds {
             return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
         }
         let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
-        let worse = after
-            .findings
-            .iter()
-            .find(|found| !known.contains(&found.fingerprint()) && self.may_fix(found, &after.sources).is_none())?;
+        let is_new = |found: &&Diagnostic| !known.contains(&found.fingerprint());
+        let mut new = after.findings.iter().filter(is_new);
+        let worse = new.find(|found| self.may_fix(found, &after.sources).is_none())?;
         Some(match worse.rule {
             "parse-error" | "limit-reached" => Failure::Broken(worse.headline.clone()),
             _ => Failure::Worse(format!("it would bring `{}`: {}", worse.rule, worse.headline)),
