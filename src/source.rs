@@ -212,6 +212,7 @@ impl SourceFile {
 struct Files {
     all: Vec<Arc<SourceFile>>,
     by_path: FxHashMap<PathBuf, usize>,
+    by_directory: FxHashMap<PathBuf, Vec<usize>>,
 }
 
 /// Every text of a run, by [`FileId`]. Shared by the threads that read units; a path is held once.
@@ -265,6 +266,9 @@ impl Sources {
         let at = known.unwrap_or_else(|| {
             let at = files.all.len();
             files.by_path.insert(path.to_owned(), at);
+            if let Some(directory) = path.parent() {
+                files.by_directory.entry(directory.to_owned()).or_default().push(at);
+            }
             files.all.push(Arc::new(SourceFile {
                 path: path.to_owned(),
                 shown: relative(path, Some(&self.working_directory)),
@@ -316,6 +320,18 @@ impl Sources {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         let ids = (0..).map(FileId);
         ids.zip(files.all.iter().cloned()).collect()
+    }
+
+    /// Every file that was read from the directory of `id`, itself among them, in the order of [`Sources::all`].
+    pub fn beside(&self, id: FileId) -> Vec<(FileId, Arc<SourceFile>)> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let directory = files.all.get(id.0 as usize).and_then(|file| file.path.parent());
+        let places = directory.and_then(|directory| files.by_directory.get(directory));
+        let found = places.into_iter().flatten().filter_map(|&at| {
+            let id = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+            Some((id, files.all.get(at)?.clone()))
+        });
+        found.collect()
     }
 
     /// The text under `span`, empty where the span lies outside the text.

@@ -61,7 +61,7 @@ fn worlds_as_source(findings: &mut Findings<'_>, queue: &Queue, world: &Conditio
 fn missing(
     findings: &Findings<'_>,
     queue: &Queue,
-    redrive: &Known<'_, Option<RedrivePolicy>>,
+    redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     consumer: &Consumer<'_>,
 ) -> Diagnostic {
     let headline = format!(

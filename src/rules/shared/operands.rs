@@ -187,7 +187,7 @@ impl Findings<'_> {
         &mut self,
         world: &Condition,
         queue: &'a Queue,
-    ) -> Vec<Known<'a, Option<RedrivePolicy>>> {
+    ) -> Vec<Known<'a, Option<Box<RedrivePolicy>>>> {
         self.known(world, &queue.resource, &queue.redrive)
     }
 

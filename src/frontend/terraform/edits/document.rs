@@ -230,10 +230,8 @@ impl Document {
 
 /// The files that make a module with the file `id`, itself among them.
 pub(super) fn module_of(id: FileId, sources: &Sources) -> Vec<(FileId, Arc<SourceFile>)> {
-    let of = sources.file(id);
-    let directory = of.path().parent();
-    let mut files = sources.all();
-    files.retain(|(_, file)| file.path().parent() == directory && is_code(file.path()));
+    let mut files = sources.beside(id);
+    files.retain(|(_, file)| is_code(file.path()));
     files
 }
 
