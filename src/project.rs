@@ -274,6 +274,7 @@ fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held> {
                     environments.extend(names);
                     // The same number may come from another file there.
                     known.add_labels(found.labels());
+                    known.keep_remedy_of(&found);
                 }
                 None => held.push((found, names)),
             }

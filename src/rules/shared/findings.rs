@@ -250,6 +250,7 @@ impl<'g> Findings<'g> {
         if (earlier.severity, &earlier.headline) == (diagnostic.severity, &diagnostic.headline) {
             *before = before.or(world);
             earlier.when = when(before, resource);
+            earlier.keep_remedy_of(&diagnostic);
             *earlier = with_labels(earlier.clone(), &diagnostic);
         } else if diagnostic.severity > earlier.severity {
             *before = world.clone();
