@@ -180,6 +180,11 @@ impl Rounds {
                 (Some(_), several) => together = several.len() / 2,
             }
         }
+        let untried = self.chosen(&outcome, usize::MAX).len();
+        if untried > 0 {
+            let why = "too many others bring new findings; fix again, or one rule at a time with `--select`";
+            self.left.push(format!("{untried} more that may be fixed: {why}"));
+        }
         outcome
     }
 
