@@ -18,7 +18,7 @@ use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
-pub use comments::{Insertion, elements, insertions, suppressions};
+pub use comments::{elements, insertions, suppressions};
 pub use edits::add_fixes;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -90,8 +90,13 @@ fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError>
     if sources.overlaid().iter().any(|overlaid| overlaid == path) {
         return Ok(sources.add(path, ""));
     }
-    let bytes = std::fs::read(path)
-        .map_err(|error| ReadError::Io(format!("cannot read `{}`: {error}", sources.shown_of(path))))?;
+    let bytes = std::fs::read(path).map_err(|error| {
+        let shown = sources.shown_of(path);
+        ReadError::Io(match error.kind() {
+            std::io::ErrorKind::NotFound => format!("`{shown}`: no such file"),
+            _ => format!("cannot read `{shown}`: {error}"),
+        })
+    })?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(sources.add(path, text)),
         Err(error) => {

@@ -4,10 +4,11 @@
 //! label can point into any file that was read.
 
 use rustc_hash::FxHashMap;
+use std::any::{Any, TypeId};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// Names one file of a [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,8 +78,13 @@ pub struct SourceFile {
     text: String,
     /// Made when the first place is asked for: most files never are.
     index: OnceLock<Index>,
+    /// What was made of the text before, one of each type.
+    made: Mutex<Made>,
     guarded: AtomicBool,
 }
+
+/// Values by their type.
+type Made = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
 /// Bytes between two counts of characters.
 const STRIDE: usize = 4096;
@@ -140,6 +146,25 @@ impl SourceFile {
     /// Whether it may hold secrets: then a report shows what it points at, and nothing around it.
     pub fn is_guarded(&self) -> bool {
         self.guarded.load(Ordering::Relaxed)
+    }
+
+    /// What `make` makes of the text: the same as the last time, where it was asked for a `T` before. So a file with
+    /// many findings is read once for all of their edits.
+    pub(crate) fn made<T: Any + Send + Sync>(&self, make: impl FnOnce(&str) -> T) -> Arc<T> {
+        let known = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_type = known().iter().find(|(id, _)| *id == TypeId::of::<T>()).cloned();
+        if let Some(before) = of_type.and_then(|(_, value)| value.downcast::<T>().ok()) {
+            return before;
+        }
+        // Not under the lock: it may ask for another.
+        let value = Arc::new(make(&self.text));
+        known().push((TypeId::of::<T>(), value.clone()));
+        value
+    }
+
+    /// Gives back what was [made](Self::made) of the text.
+    pub(crate) fn forget(&self) {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn index(&self) -> &Index {
@@ -255,6 +280,7 @@ impl Sources {
                 name: self.name_of(path),
                 text,
                 index: OnceLock::new(),
+                made: Mutex::default(),
                 guarded: AtomicBool::new(false),
             }));
             at

@@ -4,7 +4,7 @@ use super::fixing::{self, Next};
 use super::output::{self, Written};
 use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
 use sqslint::graph::{Graph, UnitKind};
-use sqslint::report::{Report, Units, printable, summary};
+use sqslint::report::{Report, Units, counted, human, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Added, Options, Outcome};
@@ -21,30 +21,26 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
-    if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(arguments)) {
+    if let Some(path) = output::written_twice(&arguments.output) {
+        // Nothing is written: either would be taken for the other.
+        let message = format!("two reports would go to `{}`", path.display());
+        writeln!(streams.err, "sqslint: {}", printable(&message))?;
+        return Ok(Exit::Failed);
+    }
+    if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(&arguments.paths, &arguments.stdin)) {
         let message = format!("`{flag}` is about files, and standard input is none; name the file instead");
         return refuse(arguments, message, streams);
     }
-    let (paths, stdin) = match inputs::chosen(arguments) {
+    let otherwise = arguments.inputs.otherwise();
+    let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
         Ok(inputs) => inputs,
         Err(error) => return refuse(arguments, error, streams),
     };
     let options = Options {
-        paths: paths.clone(),
+        paths,
         selection,
-        given: arguments.inputs.given(),
-        config: arguments.config.source(),
-        fail_level: arguments.fail_level.map(FailLevel::level),
-        min_severity: arguments.min_severity.severity(),
-        force_exclude: arguments.force_exclude,
-        no_gitignore: arguments.no_gitignore,
-        allow_empty: arguments.allow_empty,
-        staged: arguments.staged,
         stdin,
-        baseline: arguments.baseline.choice(),
-        since: arguments.since.clone(),
-        no_ignores: arguments.no_ignores,
-        ..Options::default()
+        ..options(arguments)
     };
     let mut outcome = if arguments.fixing.flag().is_some() {
         match fixing::run(arguments, &options, streams)? {
@@ -59,8 +55,36 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         // What is left is what the files say now.
         outcome = sqslint::check(&options);
         outcome.errors.extend(added.errors.iter().cloned());
-        tell(&added, streams)?;
+        tell_added(&added, streams)?;
     }
+    tell_outcome(arguments, &options, outcome, streams)
+}
+
+/// What the arguments ask for, but for what they may be wrong in.
+fn options(arguments: &CheckArgs) -> Options {
+    Options {
+        given: arguments.inputs.given(),
+        config: arguments.config.source(),
+        fail_level: arguments.fail_level.map(FailLevel::level),
+        min_severity: arguments.min_severity.severity(),
+        force_exclude: arguments.inputs.force_exclude,
+        no_gitignore: arguments.inputs.no_gitignore,
+        allow_empty: arguments.allow_empty,
+        staged: arguments.inputs.staged,
+        baseline: arguments.baseline.choice(),
+        since: arguments.since.clone(),
+        no_ignores: arguments.no_ignores,
+        ..Options::default()
+    }
+}
+
+/// Writes the report and the summary, and ends the run.
+fn tell_outcome(
+    arguments: &CheckArgs,
+    options: &Options,
+    outcome: Outcome,
+    streams: &mut Streams<'_>,
+) -> io::Result<Exit> {
     let mut units = units(&outcome);
     units
         .notes
@@ -68,7 +92,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
-        errors.push(nothing_to_check(&paths, &outcome));
+        errors.push(nothing_to_check(&options.paths, &outcome));
     }
     let silenced = arguments.show_suppressed.then(|| outcome.silenced());
     let report = Report {
@@ -84,7 +108,11 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
     baseline::stale(&outcome, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
-        writeln!(streams.err, "{}", summary::render(&report))?;
+        let line = summary::render(&report);
+        // A terminal would break it within a word; whatever else reads it wants one line.
+        let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let line = width.map_or_else(|| line.clone(), |width| human::wrapped(&line, width));
+        writeln!(streams.err, "{line}")?;
     }
     let exit = if !outcome.errors.is_empty() || written == Written::Partly {
         Exit::Failed
@@ -107,7 +135,7 @@ fn edits_files(arguments: &CheckArgs) -> Option<&'static str> {
 }
 
 /// Says what `--add-ignore` did.
-fn tell(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
+fn tell_added(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
     for place in &added.refused {
         writeln!(
             streams.err,
@@ -115,8 +143,7 @@ fn tell(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
             printable(place)
         )?;
     }
-    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-    let (findings, files) = (plural(added.findings, "finding"), plural(added.files, "file"));
+    let (findings, files) = (counted(added.findings, "finding"), counted(added.files, "file"));
     writeln!(streams.err, "sqslint: suppressed {findings} in {files}")
 }
 
@@ -173,10 +200,10 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
     let skipped = &outcome.skipped;
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     if paths.is_empty() {
-        return "nothing to check: what is staged touches no Terraform module and no template".to_owned();
+        return "nothing to check: what is staged touches no Terraform module, template or `serverless.yml`".to_owned();
     }
     let why = match outcome.excluded {
-        0 => "no Terraform files and no CloudFormation or SAM template".to_owned(),
+        0 => "no Terraform module, no CloudFormation or SAM template and no `serverless.yml`".to_owned(),
         1 => "the one unit there is excluded".to_owned(),
         count => format!("all {count} units there are excluded"),
     };
@@ -186,9 +213,11 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
         if skipped.len() > NAMED {
             named.push(format!("{} more", skipped.len() - NAMED));
         }
-        text.push_str("; skipped ");
-        text.push_str(&named.join(", "));
-        text.push_str(" (name it to have it checked)");
+        let them = if skipped.len() == 1 { "it" } else { "them" };
+        text = format!(
+            "{text}; skipped {} (name {them} to have {them} checked)",
+            named.join(", ")
+        );
     }
     text
 }

@@ -5,18 +5,16 @@
 //! there is no edit, and the finding's help has to do.
 
 mod inner;
-mod kept;
 pub(super) mod piece;
+mod remark;
 pub(super) mod tree;
 
 use super::comments::{self, Syntax};
 use super::{cloudformation, terraform};
 use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
-use crate::source::{SourceFile, Sources, Span};
-pub(super) use kept::kept;
+use crate::source::{FileId, SourceFile, Sources, Span};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Directories of what tools generate or download: an edit there is gone with the next run.
 const GENERATED: [&str; 6] = [
@@ -31,33 +29,43 @@ const GENERATED: [&str; 6] = [
 /// What only the CDK writes into a template, wherever it lies.
 const OF_THE_CDK: [&str; 2] = ["aws:cdk:path", "/cdk-bootstrap/"];
 
-/// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
+/// The largest file that is edited, in bytes. People write none that come near.
 const LARGEST: usize = 1 << 20;
 
-/// How much is read anew for the edits of one run, in bytes: a file of many findings is met many times.
-const MOST_READ: usize = 64 << 20;
+/// How much is looked through for the edits of one run, in bytes: a file of many findings is read once, and looked
+/// through for each.
+const MOST_READ: u64 = 4 << 30;
 
 /// Adds to each of `findings` the edits that mend it, where there are any.
 pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
-    let mut read = 0_usize;
+    let mut read = 0_u64;
     let mut wanted: Vec<&mut Diagnostic> = findings.iter_mut().filter(|found| found.remedy.is_some()).collect();
     let within = wanted.iter().take_while(|found| {
-        read = read.saturating_add(sources.file(found.primary().span.file).text().len());
+        read = read.saturating_add(sources.file(found.primary().span.file).text().len() as u64);
         read <= MOST_READ
     });
     wanted.truncate(within.count());
     if wanted.is_empty() {
         return;
     }
-    // Findings come in the order of their files; those of one file share what is read of it.
-    let same_file = |a: &&mut Diagnostic, b: &&mut Diagnostic| a.primary().span.file == b.primary().span.file;
-    let files: Vec<&mut [&mut Diagnostic]> = wanted.chunk_by_mut(same_file).collect();
-    files.into_par_iter().for_each(|findings| {
+    // Findings come in the order of their files.
+    let together = |one: &&mut Diagnostic, other: &&mut Diagnostic| {
+        read_together(one.primary().span.file, other.primary().span.file, sources)
+    };
+    let groups: Vec<&mut [&mut Diagnostic]> = wanted.chunk_by_mut(together).collect();
+    groups.into_par_iter().for_each(|findings| {
+        let Some(first) = findings.first().map(|found| found.primary().span.file) else {
+            return;
+        };
         for found in findings {
             add_fix(found, sources);
         }
+        // Of thousands of files, what was made of few is there at any time.
+        let beside = sources.beside(first).into_iter();
+        let read = beside.filter(|(id, _)| read_together(first, *id, sources));
+        read.for_each(|(_, file)| file.forget());
     });
-    rayon::broadcast(|_| kept::forget());
+    sources.all().iter().for_each(|(_, file)| file.forget());
 }
 
 fn add_fix(found: &mut Diagnostic, sources: &Sources) {
@@ -67,6 +75,19 @@ fn add_fix(found: &mut Diagnostic, sources: &Sources) {
         safety: remedy.safety,
         edits,
     });
+}
+
+/// Whether edits of one file read the other, too: both are the same, or of one module.
+fn read_together(one: FileId, other: FileId, sources: &Sources) -> bool {
+    if one == other {
+        return true;
+    }
+    let (one, other) = (sources.file(one), sources.file(other));
+    one.path().parent() == other.path().parent() && is_of_module(&one) && is_of_module(&other)
+}
+
+fn is_of_module(file: &SourceFile) -> bool {
+    matches!(Syntax::of(file.name()), Some(Syntax::Hcl | Syntax::TerraformJson))
 }
 
 /// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
@@ -103,19 +124,15 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 }
 
 /// Whether a person wrote the file, for this project.
-fn may_edit(file: &Arc<SourceFile>) -> bool {
-    kept(file, || Editable(is_editable(file))).0
-}
-
-/// What [`may_edit`] keeps.
-struct Editable(bool);
-
-fn is_editable(file: &SourceFile) -> bool {
+fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    let is_of_cdk = || OF_THE_CDK.iter().any(|mark| file.text().contains(mark));
-    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !is_of_cdk()
+    let is_of_cdk = |text: &str| IsOfCdk(OF_THE_CDK.iter().any(|mark| text.contains(mark)));
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !file.made(is_of_cdk).0
 }
+
+/// Whether the CDK wrote a file.
+struct IsOfCdk(bool);
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     // What a Terraform module that is not here sets stands nowhere: its place is the head of the call.
@@ -130,6 +147,10 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
         return in_dialect(&Change::Number { place, value }, sources);
     };
     let last = place.origins.last().copied().unwrap_or(written);
+    // Before it is read: a plan may be a hundred megabytes.
+    if !may_edit(&sources.file(last.file)) {
+        return None;
+    }
     let text = sources.text(last);
     let value_there = place.value?;
     let digits = literal(&text, value_there).or_else(|| inner::number_of(&text, &place.name, value_there))?;
@@ -141,10 +162,14 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     }
     let start = last.start as usize;
     let span = Span::new(last.file, start + digits.start..start + digits.end);
-    Some(vec![Edit {
+    let file = sources.file(last.file);
+    let is_tree = Syntax::of(file.name()) == Some(Syntax::Tree);
+    let mut edits = remark::edits(file.text(), span, value, is_tree);
+    edits.push(Edit {
         span,
         text: value.to_string(),
-    }])
+    });
+    Some(edits)
 }
 
 /// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.

@@ -139,7 +139,7 @@ fn head(text: &str, room: usize) -> &str {
 }
 
 /// `text` with line breaks, no line wider than `room` that has a blank in it.
-fn wrapped(text: &str, room: usize) -> String {
+pub fn wrapped(text: &str, room: usize) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut column = 0;
     for word in text.split(' ') {
@@ -199,11 +199,12 @@ fn theme(style: Style) -> GraphicalTheme {
 fn colors() -> ThemeStyles {
     let of = |number: u8| owo_colors::Style::new().color(XtermColors::from(number));
     ThemeStyles {
-        error: of(196),
-        warning: of(130),
-        advice: of(NOTE_COLOR),
+        error: of(196).bold(),
+        warning: of(130).bold(),
+        advice: of(NOTE_COLOR).bold(),
         help: of(NOTE_COLOR),
-        link: of(NOTE_COLOR).underline(),
+        // Not underlined: names of files are full of underscores.
+        link: of(NOTE_COLOR).bold(),
         linum: owo_colors::Style::new().dimmed(),
         highlights: vec![of(163).bold(), of(63).bold(), of(28).bold()],
     }

@@ -3,8 +3,9 @@
 use super::{Category, Findings, Known, Rule, Set};
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
+use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::dead_letter::dead_letter_queue;
-use crate::rules::shared::operands::{Consumer, trace};
+use crate::rules::shared::operands::trace;
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-missing",

@@ -4,7 +4,8 @@ use super::{Category, Findings, Read, Rule, Set, visibility_timeout_zero};
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::limits::WINDOW;
 use crate::graph::{Condition, Graph, Queue};
-use crate::rules::shared::operands::{Operand, Poll, RunTime};
+use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-below-function-timeout",
@@ -118,7 +119,7 @@ fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) 
         format!("{function} may run for {timeout} s")
     };
     let headline = format!(
-        "{} hides a message for {} s, but {runs}",
+        "{} hides a message for {} s, but {runs}, so a message may be worked on twice",
         queue.resource.shown(),
         visibility.value
     );
@@ -131,11 +132,7 @@ fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) 
         visibility.span,
         visibility.or_default(becomes_visible, "SQS"),
     );
-    let mut diagnostic = run_time.limit.show(visibility.trace(diagnostic), run_time.label());
-    if !poll.enabled {
-        let mapping = poll.mapping.resource.shown();
-        diagnostic = diagnostic.label(poll.enabled_at, format!("{mapping} is disabled, so nothing polls yet"));
-    }
+    let diagnostic = poll.show(run_time.limit.show(visibility.trace(diagnostic), run_time.label()));
     // The window only makes the advice exact: where it is not known the advice names it instead.
     let advice = findings.advice(&queue.resource);
     let windows = poll.mapping.window.known_in(&found.world);
@@ -248,7 +245,7 @@ mod tests {
         let found = findings(&RULE, Dialect::Terraform, &text);
         assert_eq!(
             found[0].headline,
-            "`aws_sqs_queue.orders` hides a message for 30 s, but `aws_lambda_function.worker` may run for 300 s"
+            "`aws_sqs_queue.orders` hides a message for 30 s, but `aws_lambda_function.worker` may run for 300 s, so a message may be worked on twice"
         );
         assert_eq!(found[0].calculation.as_deref(), Some("6 × 300 s + 20 s = 1820 s"));
         assert!(

@@ -5,7 +5,8 @@ use super::{Category, Findings, Read, Rule, Set, Setting, Value, visibility_time
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::shared::advice::{Advice, FACTOR};
-use crate::rules::shared::operands::{Operand, Poll, RunTime};
+use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-short",
@@ -163,14 +164,10 @@ fn too_short(findings: &Findings<'_>, queue: &Queue, found: &Shortage<'_>) -> Di
         visibility.span,
         visibility.or_default(becomes_visible, "SQS"),
     );
-    let mut diagnostic = run_time.limit.show(visibility.trace(diagnostic), run_time.label());
+    let mut diagnostic = poll.show(run_time.limit.show(visibility.trace(diagnostic), run_time.label()));
     if window.value > 0 {
         let message = format!("a message may wait {} for its batch", window.seconds());
         diagnostic = window.show(diagnostic, message);
-    }
-    if !poll.enabled {
-        let mapping = poll.mapping.resource.shown();
-        diagnostic = diagnostic.label(poll.enabled_at, format!("{mapping} is disabled, so nothing polls yet"));
     }
     let fifo = queue.fifo.known_in(&found.world);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {

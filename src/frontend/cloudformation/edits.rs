@@ -9,9 +9,8 @@ mod references;
 mod resources;
 
 use super::super::comments::tree;
-use super::super::edits::kept;
 use super::super::edits::tree::{Editor, Step};
-use super::super::tree::Node;
+use super::super::tree::{Node, Parsed};
 use crate::diagnostic::{Change, Edit};
 use crate::source::{SourceFile, Sources, Span};
 use std::sync::Arc;
@@ -54,7 +53,7 @@ impl Page<'_> {
     fn with<T>(span: Span, sources: &Sources, edit: impl FnOnce(&Page<'_>) -> Option<T>) -> Option<T> {
         let file = sources.file(span.file);
         let text = file.text();
-        let parsed = kept(&file, || tree::parse(text, span.file));
+        let parsed: Arc<Parsed> = file.made(|text| tree::parse(text, span.file));
         let is_whole = parsed.errors.is_empty() && parsed.limits.is_empty() && parsed.duplicates.is_empty();
         if !is_whole {
             return None;

@@ -1,38 +1,52 @@
 //! One file to edit: its blocks and arguments with the lines that they stand on, and how it breaks and indents lines.
 
 use super::super::super::comments::Syntax;
-use super::super::super::edits::kept;
 use super::super::syntax::{self, Attribute, Block, Body};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use std::ops::Range;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A file that could be read whole.
 pub(super) struct Document {
     pub(super) id: FileId,
     file: Arc<SourceFile>,
-    pub(super) body: Rc<Body>,
-    comments: Vec<Range<usize>>,
+    code: Arc<Code>,
+    trace: Arc<Trace>,
+}
+
+/// What a file of code says, in either syntax.
+pub(super) struct Code {
+    pub(super) body: Body,
+    pub(super) is_whole: bool,
+}
+
+impl Code {
+    /// Reads `file`, which is called `id`.
+    pub(super) fn of(id: FileId, file: &SourceFile) -> Arc<Code> {
+        let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
+        let parse = if is_json { syntax::parse_json } else { syntax::parse };
+        file.made(|text| {
+            let (body, problems) = parse(id, text);
+            let is_whole = problems.is_empty();
+            Code { body, is_whole }
+        })
+    }
+}
+
+/// Where a file has comments, and its elements begin and end.
+pub(super) struct Trace {
+    pub(super) comments: Vec<Range<usize>>,
     elements: Vec<Range<usize>>,
 }
 
-/// What a file says, of its module or by itself.
-pub(super) struct Parsed {
-    pub(super) body: Rc<Body>,
-    is_whole: bool,
-}
-
-impl Parsed {
-    pub(super) fn of(id: FileId, file: &Arc<SourceFile>) -> Rc<Parsed> {
-        kept(file, || {
-            let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
-            let parse = if is_json { syntax::parse_json } else { syntax::parse };
-            let (body, problems) = parse(id, file.text());
-            Parsed {
-                body: Rc::new(body),
-                is_whole: problems.is_empty(),
+impl Trace {
+    pub(super) fn of(file: &SourceFile) -> Arc<Trace> {
+        file.made(|text| {
+            let (comments, elements) = syntax::traced(text);
+            Trace {
+                comments: comments.into_iter().map(|comment| comment.range).collect(),
+                elements,
             }
         })
     }
@@ -69,25 +83,13 @@ impl Argument<'_> {
 
 impl Document {
     /// Reads the file again; `None` where a part of it cannot be read, or where it is in another syntax.
-    pub(super) fn read(id: FileId, sources: &Sources) -> Option<Rc<Document>> {
+    pub(super) fn read(id: FileId, sources: &Sources) -> Option<Document> {
         let file = sources.file(id);
-        let document = kept(&file, || Document::parse(id, file.clone()).map(Rc::new));
-        (*document).clone()
-    }
-
-    fn parse(id: FileId, file: Arc<SourceFile>) -> Option<Document> {
         if Syntax::of(file.name()) != Some(Syntax::Hcl) {
             return None;
         }
-        let parsed = Parsed::of(id, &file);
-        let (comments, elements) = syntax::traced(file.text());
-        parsed.is_whole.then(|| Document {
-            id,
-            file,
-            body: parsed.body.clone(),
-            comments: comments.into_iter().map(|comment| comment.range).collect(),
-            elements,
-        })
+        let (code, trace) = (Code::of(id, &file), Trace::of(&file));
+        code.is_whole.then_some(Document { id, file, code, trace })
     }
 
     pub(super) fn text(&self) -> &str {
@@ -110,7 +112,12 @@ impl Document {
 
     /// One step of indentation, as the file's first indented argument has it.
     pub(super) fn step(&self) -> &str {
-        let first = self.body.blocks.iter().find_map(|block| block.body.attributes.first());
+        let first = self
+            .code
+            .body
+            .blocks
+            .iter()
+            .find_map(|block| block.body.attributes.first());
         let indent = first.and_then(|attribute| self.indent(attribute.span.start as usize));
         indent.filter(|indent| !indent.is_empty()).unwrap_or("  ")
     }
@@ -134,7 +141,7 @@ impl Document {
 
     /// The top-level block with this header.
     pub(super) fn block(&self, header: Span) -> Option<Found<'_>> {
-        let mut blocks = self.body.blocks.iter();
+        let mut blocks = self.code.body.blocks.iter();
         self.found(blocks.find(|block| block.header == header)?)
     }
 
@@ -209,17 +216,15 @@ impl Document {
 
     /// What begins at `start`, to the end of its last line.
     pub(super) fn element(&self, start: usize) -> Option<Range<usize>> {
-        let at = self
-            .elements
-            .binary_search_by_key(&start, |element| element.start)
-            .ok()?;
-        self.elements.get(at).cloned()
+        let elements = &self.trace.elements;
+        let at = elements.binary_search_by_key(&start, |element| element.start).ok()?;
+        elements.get(at).cloned()
     }
 
     /// Where the comments in `range` begin and end.
     pub(super) fn comments(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let within = move |comment: &&Range<usize>| range.start <= comment.start && comment.start < range.end;
-        self.comments.iter().filter(within).cloned()
+        self.trace.comments.iter().filter(within).cloned()
     }
 }
 
