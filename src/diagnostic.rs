@@ -169,6 +169,14 @@ impl Diagnostic {
         self
     }
 
+    /// Keeps what would mend it only where that mends `other` too, which is told as one with it: an edit of one place
+    /// leaves what another says.
+    pub fn keep_remedy_of(&mut self, other: &Diagnostic) {
+        if self.remedy != other.remedy {
+            self.remedy = None;
+        }
+    }
+
     /// Sets the condition it holds under; `None` where it holds always.
     #[must_use]
     pub fn when(mut self, text: Option<String>) -> Self {

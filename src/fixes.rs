@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Fix, Safety};
 use crate::run::{self, Place};
 use crate::source::Sources;
 use crate::{Options, Outcome};
-use apply::Texts;
+use apply::{Taken, Texts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 pub(crate) use write::replace;
@@ -83,10 +83,11 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
 fn roots(options: &Options) -> Vec<PathBuf> {
     let place = Place::of(options);
     if let Some(repository) = place.repository {
-        return vec![repository];
+        return vec![repository.canonicalize().unwrap_or(repository)];
     }
     let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
-    named.chain([place.working_directory]).collect()
+    let here = place.working_directory;
+    named.chain([here.canonicalize().unwrap_or(here)]).collect()
 }
 
 /// A finding in a text that changes: what it is about, and what it says of it.
@@ -185,6 +186,7 @@ impl Rounds {
     /// Fixes that can be applied together, at most `together`.
     fn chosen(&self, outcome: &Outcome, together: usize) -> Vec<Chosen> {
         let mut chosen: Vec<Chosen> = Vec::new();
+        let mut taken = Taken::default();
         for found in &outcome.findings {
             if chosen.len() >= together {
                 break;
@@ -192,7 +194,7 @@ impl Rounds {
             let Some(fix) = self.may_fix(found, &outcome.sources) else {
                 continue;
             };
-            if chosen.iter().all(|other| !apply::overlap(&other.fix, fix)) {
+            if taken.take(fix) {
                 chosen.push(Chosen {
                     key: key(found),
                     at: place_of(found, &outcome.sources),
@@ -208,7 +210,11 @@ impl Rounds {
         let fix = found.fix.as_ref().filter(|fix| fix.safety <= self.most)?;
         let is_ours = |fix: &Fix| {
             let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
-            files.all(|file| self.roots.iter().any(|root| file.path().starts_with(root)))
+            files.all(|file| {
+                // A link may lead out of the project.
+                let real = file.path().canonicalize();
+                real.is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)))
+            })
         };
         (is_ours(fix) && !self.given_up.contains(&key(found))).then_some(fix)
     }
@@ -225,10 +231,9 @@ impl Rounds {
             return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
         }
         let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
-        let worse = after
-            .findings
-            .iter()
-            .find(|found| !known.contains(&found.fingerprint()) && self.may_fix(found, &after.sources).is_none())?;
+        let is_new = |found: &&Diagnostic| !known.contains(&found.fingerprint());
+        let mut new = after.findings.iter().filter(is_new);
+        let worse = new.find(|found| self.may_fix(found, &after.sources).is_none())?;
         Some(match worse.rule {
             "parse-error" | "limit-reached" => Failure::Broken(worse.headline.clone()),
             _ => Failure::Worse(format!("it would bring `{}`: {}", worse.rule, worse.headline)),

@@ -18,7 +18,7 @@ use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
-pub use comments::{Insertion, elements, insertions, suppressions};
+pub use comments::{elements, insertions, suppressions};
 pub use edits::add_fixes;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -23,7 +23,7 @@ pub mod values;
 pub use access::Access;
 pub use alarms::Watch;
 pub use arn::FIFO_SUFFIX;
-pub use attribute::{Attribute, Case, Origin, State};
+pub use attribute::{Attribute, Case, Cases, Name, Origin, Origins, State};
 pub use condition::{Condition, Variable};
 pub use delivery::Deliveries;
 pub use lookup::{Consumption, Graph};
@@ -273,9 +273,9 @@ pub struct Queue {
     /// `perQueue` or `perMessageGroupId`; `None` where nothing is written.
     pub throughput_limit: Attribute<Option<String>>,
     /// Redrive policy, `None` where there is none (absent, empty, null).
-    pub redrive: Attribute<Option<RedrivePolicy>>,
+    pub redrive: Attribute<Option<Box<RedrivePolicy>>>,
     /// Redrive allow policy.
-    pub redrive_allow: Attribute<Option<RedriveAllowPolicy>>,
+    pub redrive_allow: Attribute<Option<Box<RedriveAllowPolicy>>>,
     /// Why it exists though nobody declares it; `None` where it is declared.
     pub implicit: Option<Implicit>,
 }

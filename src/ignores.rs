@@ -40,19 +40,17 @@ pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added 
     for (id, wanted) in wanted {
         let wanted: Vec<_> = wanted.into_iter().collect();
         let file = sources.file(id);
-        let (insertions, refused) = insertions(id, &file, &wanted, &reason);
+        let (edits, refused) = insertions(id, &file, &wanted, &reason);
         let refused = refused.into_iter().map(|(span, rule)| named(span, rule, sources));
         let before = added.refused.len();
         added.refused.extend(refused);
         let silenced = wanted.len() - (added.refused.len() - before);
-        if insertions.is_empty() {
+        if edits.is_empty() {
             continue;
         }
         let mut text = file.text().to_owned();
-        for insertion in insertions.iter().rev() {
-            if text.is_char_boundary(insertion.at) {
-                text.insert_str(insertion.at, &insertion.text);
-            }
+        for edit in edits.iter().rev() {
+            edit.apply(&mut text);
         }
         match replace(file.path(), file.text(), &text) {
             Ok(()) => {

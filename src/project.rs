@@ -1,5 +1,6 @@
 //! The units of a run with their configurations: read and judged once for each environment, then put together.
 
+mod shared;
 mod suppressed;
 
 use crate::config::{Config, ConfigError, Configs, Environment};
@@ -14,6 +15,7 @@ use crate::rules::{Judgement, Verdict};
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
+use shared::Shared;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -200,6 +202,7 @@ impl Project {
 impl Found {
     /// Says what is new: what is not `known` before.
     pub(crate) fn conclude(self, known: Vec<Option<Why>>, options: &Options, outcome: &mut Outcome) {
+        let shared = Shared::of(&outcome.graph, &self.held);
         let (mut new, mut old) = (Vec::new(), BTreeMap::<Why, Vec<Diagnostic>>::new());
         for (held, why) in self.held.into_iter().zip(known) {
             let found = placed(held, self.environments);
@@ -213,6 +216,11 @@ impl Found {
         }
         outcome.findings = told(new, &outcome.sources);
         frontend::add_fixes(&mut outcome.findings, &outcome.sources);
+        for found in &mut outcome.findings {
+            if shared.reaches_others(found, &outcome.sources) {
+                found.fix = None;
+            }
+        }
         outcome.history.known = silenced(old, &outcome.sources);
         outcome.fails = outcome.findings.iter().any(|found| {
             let level = options.fail_level.or(self.policies.of(&found.subject.unit).fail_level);
@@ -266,6 +274,7 @@ fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held> {
                     environments.extend(names);
                     // The same number may come from another file there.
                     known.add_labels(found.labels());
+                    known.keep_remedy_of(&found);
                 }
                 None => held.push((found, names)),
             }

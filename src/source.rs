@@ -4,10 +4,11 @@
 //! label can point into any file that was read.
 
 use rustc_hash::FxHashMap;
+use std::any::{Any, TypeId};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// Names one file of a [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,8 +78,13 @@ pub struct SourceFile {
     text: String,
     /// Made when the first place is asked for: most files never are.
     index: OnceLock<Index>,
+    /// What was made of the text before, one of each type.
+    made: Mutex<Made>,
     guarded: AtomicBool,
 }
+
+/// Values by their type.
+type Made = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
 /// Bytes between two counts of characters.
 const STRIDE: usize = 4096;
@@ -142,6 +148,20 @@ impl SourceFile {
         self.guarded.load(Ordering::Relaxed)
     }
 
+    /// What `make` makes of the text: the same as the last time, where it was asked for a `T` before. So a file with
+    /// many findings is read once for all of their edits.
+    pub(crate) fn made<T: Any + Send + Sync>(&self, make: impl FnOnce(&str) -> T) -> Arc<T> {
+        let known = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_type = known().iter().find(|(id, _)| *id == TypeId::of::<T>()).cloned();
+        if let Some(before) = of_type.and_then(|(_, value)| value.downcast::<T>().ok()) {
+            return before;
+        }
+        // Not under the lock: it may ask for another.
+        let value = Arc::new(make(&self.text));
+        known().push((TypeId::of::<T>(), value.clone()));
+        value
+    }
+
     fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::new(&self.text))
     }
@@ -192,6 +212,7 @@ impl SourceFile {
 struct Files {
     all: Vec<Arc<SourceFile>>,
     by_path: FxHashMap<PathBuf, usize>,
+    by_directory: FxHashMap<PathBuf, Vec<usize>>,
 }
 
 /// Every text of a run, by [`FileId`]. Shared by the threads that read units; a path is held once.
@@ -245,12 +266,16 @@ impl Sources {
         let at = known.unwrap_or_else(|| {
             let at = files.all.len();
             files.by_path.insert(path.to_owned(), at);
+            if let Some(directory) = path.parent() {
+                files.by_directory.entry(directory.to_owned()).or_default().push(at);
+            }
             files.all.push(Arc::new(SourceFile {
                 path: path.to_owned(),
                 shown: relative(path, Some(&self.working_directory)),
                 name: self.name_of(path),
                 text,
                 index: OnceLock::new(),
+                made: Mutex::default(),
                 guarded: AtomicBool::new(false),
             }));
             at
@@ -295,6 +320,18 @@ impl Sources {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         let ids = (0..).map(FileId);
         ids.zip(files.all.iter().cloned()).collect()
+    }
+
+    /// Every file that was read from the directory of `id`, itself among them, in the order of [`Sources::all`].
+    pub fn beside(&self, id: FileId) -> Vec<(FileId, Arc<SourceFile>)> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let directory = files.all.get(id.0 as usize).and_then(|file| file.path.parent());
+        let places = directory.and_then(|directory| files.by_directory.get(directory));
+        let found = places.into_iter().flatten().filter_map(|&at| {
+            let id = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+            Some((id, files.all.get(at)?.clone()))
+        });
+        found.collect()
     }
 
     /// The text under `span`, empty where the span lies outside the text.

@@ -277,3 +277,46 @@ fn suppressions_that_silence_nothing_go() {
         assert_eq!(text, after, "{name}");
     }
 }
+
+/// What is said once of two numbers, no edit of one of them mends.
+#[test]
+fn a_finding_of_two_places_is_left() {
+    let text = "AWSTemplateFormatVersion: 2010-09-09\n\
+                Parameters: {E: {Type: String}}\nConditions: {P: !Equals [!Ref E, a]}\nResources:\n  Q:\n    \
+                Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: !If [P, 20, 20]}\n  F:\n    \
+                Type: AWS::Lambda::Function\n    Properties: {Timeout: 30}\n  M:\n    \
+                Type: AWS::Lambda::EventSourceMapping\n    \
+                Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}\n";
+    let directory = TemporaryDirectory::with_files([("t.yaml", text)]);
+    let rule = RULES
+        .iter()
+        .find(|rule| rule.id == "visibility-timeout-below-function-timeout");
+    let fixed = fix(directory.path(), Selection::only(rule.unwrap()));
+    assert_eq!(fixed.outcome.findings.len(), 1);
+    assert_eq!(fixed.diff(), "");
+}
+
+#[test]
+fn a_finding_of_two_environments_with_numbers_of_their_own_is_left() {
+    let environment = |name: &str| format!("[[environment]]\nname = \"{name}\"\nvar-files = [\"{name}.tfvars\"]\n");
+    let settings = environment("dev") + &environment("prod");
+    let files = [
+        (
+            "main.tf",
+            "variable \"wait\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.wait\n}\n\
+             resource \"aws_lambda_function\" \"f\" {\n  timeout = 30\n}\n\
+             resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  \
+             function_name = aws_lambda_function.f.arn\n}\n",
+        ),
+        ("dev.tfvars", "wait = 20\n"),
+        ("prod.tfvars", "wait = 20\n"),
+        ("sqslint.toml", &settings),
+    ];
+    let directory = TemporaryDirectory::with_files(files);
+    let rule = RULES
+        .iter()
+        .find(|rule| rule.id == "visibility-timeout-below-function-timeout");
+    let fixed = fix(directory.path(), Selection::only(rule.unwrap()));
+    assert_eq!(fixed.outcome.findings.len(), 1);
+    assert_eq!(fixed.diff(), "");
+}

@@ -3,8 +3,10 @@
 //!
 //! Without `pre-commit` on the `PATH` they are skipped. Those that build sqslint anew, or fetch what builds it, run with
 //! `cargo test --test hooks -- --ignored`.
-#![allow(clippy::print_stderr, reason = "says why a test is skipped")]
 
+mod programs;
+
+use programs::{is_there, isolate};
 use sqslint::testing::TemporaryDirectory;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -24,18 +26,6 @@ const REDRIVE: &str = "resource \"aws_sqs_queue\" \"d\" {\n  name = \"orders-dea
 /// The project itself.
 fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Whether a program is there; a test says why it stops.
-fn is_there(program: &str) -> bool {
-    let found = Command::new(program)
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: there is no {program} on the PATH");
-    }
-    found
 }
 
 /// A repository that a hook guards.
@@ -117,29 +107,6 @@ impl Guarded {
     /// As the last commit has it.
     fn restore(&self) {
         self.done("git", &["reset", "-q", "--hard"]);
-    }
-}
-
-/// Nothing of the machine's settings, nor of a hook that these tests may run in.
-fn isolate(command: &mut Command) {
-    let settings = [
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_AUTHOR_NAME", "a"),
-        ("GIT_AUTHOR_EMAIL", "a@example.com"),
-        ("GIT_COMMITTER_NAME", "a"),
-        ("GIT_COMMITTER_EMAIL", "a@example.com"),
-        ("SQSLINT_FORMAT", "concise"),
-        ("NO_COLOR", "1"),
-    ];
-    command.envs(settings);
-    for name in [
-        "GIT_DIR",
-        "GIT_INDEX_FILE",
-        "GIT_WORK_TREE",
-        "PRE_COMMIT_FROM_REF",
-        "PRE_COMMIT_TO_REF",
-    ] {
-        command.env_remove(name);
     }
 }
 

@@ -1,7 +1,9 @@
 //! What lies around the program for others to take it by: the action, workflows, packages, completions, manual. What
 //! each says of the others is held here; that hooks work, in `hooks.rs`.
-#![allow(clippy::print_stderr, reason = "says why a test is skipped")]
 
+mod programs;
+
+use programs::is_there;
 #[cfg(unix)]
 use sqslint::testing::TemporaryDirectory;
 use std::path::Path;
@@ -11,18 +13,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn text(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("it is there")
-}
-
-/// Whether a program is there; a test says why it stops.
-fn is_there(program: &str) -> bool {
-    let found = Command::new(program)
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: there is no {program} on the PATH");
-    }
-    found
 }
 
 fn printed(arguments: &[&str]) -> Vec<u8> {

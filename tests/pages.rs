@@ -101,6 +101,23 @@ fn pages_tell_of_fixes() {
 }
 
 #[test]
+fn rules_with_fixes_mend_an_example() {
+    for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
+        let flagged = examples(rule.page).into_iter().filter(|example| example.flagged);
+        let mut found = flagged.flat_map(|example| {
+            let files: Vec<(&str, &str)> = example.files.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+            testing::run_files(rule, &files).findings
+        });
+        assert_eq!(
+            found.any(|found| found.fix.is_some()),
+            rule.fix.is_some(),
+            "{}",
+            rule.id
+        );
+    }
+}
+
+#[test]
 fn rules_sources_and_pages_are_one_list() {
     let names = |directory: &str, ending: &str| -> BTreeSet<String> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);

@@ -4,7 +4,7 @@ use super::fixing::{self, Next};
 use super::output::{self, Written};
 use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
 use sqslint::graph::{Graph, UnitKind};
-use sqslint::report::{Report, Units, human, printable, summary};
+use sqslint::report::{Report, Units, counted, human, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Added, Options, Outcome};
@@ -37,21 +37,10 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Err(error) => return refuse(arguments, error, streams),
     };
     let options = Options {
-        paths: paths.clone(),
+        paths,
         selection,
-        given: arguments.inputs.given(),
-        config: arguments.config.source(),
-        fail_level: arguments.fail_level.map(FailLevel::level),
-        min_severity: arguments.min_severity.severity(),
-        force_exclude: arguments.inputs.force_exclude,
-        no_gitignore: arguments.inputs.no_gitignore,
-        allow_empty: arguments.allow_empty,
-        staged: arguments.inputs.staged,
         stdin,
-        baseline: arguments.baseline.choice(),
-        since: arguments.since.clone(),
-        no_ignores: arguments.no_ignores,
-        ..Options::default()
+        ..options(arguments)
     };
     let mut outcome = if arguments.fixing.flag().is_some() {
         match fixing::run(arguments, &options, streams)? {
@@ -66,8 +55,36 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         // What is left is what the files say now.
         outcome = sqslint::check(&options);
         outcome.errors.extend(added.errors.iter().cloned());
-        tell(&added, streams)?;
+        tell_added(&added, streams)?;
     }
+    tell_outcome(arguments, &options, outcome, streams)
+}
+
+/// What the arguments ask for, but for what they may be wrong in.
+fn options(arguments: &CheckArgs) -> Options {
+    Options {
+        given: arguments.inputs.given(),
+        config: arguments.config.source(),
+        fail_level: arguments.fail_level.map(FailLevel::level),
+        min_severity: arguments.min_severity.severity(),
+        force_exclude: arguments.inputs.force_exclude,
+        no_gitignore: arguments.inputs.no_gitignore,
+        allow_empty: arguments.allow_empty,
+        staged: arguments.inputs.staged,
+        baseline: arguments.baseline.choice(),
+        since: arguments.since.clone(),
+        no_ignores: arguments.no_ignores,
+        ..Options::default()
+    }
+}
+
+/// Writes the report and the summary, and ends the run.
+fn tell_outcome(
+    arguments: &CheckArgs,
+    options: &Options,
+    outcome: Outcome,
+    streams: &mut Streams<'_>,
+) -> io::Result<Exit> {
     let mut units = units(&outcome);
     units
         .notes
@@ -75,7 +92,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
-        errors.push(nothing_to_check(&paths, &outcome));
+        errors.push(nothing_to_check(&options.paths, &outcome));
     }
     let silenced = arguments.show_suppressed.then(|| outcome.silenced());
     let report = Report {
@@ -118,7 +135,7 @@ fn edits_files(arguments: &CheckArgs) -> Option<&'static str> {
 }
 
 /// Says what `--add-ignore` did.
-fn tell(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
+fn tell_added(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
     for place in &added.refused {
         writeln!(
             streams.err,
@@ -126,8 +143,7 @@ fn tell(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
             printable(place)
         )?;
     }
-    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-    let (findings, files) = (plural(added.findings, "finding"), plural(added.files, "file"));
+    let (findings, files) = (counted(added.findings, "finding"), counted(added.files, "file"));
     writeln!(streams.err, "sqslint: suppressed {findings} in {files}")
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use sqslint::Options;
 use sqslint::discover::unreadable;
 use sqslint::explain::{Asked, explain};
-use sqslint::report::{printable, printable_error};
+use sqslint::report::{counted, printable, printable_error};
 use std::io;
 use std::path::PathBuf;
 
@@ -73,12 +73,8 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
     match explained.lines() {
         None => refuse(&format!("no unit that was read has the file `{shown}`"), streams),
         Some(lines) if lines < place.line || place.line == 0 => {
-            let lines = if lines == 1 {
-                "1 line".to_owned()
-            } else {
-                format!("{lines} lines")
-            };
-            refuse(&format!("`{shown}` has {lines}, and no line {}", place.line), streams)
+            let has = counted(lines, "line");
+            refuse(&format!("`{shown}` has {has}, and no line {}", place.line), streams)
         }
         Some(_) => {
             let text = text::render(&explained, &arguments.subject);

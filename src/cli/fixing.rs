@@ -56,8 +56,9 @@ pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Stream
         return diff(&fixed, options, arguments, streams).map(Next::End);
     }
     let failures = fixed.write();
-    tell(&fixed, asked, "fixed", streams)?;
-    if !failures.is_empty() {
+    if failures.is_empty() {
+        tell(&fixed, asked, "fixed", streams)?;
+    } else {
         // What is on disk is not what was judged.
         fixed.outcome = sqslint::check(options);
     }

@@ -156,6 +156,14 @@ impl Edit {
             text,
         }
     }
+
+    /// Makes it in `text`, unless that has no such place. Of several the last comes first, so that the places of the
+    /// others stay.
+    pub fn apply(&self, text: &mut String) {
+        if text.get(self.span.range()).is_some() {
+            text.replace_range(self.span.range(), &self.text);
+        }
+    }
 }
 
 /// A remedy in the words of the files.

@@ -1,8 +1,8 @@
 //! Texts with fixes applied to them, beside what they were.
 
 use crate::diagnostic::{Edit, Fix};
-use crate::source::Sources;
-use similar::TextDiff;
+use crate::source::{FileId, Sources, Span};
+use similar::{Algorithm, TextDiff};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -49,19 +49,20 @@ impl Texts {
                 before: file.text().to_owned(),
                 after: file.text().to_owned(),
             });
-            if changed.after.get(edit.span.range()).is_some() {
-                changed.after.replace_range(edit.span.range(), &edit.text);
-            }
+            edit.apply(&mut changed.after);
         }
         texts
     }
 
-    /// A unified diff, as `patch` and `git apply` take it.
+    /// A unified diff, as `patch` and `git apply` take it at the root of the repository.
     pub(super) fn diff(&self, sources: &Sources) -> String {
         let mut text = String::new();
         for changed in self.changed() {
-            let name = sources.shown_of(&changed.path);
-            let diff = TextDiff::from_lines(&changed.before, &changed.after);
+            let name = sources.name_of(&changed.path);
+            // The others take minutes for some thousand changes.
+            let mut diff = TextDiff::configure();
+            let diff = diff.algorithm(Algorithm::Patience);
+            let diff = diff.diff_lines(&changed.before, &changed.after);
             let mut unified = diff.unified_diff();
             unified
                 .context_radius(CONTEXT)
@@ -72,14 +73,28 @@ impl Texts {
     }
 }
 
-/// Whether two fixes cannot be applied together: they change the same bytes, or insert at the same place.
-pub(super) fn overlap(one: &Fix, other: &Fix) -> bool {
-    let meets = |a: &Edit, b: &Edit| {
-        let (a, b) = (a.span, b.span);
-        a.file == b.file
-            && (a.start < b.end && b.start < a.end || a.start == b.start || a.end == b.start || b.end == a.start)
-    };
-    one.edits
-        .iter()
-        .any(|edit| other.edits.iter().any(|that| meets(edit, that)))
+/// The places that fixes change which are to be applied together.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// Where each ends, by where it begins.
+    ends: BTreeMap<(FileId, u32), u32>,
+}
+
+impl Taken {
+    /// Takes the places of `fix`, unless one of them meets another's: the same bytes, or bytes beside them.
+    pub(super) fn take(&mut self, fix: &Fix) -> bool {
+        let meets = |edit: &Edit| {
+            let Span { file, start, end } = edit.span;
+            let mut before = self.ends.range((file, 0)..=(file, end));
+            before.next_back().is_some_and(|(_, taken)| *taken >= start)
+        };
+        if fix.edits.iter().any(meets) {
+            return false;
+        }
+        for edit in &fix.edits {
+            let end = self.ends.entry((edit.span.file, edit.span.start)).or_default();
+            *end = edit.span.end.max(*end);
+        }
+        true
+    }
 }

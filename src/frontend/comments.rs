@@ -11,7 +11,7 @@ pub(super) mod tree;
 use super::terraform;
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::suppress::{Content, Cover, Written, directives, may_suppress};
-pub use insert::{Insertion, insertions};
+pub use insert::insertions;
 use rayon::prelude::*;
 pub(super) use remove::removal;
 

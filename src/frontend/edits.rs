@@ -6,6 +6,7 @@
 
 mod inner;
 pub(super) mod piece;
+mod remark;
 pub(super) mod tree;
 
 use super::comments::{self, Syntax};
@@ -27,18 +28,19 @@ const GENERATED: [&str; 6] = [
 /// What only the CDK writes into a template, wherever it lies.
 const OF_THE_CDK: [&str; 2] = ["aws:cdk:path", "/cdk-bootstrap/"];
 
-/// The largest file that is edited, in bytes. People write none that come near, and each edit reads its file anew.
+/// The largest file that is edited, in bytes. People write none that come near.
 const LARGEST: usize = 1 << 20;
 
-/// How much is read anew for the edits of one run, in bytes: a file of many findings is met many times.
-const MOST_READ: usize = 64 << 20;
+/// How much is looked through for the edits of one run, in bytes: a file of many findings is read once, and looked
+/// through for each.
+const MOST_READ: u64 = 4 << 30;
 
 /// Adds to each of `findings` the edits that mend it, where there are any.
 pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
-    let mut read = 0_usize;
+    let mut read = 0_u64;
     for found in findings {
         let Some(remedy) = &found.remedy else { continue };
-        read = read.saturating_add(sources.file(found.primary().span.file).text().len());
+        read = read.saturating_add(sources.file(found.primary().span.file).text().len() as u64);
         if read > MOST_READ {
             return;
         }
@@ -87,9 +89,12 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    let is_of_cdk = || OF_THE_CDK.iter().any(|mark| file.text().contains(mark));
-    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !is_of_cdk()
+    let is_of_cdk = |text: &str| IsOfCdk(OF_THE_CDK.iter().any(|mark| text.contains(mark)));
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !file.made(is_of_cdk).0
 }
+
+/// Whether the CDK wrote a file.
+struct IsOfCdk(bool);
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     // What a Terraform module that is not here sets stands nowhere: its place is the head of the call.
@@ -115,10 +120,14 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     }
     let start = last.start as usize;
     let span = Span::new(last.file, start + digits.start..start + digits.end);
-    Some(vec![Edit {
+    let file = sources.file(last.file);
+    let is_tree = Syntax::of(file.name()) == Some(Syntax::Tree);
+    let mut edits = remark::edits(file.text(), span, value, is_tree);
+    edits.push(Edit {
         span,
         text: value.to_string(),
-    }])
+    });
+    Some(edits)
 }
 
 /// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.

@@ -111,8 +111,15 @@ pub(super) struct Parsed {
     pub(super) comments: Vec<Span>,
 }
 
+/// So many keys are compared faster with each other than through a table.
+const FEW: usize = 16;
+
 /// Drops every entry whose key is written again later, as CloudFormation's tools do, and notes its key.
 pub(super) fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<Entry> {
+    let repeats = |(at, entry): (usize, &Entry)| entries.iter().take(at).any(|other| other.key == entry.key);
+    if entries.len() <= FEW && !entries.iter().enumerate().any(repeats) {
+        return entries;
+    }
     let mut last: HashMap<Arc<str>, usize> = HashMap::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         last.insert(entry.key.clone(), at);

@@ -1,7 +1,10 @@
 //! Values that know how they are known, where they stand, where they came from and how the user spells them.
 
+mod cases;
+
 use super::Condition;
 use crate::source::Span;
+pub use cases::{Cases, Name, Origins};
 use std::sync::Arc;
 
 /// How a value is known.
@@ -41,50 +44,50 @@ pub struct Case<T> {
     /// The value as written at the attribute; the resource header where it is absent.
     pub span: Span,
     /// Where the value came from, nearest first; empty where it is written at `span`.
-    pub origins: Vec<Origin>,
+    pub origins: Origins,
 }
 
 /// An attribute of a resource: one value in each world.
 #[derive(Debug, Clone)]
 pub struct Attribute<T> {
     /// As the user spells it: `visibility_timeout_seconds`, `VisibilityTimeout`.
-    pub name: Arc<str>,
+    pub name: Name,
     /// Disjoint, and together every world in which the resource exists. Never empty.
-    pub cases: Vec<Case<T>>,
+    pub cases: Cases<T>,
 }
 
 impl<T> Attribute<T> {
     /// The same value in every world.
-    pub fn single(name: impl Into<Arc<str>>, state: State<T>, span: Span) -> Self {
+    pub fn single(name: impl Into<Name>, state: State<T>, span: Span) -> Self {
         Attribute {
             name: name.into(),
-            cases: vec![Case {
+            cases: Cases::one(Case {
                 when: Condition::always(),
                 state,
                 span,
-                origins: Vec::new(),
-            }],
+                origins: Origins::none(),
+            }),
         }
     }
 
     /// Written at `span`.
-    pub fn set(name: impl Into<Arc<str>>, value: T, span: Span) -> Self {
+    pub fn set(name: impl Into<Name>, value: T, span: Span) -> Self {
         Attribute::single(name, State::Set(value), span)
     }
 
     /// Absent: the documented default, pointing at the resource `header`.
-    pub fn absent(name: impl Into<Arc<str>>, default: T, header: Span) -> Self {
+    pub fn absent(name: impl Into<Name>, default: T, header: Span) -> Self {
         Attribute::single(name, State::Default(default), header)
     }
 
     /// Not settled by the files, because of `reason`.
-    pub fn unresolved(name: impl Into<Arc<str>>, reason: impl Into<Arc<str>>, span: Span) -> Self {
+    pub fn unresolved(name: impl Into<Name>, reason: impl Into<Arc<str>>, span: Span) -> Self {
         Attribute::single(name, State::Unresolved(reason.into()), span)
     }
 
     /// The value, where it is known and the same in every world.
     pub fn known(&self) -> Option<&T> {
-        match self.cases.as_slice() {
+        match &*self.cases {
             [case] => case.value(),
             _ => None,
         }

@@ -30,11 +30,20 @@ pub struct Variable {
 
 /// The worlds in which something holds, with the words that name them to a user.
 #[derive(Debug, Clone)]
-pub struct Condition {
+pub struct Condition(
+    /// `None` in every world: every value of a graph has a condition, and few depend on anything.
+    Option<Arc<Told>>,
+);
+
+/// Worlds with what users call them.
+#[derive(Debug)]
+struct Told {
     worlds: Worlds,
     /// Each holds wherever the condition does; sorted.
     names: Vec<Name>,
 }
+
+static ALWAYS: Worlds = Worlds::Always;
 
 /// Some of the possible worlds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +105,7 @@ impl Worlds {
 /// The same worlds, whatever they are called. What is too complex is equal to nothing else.
 impl PartialEq for Condition {
     fn eq(&self, other: &Self) -> bool {
-        self.worlds == other.worlds
+        self.worlds() == other.worlds()
     }
 }
 
@@ -107,20 +116,32 @@ impl Default for Condition {
 }
 
 impl Condition {
-    const fn unnamed(worlds: Worlds) -> Self {
-        Condition {
-            worlds,
-            names: Vec::new(),
+    fn new(worlds: Worlds, names: Vec<Name>) -> Self {
+        match worlds {
+            Worlds::Always => Condition::always(),
+            worlds => Condition(Some(Arc::new(Told { worlds, names }))),
         }
+    }
+
+    fn unnamed(worlds: Worlds) -> Self {
+        Condition::new(worlds, Vec::new())
+    }
+
+    fn worlds(&self) -> &Worlds {
+        self.0.as_ref().map_or(&ALWAYS, |told| &told.worlds)
+    }
+
+    fn names(&self) -> &[Name] {
+        self.0.as_ref().map_or(&[], |told| &told.names)
     }
 
     /// Holds in every world.
     pub const fn always() -> Self {
-        Condition::unnamed(Worlds::Always)
+        Condition(None)
     }
 
     /// Holds in no world.
-    pub const fn never() -> Self {
+    pub fn never() -> Self {
         Condition::unnamed(Worlds::Never)
     }
 
@@ -159,72 +180,72 @@ impl Condition {
 
     /// The same worlds, called `name` in messages ("`IsProd`") in place of any earlier name.
     #[must_use]
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        if matches!(self.worlds, Worlds::Some(_)) {
-            self.names = vec![Name::new(name, &self.worlds)];
+    pub fn named(self, name: impl Into<Arc<str>>) -> Self {
+        match self.worlds() {
+            worlds @ Worlds::Some(_) => Condition::new(worlds.clone(), vec![Name::new(name, worlds)]),
+            _ => self,
         }
-        self
     }
 
     /// Where both hold.
     #[must_use]
     pub fn and(&self, other: &Condition) -> Condition {
-        if self.is_always() || (self.names.is_empty() && self == other) {
+        if self.is_always() || (self.names().is_empty() && self == other) {
             return other.clone();
         }
         if other.is_always() || self == other {
             return self.clone();
         }
-        let worlds = self.worlds.and(&other.worlds);
-        let names = words::of_both(&worlds, &self.names, &other.names);
-        Condition { worlds, names }
+        let worlds = self.worlds().and(other.worlds());
+        let names = words::of_both(&worlds, self.names(), other.names());
+        Condition::new(worlds, names)
     }
 
     /// Where either holds.
     #[must_use]
     pub fn or(&self, other: &Condition) -> Condition {
-        if !self.is_possible() || (self.names.is_empty() && self == other) {
+        if !self.is_possible() || (self.names().is_empty() && self == other) {
             return other.clone();
         }
         if !other.is_possible() || self == other {
             return self.clone();
         }
-        let worlds = self.worlds.or(&other.worlds);
+        let worlds = self.worlds().or(other.worlds());
         let names = words::of_either(&worlds, self, other);
-        Condition { worlds, names }
+        Condition::new(worlds, names)
     }
 
     /// Where it does not hold.
     #[must_use]
     pub fn not(&self) -> Condition {
-        let worlds = Worlds::Always.without(&self.worlds);
+        let worlds = Worlds::Always.without(self.worlds());
         let names = words::of_negation(&worlds, self);
-        Condition { worlds, names }
+        Condition::new(worlds, names)
     }
 
     /// Whether some world may have it.
     pub fn is_possible(&self) -> bool {
-        self.worlds != Worlds::Never
+        !matches!(self.worlds(), Worlds::Never)
     }
 
     /// Whether every world has it.
     pub fn is_always(&self) -> bool {
-        self.worlds == Worlds::Always
+        self.0.is_none()
     }
 
     /// Whether some world may have both.
     pub fn is_possible_with(&self, other: &Condition) -> bool {
-        self.worlds.and(&other.worlds) != Worlds::Never
+        self.worlds().and(other.worlds()) != Worlds::Never
     }
 
     /// Whether every world that has `self` has `other`.
     pub fn implies(&self, other: &Condition) -> bool {
-        self.worlds.implies(&other.worlds)
+        self.worlds().implies(other.worlds())
     }
 
     /// Whether its worlds were too many to tell apart: it may hold in none, and nothing may be reported for it.
     pub fn is_too_complex(&self) -> bool {
-        self.worlds == Worlds::Unknown
+        matches!(self.worlds(), Worlds::Unknown)
     }
 
     /// Whether it holds when every variable has its default; `None` where a default is not known.
@@ -234,7 +255,7 @@ impl Condition {
 
     /// Whether it holds where every variable has the value that `value_of` gives; `None` where that is not known.
     pub fn holds_where(&self, value_of: impl Fn(&Variable) -> Option<Arc<str>>) -> Option<bool> {
-        match &self.worlds {
+        match self.worlds() {
             Worlds::Always => Some(true),
             Worlds::Never => Some(false),
             Worlds::Some(diagram) => diagram.holds_where(value_of),

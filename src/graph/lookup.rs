@@ -43,7 +43,8 @@ pub struct Graph {
 /// Places in a list of nodes, by address and by physical name.
 #[derive(Debug, Default)]
 struct Index {
-    by_address: FxHashMap<(UnitId, Arc<str>), usize>,
+    /// By unit.
+    by_address: Vec<FxHashMap<Arc<str>, usize>>,
     /// By [`Unit::key`].
     units: FxHashMap<Arc<str>, UnitId>,
     by_name: FxHashMap<String, Vec<Named>>,
@@ -59,13 +60,18 @@ struct Named {
 
 impl Index {
     fn build<'a>(units: &[Unit], nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>) -> Index {
-        let mut index = Index::default();
+        let mut index = Index {
+            by_address: vec![FxHashMap::default(); units.len()],
+            ..Index::default()
+        };
         for (at, unit) in units.iter().enumerate() {
             let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
             index.units.entry(unit.key().into()).or_insert(id);
         }
         for (at, (resource, name)) in nodes.enumerate() {
-            index.by_address.insert((resource.unit, resource.address.clone()), at);
+            if let Some(nodes) = index.by_address.get_mut(resource.unit.0 as usize) {
+                nodes.insert(resource.address.clone(), at);
+            }
             for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
                 index.by_name.entry(name.clone()).or_default().push(Named {
                     unit: resource.unit,
@@ -77,14 +83,18 @@ impl Index {
         index
     }
 
+    fn at(&self, unit: UnitId, address: &str) -> Option<usize> {
+        self.by_address.get(unit.0 as usize)?.get(address).copied()
+    }
+
     /// The node that `link`, written in `unit`, points to: by address, or by a physical name that one
     /// node of the unit has, or else exactly one of the project.
     fn find(&self, unit: UnitId, link: &Link) -> Option<usize> {
         match &link.target {
-            Target::Resource(address) => self.by_address.get(&(unit, address.clone())).copied(),
+            Target::Resource(address) => self.at(unit, address),
             Target::Elsewhere { unit, address } => {
                 let unit = *self.units.get(unit)?;
-                self.by_address.get(&(unit, address.clone())).copied()
+                self.at(unit, address)
             }
             Target::Dangling(_) => None,
             Target::External(written) => {
@@ -131,15 +141,22 @@ impl Index {
 }
 
 /// Adds the nodes of `unit` to those of the units before it, sorted by address.
-pub(super) fn take<T>(all: &mut Vec<T>, nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
-    let with_address = |mut node| {
-        let place = resource(&mut node);
+pub(super) fn take<T>(all: &mut Vec<T>, mut nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+    let addresses = nodes.iter_mut().map(|node| {
+        let place = resource(node);
         place.unit = unit;
-        (place.address.clone(), node)
-    };
-    let mut nodes: Vec<(Arc<str>, T)> = nodes.into_iter().map(with_address).collect();
-    nodes.sort_by(|(one, _), (other, _)| one.cmp(other));
-    all.extend(nodes.into_iter().map(|(_, node)| node));
+        place.address.clone()
+    });
+    let addresses: Vec<Arc<str>> = addresses.collect();
+    if addresses.is_sorted() {
+        all.append(&mut nodes);
+        return;
+    }
+    // Nodes are large: each is moved once.
+    let mut places: Vec<usize> = (0..nodes.len()).collect();
+    places.sort_by_key(|&at| addresses.get(at));
+    let mut nodes: Vec<Option<T>> = nodes.into_iter().map(Some).collect();
+    all.extend(places.into_iter().filter_map(|at| nodes.get_mut(at)?.take()));
 }
 
 /// Adds `to` to what is noted under `from`, once.
@@ -166,6 +183,15 @@ impl Graph {
     /// Joins units; the order of `parts` is the order of units.
     pub fn assemble(parts: Vec<UnitGraph>) -> Graph {
         let mut graph = Graph::default();
+        graph
+            .queues
+            .reserve_exact(parts.iter().map(|part| part.queues.len()).sum());
+        graph
+            .functions
+            .reserve_exact(parts.iter().map(|part| part.functions.len()).sum());
+        graph
+            .mappings
+            .reserve_exact(parts.iter().map(|part| part.mappings.len()).sum());
         for (at, part) in parts.into_iter().enumerate() {
             let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
             graph.units.push(part.unit);
@@ -287,8 +313,7 @@ impl Graph {
     }
 
     fn place(&self, queue: &Queue) -> Option<usize> {
-        let key = (queue.resource.unit, queue.resource.address.clone());
-        self.queue_index.by_address.get(&key).copied()
+        self.queue_index.at(queue.resource.unit, &queue.resource.address)
     }
 
     /// The mappings that read `queue`, enabled or not, each in the worlds where it does.
@@ -365,12 +390,10 @@ impl Graph {
 
     /// What besides queues may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
-        let key = (function.resource.unit, function.resource.address.clone());
-        let named = self
+        let at = self
             .function_index
-            .by_address
-            .get(&key)
-            .and_then(|at| self.invoked.get(at));
+            .at(function.resource.unit, &function.resource.address);
+        let named = at.and_then(|at| self.invoked.get(&at));
         // An unresolved function of the same unit may be this one.
         let any = self.invoking_any.get(&function.resource.unit);
         let mut places: Vec<usize> = named.into_iter().chain(any).flatten().copied().collect();

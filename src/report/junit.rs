@@ -21,6 +21,31 @@ struct Suite {
 
 /// The report as test suites.
 pub fn render(report: &Report<'_>) -> String {
+    let suites = suites(report);
+    let sum = |of: fn(&Suite) -> usize| suites.values().map(of).sum::<usize>();
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sqslint\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
+        sum(|suite| suite.tests),
+        sum(|suite| suite.failures),
+        sum(|suite| suite.errors),
+    );
+    for (name, suite) in &suites {
+        text.push_str(&format!(
+            "  <testsuite name=\"{}\" package=\"{PACKAGE}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n",
+            escaped(name),
+            suite.tests,
+            suite.failures,
+            suite.errors,
+            suite.skipped,
+            suite.cases,
+        ));
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+/// What belongs to each file, and to the run itself.
+fn suites(report: &Report<'_>) -> BTreeMap<String, Suite> {
     let mut suites: BTreeMap<String, Suite> = BTreeMap::new();
     let mut add = |at: Span, rule: &str, subject: &Subject, content: &str| {
         let name = report.sources.file(at.file).name().to_owned();
@@ -62,26 +87,7 @@ pub fn render(report: &Report<'_>) -> String {
     if !report.errors.is_empty() || suites.is_empty() {
         suites.insert(PACKAGE.to_owned(), run(report.errors));
     }
-    let sum = |of: fn(&Suite) -> usize| suites.values().map(of).sum::<usize>();
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sqslint\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
-        sum(|suite| suite.tests),
-        sum(|suite| suite.failures),
-        sum(|suite| suite.errors),
-    );
-    for (name, suite) in &suites {
-        text.push_str(&format!(
-            "  <testsuite name=\"{}\" package=\"{PACKAGE}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n",
-            escaped(name),
-            suite.tests,
-            suite.failures,
-            suite.errors,
-            suite.skipped,
-            suite.cases,
-        ));
-    }
-    text.push_str("</testsuites>\n");
-    text
+    suites
 }
 
 /// The run itself: what kept it from its job, or, as a suite without tests is no success, that all is well.

@@ -4,6 +4,7 @@ use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Change, Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue, UnitId};
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 pub(super) static RULE: Rule = Rule {
@@ -44,14 +45,26 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 .push(Unwatched { queue, world });
         }
     }
+    let unwatched: FxHashSet<(UnitId, &str)> = by_unit
+        .iter()
+        .flat_map(|(unit, queues)| queues.iter().map(|of| (*unit, &*of.queue.resource.address)))
+        .collect();
+    // An alarm beside a block that stands for several queues is one on all of them.
+    let watched: FxHashSet<Span> = graph
+        .queues()
+        .iter()
+        .map(|queue| &queue.resource)
+        .filter(|resource| !unwatched.contains(&(resource.unit, &*resource.address)))
+        .map(|resource| resource.header)
+        .collect();
     for (unit, queues) in &by_unit {
         if watch.has_alarms(*unit) {
             for Unwatched { queue, world } in queues {
-                let diagnostic = unalarmed(graph, findings, Severity::Warning, queue).help(HELP);
+                let diagnostic = unalarmed(graph, findings, Severity::Warning, queue, &watched).help(HELP);
                 findings.report(world, &queue.resource, diagnostic);
             }
         } else {
-            without_any_alarm(graph, findings, queues);
+            without_any_alarm(graph, findings, queues, &watched);
         }
     }
 }
@@ -75,7 +88,14 @@ struct Unwatched<'g> {
     world: Condition,
 }
 
-fn unalarmed(graph: &Graph, findings: &Findings<'_>, severity: Severity, queue: &Queue) -> Diagnostic {
+/// `watched` are the blocks of queues that are no dead-letter queues without an alarm.
+fn unalarmed(
+    graph: &Graph,
+    findings: &Findings<'_>,
+    severity: Severity,
+    queue: &Queue,
+    watched: &FxHashSet<Span>,
+) -> Diagnostic {
     let shown = queue.resource.shown();
     let headline = format!("no alarm tells that messages lie in the dead-letter queue {shown}");
     let label = match queue.retention.known() {
@@ -100,15 +120,17 @@ fn unalarmed(graph: &Graph, findings: &Findings<'_>, severity: Severity, queue: 
         let label = format!("{} sends what fails to {shown}", source.resource.shown());
         diagnostic = diagnostic.label(case.span, label);
     }
-    diagnostic.remedy(Remedy::not_safe(Change::Alarm(queue.resource.header)))
+    let header = queue.resource.header;
+    let is_one_for_all = !watched.contains(&header);
+    diagnostic.remedy(is_one_for_all.then(|| Remedy::not_safe(Change::Alarm(header))))
 }
 
 /// Alarms often live elsewhere, so a unit that declares none on any queue gets one piece of advice.
-fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwatched<'_>]) {
+fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwatched<'_>], watched: &FxHashSet<Span>) {
     let Some((first, others)) = queues.split_first() else {
         return;
     };
-    let mut diagnostic = unalarmed(graph, findings, Severity::Info, first.queue);
+    let mut diagnostic = unalarmed(graph, findings, Severity::Info, first.queue, watched);
     if !others.is_empty() {
         diagnostic.headline = format!(
             "no alarm tells that messages lie in {} or in {} other dead-letter {}",

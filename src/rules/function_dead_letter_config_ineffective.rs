@@ -59,7 +59,7 @@ fn ineffective(
     setting: &FailureTarget,
     queue: &Queue,
     consumption: &Consumption<'_>,
-    redrive: &Known<'_, Option<RedrivePolicy>>,
+    redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
 ) -> Diagnostic {
     // The two settings of one function are two findings.
     let attribute = if setting.name.to_ascii_lowercase().contains("dead") {

@@ -4,7 +4,8 @@ use super::max_receive_count_too_low::{self, minimum};
 use super::{Category, Findings, Rule, Set, Setting, Value};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Graph, Queue};
-use crate::rules::shared::operands::{Consumer, Operand};
+use crate::rules::shared::consumers::Consumer;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-low-for-poller",

@@ -59,7 +59,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn well_formed(
     findings: &mut Findings<'_>,
     queue: &Queue,
-    redrive: &Known<'_, Option<RedrivePolicy>>,
+    redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     policy: &RedrivePolicy,
 ) {
     for fault in &policy.faults {

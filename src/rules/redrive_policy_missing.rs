@@ -3,8 +3,9 @@
 use super::{Category, Findings, Known, Rule, Set};
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
+use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::dead_letter::dead_letter_queue;
-use crate::rules::shared::operands::{Consumer, trace};
+use crate::rules::shared::operands::trace;
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-missing",
@@ -60,7 +61,7 @@ fn worlds_as_source(findings: &mut Findings<'_>, queue: &Queue, world: &Conditio
 fn missing(
     findings: &Findings<'_>,
     queue: &Queue,
-    redrive: &Known<'_, Option<RedrivePolicy>>,
+    redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     consumer: &Consumer<'_>,
 ) -> Diagnostic {
     let headline = format!(

@@ -4,7 +4,8 @@ use super::{Category, Findings, Read, Rule, Set, visibility_timeout_zero};
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::limits::WINDOW;
 use crate::graph::{Condition, Graph, Queue};
-use crate::rules::shared::operands::{Operand, Poll, RunTime};
+use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-below-function-timeout",

@@ -4,7 +4,8 @@ use super::{Category, Findings, Read, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::limits::RETENTION_DEFAULT;
 use crate::graph::{Graph, Queue, Seconds};
-use crate::rules::shared::operands::{Consumer, Operand};
+use crate::rules::shared::consumers::Consumer;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-exceeds-retention",

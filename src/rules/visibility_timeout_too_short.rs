@@ -5,7 +5,8 @@ use super::{Category, Findings, Read, Rule, Set, Setting, Value, visibility_time
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::graph::{Condition, Graph, Queue};
 use crate::rules::shared::advice::{Advice, FACTOR};
-use crate::rules::shared::operands::{Operand, Poll, RunTime};
+use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-short",

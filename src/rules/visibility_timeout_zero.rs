@@ -4,7 +4,8 @@ use super::{Category, Findings, Rule, Set};
 use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
 use crate::graph::{Graph, Queue};
 use crate::rules::shared::advice::Advice;
-use crate::rules::shared::operands::{Operand, Poll};
+use crate::rules::shared::consumers::Poll;
+use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-zero",

@@ -10,7 +10,7 @@ mod resources;
 
 use super::super::comments::tree;
 use super::super::edits::tree::{Editor, Step};
-use super::super::tree::Node;
+use super::super::tree::{Node, Parsed};
 use crate::diagnostic::{Change, Edit};
 use crate::source::{SourceFile, Sources, Span};
 use std::sync::Arc;
@@ -37,13 +37,13 @@ pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
 
 /// Whether what is written at `span` is there for one resource alone.
 pub(in crate::frontend) fn stands_once(span: Span, sources: &Sources) -> bool {
-    Page::with(span, sources, |page| Some(page.editor.stands_once(&page.root, span))).unwrap_or(false)
+    Page::with(span, sources, |page| Some(page.editor.stands_once(page.root, span))).unwrap_or(false)
 }
 
 /// A document of a file that is to be edited.
 struct Page<'t> {
     editor: Editor<'t>,
-    root: Node,
+    root: &'t Node,
     /// The other files, where this one may be merged with some of them.
     others: Vec<Arc<SourceFile>>,
 }
@@ -53,14 +53,14 @@ impl Page<'_> {
     fn with<T>(span: Span, sources: &Sources, edit: impl FnOnce(&Page<'_>) -> Option<T>) -> Option<T> {
         let file = sources.file(span.file);
         let text = file.text();
-        let parsed = tree::parse(text, span.file);
+        let parsed: Arc<Parsed> = file.made(|text| tree::parse(text, span.file));
         let is_whole = parsed.errors.is_empty() && parsed.limits.is_empty() && parsed.duplicates.is_empty();
         if !is_whole {
             return None;
         }
-        let root = parsed.documents.into_iter().find(|root| root.span.contains(span))?;
+        let root = parsed.documents.iter().find(|root| root.span.contains(span))?;
         let is_json = tree::is_json(text) && parsed.comments.is_empty();
-        let editor = Editor::new(text, &root, is_json);
+        let editor = Editor::new(text, root, is_json);
         // What says that it is a template is one of its own.
         let is_whole = ["AWSTemplateFormatVersion", "Transform"]
             .iter()
@@ -73,7 +73,7 @@ impl Page<'_> {
 
     /// The steps to what stands at `span`, unless a function of the template makes something of it.
     fn path(&self, span: Span) -> Option<Vec<Step<'_>>> {
-        let path = self.editor.path(&self.root, span)?;
+        let path = self.editor.path(self.root, span)?;
         let is_made = |step: &Step<'_>| step.key().is_some_and(|key| key.starts_with("Fn::"));
         (!path.iter().any(is_made)).then_some(path)
     }

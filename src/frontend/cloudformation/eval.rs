@@ -155,8 +155,11 @@ impl<'t> Template<'t> {
 
     /// The value at `path` in `object`.
     pub(super) fn path(&self, object: &Outcomes<'t>, path: &[&str], world: &Condition) -> Outcomes<'t> {
-        let start = object.clone();
-        path.iter().fold(start, |object, key| self.field(&object, key, world))
+        let Some((first, rest)) = path.split_first() else {
+            return object.clone();
+        };
+        let start = self.field(object, first, world);
+        rest.iter().fold(start, |object, key| self.field(&object, key, world))
     }
 
     /// What `outcomes` are as lists.

@@ -13,7 +13,9 @@ mod reference;
 use super::sam;
 use super::template::{Declared, Template};
 use super::value::{Evaluated, Outcome, Outcomes};
-use crate::graph::{Attribute, Case, Condition, Link, Origin, Resource, Seconds, State, UnitGraph, UnitId};
+use crate::graph::{
+    Attribute, Case, Cases, Condition, Link, Name, Origin, Origins, Resource, Seconds, State, UnitGraph, UnitId,
+};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -141,7 +143,7 @@ impl<'t> Lowering<'_, 't> {
     fn attribute<T: Clone>(
         &self,
         properties: &Properties<'t>,
-        path: &[&str],
+        path: &[&'static str],
         absent: &State<T>,
         convert: impl Fn(&Evaluated<'t>) -> Result<T, Arc<str>>,
     ) -> Attribute<T> {
@@ -149,27 +151,27 @@ impl<'t> Lowering<'_, 't> {
         attribute(name, self.get(properties, path), properties.header, absent, convert)
     }
 
-    fn seconds(&self, properties: &Properties<'t>, path: &[&str], default: Seconds) -> Attribute<Seconds> {
+    fn seconds(&self, properties: &Properties<'t>, path: &[&'static str], default: Seconds) -> Attribute<Seconds> {
         self.attribute(properties, path, &State::Default(default), |value| {
             integer(value).map(Seconds)
         })
     }
 
-    fn flag(&self, properties: &Properties<'t>, path: &[&str], default: bool) -> Attribute<bool> {
+    fn flag(&self, properties: &Properties<'t>, path: &[&'static str], default: bool) -> Attribute<bool> {
         self.attribute(properties, path, &State::Default(default), boolean)
     }
 
-    fn name(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Option<String>> {
+    fn name(&self, properties: &Properties<'t>, path: &[&'static str]) -> Attribute<Option<String>> {
         self.attribute(properties, path, &State::Default(None), |value| value.text().map(Some))
     }
 
-    fn optional_link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Option<Link>> {
+    fn optional_link(&self, properties: &Properties<'t>, path: &[&'static str]) -> Attribute<Option<Link>> {
         self.attribute(properties, path, &State::Default(None), |value| {
             self.template.link(value).map(Some)
         })
     }
 
-    fn link(&self, properties: &Properties<'t>, path: &[&str]) -> Attribute<Link> {
+    fn link(&self, properties: &Properties<'t>, path: &[&'static str]) -> Attribute<Link> {
         let name = path.last().copied().unwrap_or_default();
         let wants_queue = !matches!(name, "FunctionName" | "Function");
         let absent = State::Unresolved(format!("`{name}` is missing").into());
@@ -181,7 +183,7 @@ impl<'t> Lowering<'_, 't> {
 
 /// An attribute from what a property comes to.
 fn attribute<'t, T: Clone>(
-    name: &str,
+    name: impl Into<Name>,
     outcomes: Outcomes<'t>,
     header: Span,
     absent: &State<T>,
@@ -192,20 +194,20 @@ fn attribute<'t, T: Clone>(
             when: outcome.when,
             state: absent.clone(),
             span: header,
-            origins: Vec::new(),
+            origins: Origins::none(),
         },
         value => Case {
             when: outcome.when,
             state: convert(value).map_or_else(State::Unresolved, State::Set),
             span: outcome.span,
-            origins: outcome.origins,
+            origins: outcome.origins.into(),
         },
     });
     of_cases(name, cases.collect(), header)
 }
 
 /// An attribute of these cases; unresolved where there is none.
-fn of_cases<T>(name: &str, cases: Vec<Case<T>>, header: Span) -> Attribute<T> {
+fn of_cases<T>(name: impl Into<Name>, cases: Cases<T>, header: Span) -> Attribute<T> {
     if cases.is_empty() {
         return Attribute::unresolved(name, "no combination of conditions gives a value", header);
     }

@@ -317,7 +317,8 @@ fn respell_function(function: &mut Function, compiled: &CompiledFunction) {
                     span,
                     what: "`provider.timeout`".into(),
                 };
-                case.origins.insert(0, origin);
+                let earlier = case.origins.iter().cloned();
+                case.origins = std::iter::once(origin).chain(earlier).collect::<Vec<_>>().into();
             }
         }
         Timeout::Default => {

@@ -1,20 +1,13 @@
 //! Where a new suppression is written, and how: what this gives is read again as covering the place it was asked for.
 //! Every other byte of a file stays.
 
+use super::super::edits::piece::quoted;
 use super::super::tree::{Entry, Node, Value};
 use super::super::{json, terraform};
 use super::{Syntax, json::KEY, tree};
+use crate::diagnostic::Edit;
 use crate::source::{FileId, SourceFile, Span};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A text to put into a file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Insertion {
-    /// Before which byte.
-    pub at: usize,
-    /// What.
-    pub text: String,
-}
 
 /// A place and the rule to silence there.
 type Wanted = (Span, &'static str);
@@ -23,8 +16,9 @@ type Wanted = (Span, &'static str);
 type Places<P> = BTreeMap<P, BTreeSet<&'static str>>;
 
 /// What to insert into `file` to silence each of `wanted`, one suppression a place; those that cannot be are given back.
-pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str) -> (Vec<Insertion>, Vec<Wanted>) {
+pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str) -> (Vec<Edit>, Vec<Wanted>) {
     let mut writer = Writer {
+        id,
         text: file.text(),
         reason,
         found: Vec::new(),
@@ -33,19 +27,20 @@ pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str
     match Syntax::of(file.name()) {
         _ if file.is_guarded() => writer.refused.extend(wanted),
         Some(Syntax::Hcl) => writer.hcl(wanted),
-        Some(Syntax::TerraformJson) => writer.terraform_json(id, wanted),
-        Some(Syntax::Tree) if tree::is_json(file.text()) => writer.json(id, wanted),
-        Some(Syntax::Tree) => writer.yaml(id, wanted),
+        Some(Syntax::TerraformJson) => writer.terraform_json(wanted),
+        Some(Syntax::Tree) if tree::is_json(file.text()) => writer.json(wanted),
+        Some(Syntax::Tree) => writer.yaml(wanted),
         None => writer.refused.extend(wanted),
     }
-    writer.found.sort();
+    writer.found.sort_by(|a, b| (a.span, &a.text).cmp(&(b.span, &b.text)));
     (writer.found, writer.refused)
 }
 
 struct Writer<'t> {
+    id: FileId,
     text: &'t str,
     reason: &'t str,
-    found: Vec<Insertion>,
+    found: Vec<Edit>,
     refused: Vec<Wanted>,
 }
 
@@ -63,8 +58,8 @@ impl Writer<'_> {
         });
     }
 
-    fn yaml(&mut self, id: FileId, wanted: &[Wanted]) {
-        let elements = tree::elements(&tree::parse(self.text, id));
+    fn yaml(&mut self, wanted: &[Wanted]) {
+        let elements = tree::elements(&tree::parse(self.text, self.id));
         self.lines(wanted, |writer, at| {
             let around = elements.iter().filter(|span| span.range().contains(&at));
             // The innermost that begins its line.
@@ -90,7 +85,7 @@ impl Writer<'_> {
             let end = self.line_end(at);
             let said = self.said(&rules);
             let text = format!("{indentation}# {said}{end}");
-            self.found.push(Insertion { at, text });
+            self.insert(at, text);
         }
     }
 
@@ -121,8 +116,8 @@ impl Writer<'_> {
         format!("sqslint: ignore[{}] {}", rules.join(", "), self.reason)
     }
 
-    fn terraform_json(&mut self, id: FileId, wanted: &[Wanted]) {
-        let parsed = json::parse_repeating(self.text, id);
+    fn terraform_json(&mut self, wanted: &[Wanted]) {
+        let parsed = json::parse_repeating(self.text, self.id);
         let mut places: BTreeMap<u32, (&Node, BTreeSet<&'static str>)> = BTreeMap::new();
         for &(span, rule) in wanted {
             match parsed.documents.first().and_then(|root| block(root, span)) {
@@ -139,15 +134,15 @@ impl Writer<'_> {
                 None => self.first_entry(block, &format!("{}: {said}", quoted(KEY))),
                 Some(list) if list.items().is_some() => self.first_item(list, &said),
                 Some(one) => {
-                    self.insert(one.span.start, "[".to_owned());
-                    self.insert(one.span.end, format!(", {said}]"));
+                    self.insert(one.span.start as usize, "[".to_owned());
+                    self.insert(one.span.end as usize, format!(", {said}]"));
                 }
             }
         }
     }
 
-    fn json(&mut self, id: FileId, wanted: &[Wanted]) {
-        let parsed = tree::parse(self.text, id);
+    fn json(&mut self, wanted: &[Wanted]) {
+        let parsed = tree::parse(self.text, self.id);
         let root = parsed.documents.first();
         let mut places: BTreeMap<u32, (&Node, BTreeSet<&'static str>)> = BTreeMap::new();
         for &(span, rule) in wanted {
@@ -175,8 +170,8 @@ impl Writer<'_> {
             match (metadata, ours, ours.and_then(|ours| ours.get("ignore"))) {
                 (_, _, Some(list)) if list.items().is_some() => self.first_item(list, &entries),
                 (_, _, Some(one)) => {
-                    self.insert(one.span.start, format!("[{entries}, "));
-                    self.insert(one.span.end, "]".to_owned());
+                    self.insert(one.span.start as usize, format!("[{entries}, "));
+                    self.insert(one.span.end as usize, "]".to_owned());
                 }
                 (_, Some(ours), None) => self.first_entry(ours, &format!("\"ignore\": [{entries}]")),
                 (Some(metadata), None, _) => {
@@ -192,8 +187,9 @@ impl Writer<'_> {
         }
     }
 
-    fn insert(&mut self, at: u32, text: String) {
-        self.found.push(Insertion { at: at as usize, text });
+    fn insert(&mut self, at: usize, text: String) {
+        let span = Span::new(self.id, at..at);
+        self.found.push(Edit { span, text });
     }
 
     /// Before the first entry of an object; what is no object stays as it is.
@@ -212,7 +208,7 @@ impl Writer<'_> {
     fn first(&mut self, owner: &Node, first: Option<u32>, text: &str) {
         let Some(at) = first else {
             // Behind the bracket.
-            self.insert(owner.span.start + 1, text.to_owned());
+            self.insert(owner.span.start as usize + 1, text.to_owned());
             return;
         };
         let separator = match self.line(at as usize, char::is_whitespace) {
@@ -221,16 +217,12 @@ impl Writer<'_> {
             }
             _ => " ".to_owned(),
         };
-        self.insert(at, format!("{text},{separator}"));
+        self.insert(at as usize, format!("{text},{separator}"));
     }
 }
 
 fn begins_in(place: Span, span: Span) -> bool {
     place.start <= span.start && span.start < place.end
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// The body of the block of Terraform's JSON that `span` begins in.

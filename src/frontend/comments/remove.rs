@@ -8,6 +8,7 @@ use super::{Syntax, tree};
 use crate::diagnostic::Edit;
 use crate::source::{Sources, Span};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The word that a comment speaks to sqslint with.
 const MARKER: &str = "sqslint:";
@@ -25,7 +26,7 @@ pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sourc
         }
         Syntax::TerraformJson => from_entry(text, &json::parse_repeating(text, at.file), at, name),
         Syntax::Tree => {
-            let parsed = tree::parse(text, at.file);
+            let parsed: Arc<Parsed> = file.made(|text| tree::parse(text, at.file));
             match parsed.comments.iter().find(|comment| comment.contains(at)) {
                 Some(comment) => from_comment(text, comment.range(), at, name),
                 None => from_metadata(text, &parsed, at, name),

@@ -178,7 +178,7 @@ fn without(file: &str, text: &str, nth: usize, name: Option<&str>) -> Option<Str
     let written = suppressions(&sources).into_iter().nth(nth).unwrap();
     let edit = super::removal(written.span, name, &sources)?;
     let mut text = text.to_owned();
-    text.replace_range(edit.span.range(), &edit.text);
+    edit.apply(&mut text);
     Some(text)
 }
 

@@ -14,11 +14,15 @@ use crate::diagnostic::Diagnostic;
 use crate::frontend::{ReadError, limit_reached, parse_error, read};
 use crate::source::{Sources, Span};
 use functions::Context;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Files may read each other so deep.
 const MAX_DEPTH: usize = 8;
+
+/// So many files are read by others for one root, each as often as it is asked for: real ones ask for a dozen.
+const MAX_READS: usize = 256;
 
 /// A `terragrunt.hcl` that is a root.
 #[derive(Debug)]
@@ -86,6 +90,8 @@ struct Config {
 struct Reader<'s> {
     sources: &'s Sources,
     unit: String,
+    /// How many files were read by others.
+    reads: &'s Cell<usize>,
     diagnostics: Vec<Diagnostic>,
     errors: Vec<String>,
 }
@@ -93,9 +99,11 @@ struct Reader<'s> {
 /// Reads `file`; `None` where it calls no module and stands beside none: then others include it.
 pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
     let directory = file.parent()?.to_owned();
+    let reads = Cell::new(0);
     let mut reader = Reader {
         sources,
         unit: sources.name_of(&directory),
+        reads: &reads,
         diagnostics: Vec::new(),
         errors: Vec::new(),
     };
@@ -237,20 +245,25 @@ impl Reader<'_> {
             ),
         ];
         let mut config = Config::default();
-        let problems = std::cell::RefCell::new((Vec::new(), Vec::new()));
+        let problems = RefCell::new((Vec::new(), Vec::new()));
         {
             let sources = self.sources;
-            let unit = self.unit.clone();
+            let (unit, reads) = (self.unit.clone(), self.reads);
             let read_other = |path: &Path| {
                 let mut reader = Reader {
                     sources,
                     unit: unit.clone(),
+                    reads,
                     diagnostics: Vec::new(),
                     errors: Vec::new(),
                 };
                 if depth >= MAX_DEPTH || !context.allows(path) {
                     return Value::unknown("a configuration that it reads is not here");
                 }
+                if reads.get() >= MAX_READS {
+                    return Value::unknown(format!("more than {MAX_READS} configurations are read"));
+                }
+                reads.set(reads.get() + 1);
                 let other = reader.config(path, &Context::of(path, sources), depth + 1);
                 problems.borrow_mut().0.extend(reader.diagnostics);
                 problems.borrow_mut().1.extend(reader.errors);

@@ -50,10 +50,10 @@ pub(super) fn of_both(worlds: &Worlds, left: &[Name], right: &[Name]) -> Vec<Nam
 
 /// Names for the worlds of either.
 pub(super) fn of_either(worlds: &Worlds, left: &Condition, right: &Condition) -> Vec<Name> {
-    if !has_names(worlds) || (left.names.is_empty() && right.names.is_empty()) {
+    if !has_names(worlds) || (left.names().is_empty() && right.names().is_empty()) {
         return Vec::new();
     }
-    let mut names = of_both(worlds, &left.names, &right.names);
+    let mut names = of_both(worlds, left.names(), right.names());
     names.retain(|name| worlds.implies(&name.worlds));
     if conjunction(&names) == *worlds {
         return fewest(names);
@@ -85,10 +85,10 @@ pub(super) fn of_negation(worlds: &Worlds, condition: &Condition) -> Vec<Name> {
 
 /// What the names of `condition` say, where they say all of it; in parentheses where they are several.
 fn whole_name(condition: &Condition) -> Option<String> {
-    if condition.names.is_empty() || conjunction(&condition.names) != condition.worlds {
+    if condition.names().is_empty() || conjunction(condition.names()) != *condition.worlds() {
         return None;
     }
-    let names = fewest(condition.names.clone());
+    let names = fewest(condition.names().to_vec());
     let text = joined(&names);
     Some(if names.len() > 1 { format!("({text})") } else { text })
 }
@@ -131,8 +131,8 @@ fn fewest(mut names: Vec<Name>) -> Vec<Name> {
 
 /// What to call `condition`; `None` where it always holds.
 pub(super) fn describe(condition: &Condition) -> Option<String> {
-    let names = fewest(condition.names.clone());
-    let diagram = match &condition.worlds {
+    let names = fewest(condition.names().to_vec());
+    let diagram = match condition.worlds() {
         Worlds::Always => return None,
         Worlds::Never => return Some("never".to_owned()),
         Worlds::Unknown if names.is_empty() => return Some("too many conditions to tell apart".to_owned()),
@@ -140,7 +140,7 @@ pub(super) fn describe(condition: &Condition) -> Option<String> {
         Worlds::Some(diagram) => diagram,
     };
     let said = conjunction(&names);
-    if said == condition.worlds {
+    if said == *condition.worlds() {
         return Some(joined(&names));
     }
     let by_values = spelled(diagram);

@@ -1,7 +1,7 @@
 //! A small graph, which the text of the graph is tested with too, and its document.
 
 use super::*;
-use crate::graph::{Case, Form, RedrivePolicy, Seconds, Unit, UnitGraph, UnitKind, Variable};
+use crate::graph::{Case, Form, Origins, RedrivePolicy, Seconds, Unit, UnitGraph, UnitKind, Variable};
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 
@@ -54,9 +54,9 @@ pub(in crate::graph) fn sample() -> (Graph, Sources) {
         when,
         state: State::Set(Seconds(seconds)),
         span: header,
-        origins: Vec::new(),
+        origins: Origins::none(),
     };
-    source.visibility_timeout.cases = vec![case(env.clone(), 300), case(env.not(), 60)];
+    source.visibility_timeout.cases = vec![case(env.clone(), 300), case(env.not(), 60)].into();
     let link = Link {
         target: Target::Resource("aws_sqs_queue.dlq".into()),
         form: Form::Arn,
@@ -66,7 +66,7 @@ pub(in crate::graph) fn sample() -> (Graph, Sources) {
         max_receive_count: Attribute::set("maxReceiveCount", 5, header),
         faults: Vec::new(),
     };
-    source.redrive = Attribute::set("redrive_policy", Some(policy), header);
+    source.redrive = Attribute::set("redrive_policy", Some(Box::new(policy)), header);
     let mut dlq = queue("aws_sqs_queue.dlq", Span::new(file, 6..9));
     dlq.resource.when = env;
     let mut unit = UnitGraph::new(Unit {

@@ -7,7 +7,7 @@ use crate::rules::max_receive_count_low_for_poller::RECOMMENDED;
 
 /// A dead-letter queue for `queue`, which in `world` has none, if nothing at all is written and its type is known.
 pub(crate) fn dead_letter_queue(
-    redrive: &Known<'_, Option<RedrivePolicy>>,
+    redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     world: &Condition,
     queue: &Queue,
 ) -> Option<Remedy> {

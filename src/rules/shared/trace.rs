@@ -2,9 +2,10 @@
 //!
 //! Ordinary runs keep none of it and build no text. It decides nothing: rules compare and say how that came out.
 
+use super::findings::{Findings, Known, when};
 use crate::diagnostic::Subject;
 use crate::graph::{Attribute, Case, Condition, Resource};
-use crate::rules::{Findings, Known, Rule, when};
+use crate::rules::Rule;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;

@@ -54,7 +54,7 @@ impl Page<'_> {
     }
 
     fn is_free(&self, resources: &Node, id: &str) -> bool {
-        let sections = [Some(&self.root), self.root.get("resources")].into_iter().flatten();
+        let sections = [Some(self.root), self.root.get("resources")].into_iter().flatten();
         let mut sections = sections.flat_map(|all| ["Parameters", "Conditions", "Mappings"].map(|name| all.get(name)));
         let is_elsewhere = || {
             let key = format!("{id}:");

@@ -25,7 +25,7 @@ impl Page<'_> {
     /// The reference at `span`, or what is written there, gives the ARN of its queue.
     pub(super) fn arn(&self, span: Span) -> Option<Vec<Edit>> {
         // Also in a branch of a condition.
-        let path = self.editor.path(&self.root, span)?;
+        let path = self.editor.path(self.root, span)?;
         let in_loop = |step: &Step<'_>| step.key().is_some_and(|key| key.starts_with("Fn::") && key != "Fn::If");
         if path.split_last()?.1.iter().any(in_loop) {
             return None;
@@ -44,7 +44,7 @@ impl Page<'_> {
 
     /// Whether the resource `id` of this document is a queue.
     fn is_queue(&self, id: &str) -> bool {
-        let resources = [Some(&self.root), self.root.get("resources")].into_iter().flatten();
+        let resources = [Some(self.root), self.root.get("resources")].into_iter().flatten();
         let mut found = resources.filter_map(|section| section.get("Resources")?.get(id)?.get("Type")?.as_str());
         found.any(|kind| kind == "AWS::SQS::Queue")
     }
@@ -116,7 +116,7 @@ impl Page<'_> {
 
     /// Whether a plain reference is written at `span`, and no other to the parameter or mapping that it names.
     pub(super) fn is_only_use(&self, span: Span, sources: &Sources) -> Option<bool> {
-        let path = self.editor.path(&self.root, span)?;
+        let path = self.editor.path(self.root, span)?;
         let is_made = |step: &Step<'_>| step.key().is_some_and(|key| key.starts_with("Fn::"));
         if path.split_last()?.1.iter().any(is_made) {
             return None;
@@ -143,12 +143,12 @@ impl Page<'_> {
         let metadata = self.root.get("Metadata").map(|metadata| metadata.span);
         let skipped = [Some(declared.span()), metadata];
         let skipped: Vec<Span> = skipped.into_iter().flatten().collect();
-        Some(is_free && mentions(&self.root, named, &skipped) == 1)
+        Some(is_free && mentions(self.root, named, &skipped) == 1)
     }
 
     /// The parameter or mapping called `name`.
     fn declaration(&self, name: &str) -> Option<&Entry> {
-        let sections = [Some(&self.root), self.root.get("resources")].into_iter().flatten();
+        let sections = [Some(self.root), self.root.get("resources")].into_iter().flatten();
         let mut found =
             sections.flat_map(|all| ["Parameters", "Mappings"].map(|section| all.get(section)?.entry(name)));
         found.find_map(|entry| entry)
@@ -162,7 +162,7 @@ impl Page<'_> {
             return None;
         }
         let steps: Vec<&str> = address.split('.').collect();
-        let mut node = &self.root;
+        let mut node = self.root;
         for step in &steps {
             node = node.get(step)?;
         }

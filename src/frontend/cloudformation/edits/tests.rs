@@ -18,7 +18,7 @@ fn applied(text: &str, edits: &[Edit]) -> String {
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
     let mut text = text.to_owned();
     for edit in edits {
-        text.replace_range(edit.span.range(), &edit.text);
+        edit.apply(&mut text);
     }
     text
 }

@@ -37,7 +37,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// What an element that is a single value points to.
-    fn element_link(&self, name: &str, element: &Element<'t>) -> Attribute<Link> {
+    fn element_link(&self, name: &'static str, element: &Element<'t>) -> Attribute<Link> {
         let outcomes = vec![Outcome::always(element.value.clone(), element.span)];
         let absent = State::Unresolved("nothing is written".into());
         attribute(name, outcomes, element.span, &absent, |value| self.template.link(value))

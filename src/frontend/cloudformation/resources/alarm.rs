@@ -43,7 +43,7 @@ impl<'t> Lowering<'_, 't> {
 
     fn metric(&self, object: &Outcomes<'t>, properties: &Properties<'t>) -> AlarmMetric {
         let world = &properties.world;
-        let text = |key: &str| {
+        let text = |key: &'static str| {
             let absent = State::Unresolved(format!("`{key}` is missing").into());
             let outcomes = self.template.field(object, key, world);
             attribute(key, outcomes, properties.header, &absent, Evaluated::text)

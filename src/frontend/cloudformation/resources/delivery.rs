@@ -46,7 +46,7 @@ impl<'t> Lowering<'_, 't> {
 
     /// How a pipe invokes its target: written with the parameters of a function or those of a state machine.
     fn invocation_type(&self, properties: &Properties<'t>) -> Attribute<Option<String>> {
-        let of = |kind: &str| self.name(properties, &["TargetParameters", kind, "InvocationType"]);
+        let of = |kind: &'static str| self.name(properties, &["TargetParameters", kind, "InvocationType"]);
         let function = of("LambdaFunctionParameters");
         if function.known() == Some(&None) {
             of("StepFunctionStateMachineParameters")
@@ -147,10 +147,10 @@ impl<'t> Lowering<'_, 't> {
         sender: Sender,
         source: Link,
         properties: &Properties<'t>,
-        base: &[&str],
+        base: &[&'static str],
         enabled: Attribute<bool>,
     ) -> EventTarget {
-        let at = |path: &[&'static str]| -> Vec<&str> { base.iter().chain(path).copied().collect() };
+        let at = |path: &[&'static str]| -> Vec<&'static str> { base.iter().chain(path).copied().collect() };
         let age = at(&["RetryPolicy", "MaximumEventAgeInSeconds"]);
         EventTarget {
             sender,

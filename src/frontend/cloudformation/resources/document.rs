@@ -10,7 +10,7 @@ use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part}
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, Case, Condition, Link, State};
+use crate::graph::{Attribute, Case, Condition, Link, Name, Origins, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl<'t> Branch<'t> {
 
 impl<'t> Lowering<'_, 't> {
     /// The policy document that the property `name` holds; unresolved where nothing is written.
-    pub(super) fn document(&self, properties: &Properties<'t>, name: &str) -> Attribute<PolicyDocument> {
+    pub(super) fn document(&self, properties: &Properties<'t>, name: &'static str) -> Attribute<PolicyDocument> {
         self.optional_document(properties, name)
             .try_map(|document| document.ok_or_else(|| format!("`{name}` is missing").into()))
     }
@@ -97,7 +97,7 @@ impl<'t> Lowering<'_, 't> {
     pub(super) fn optional_document(
         &self,
         properties: &Properties<'t>,
-        name: &str,
+        name: &'static str,
     ) -> Attribute<Option<PolicyDocument>> {
         let mut cases = Vec::new();
         for outcome in self.get(properties, &[name]) {
@@ -114,10 +114,10 @@ impl<'t> Lowering<'_, 't> {
                 when: outcome.when,
                 state,
                 span: if is_absent { properties.header } else { outcome.span },
-                origins: outcome.origins,
+                origins: outcome.origins.into(),
             });
         }
-        of_cases(name, cases, properties.header)
+        of_cases(name, cases.into(), properties.header)
     }
 
     /// `value` with everything in it evaluated.
@@ -222,7 +222,7 @@ impl<'t> Lowering<'_, 't> {
                 let items = value.items(&always, span);
                 items.iter().map(|item| only(item)?.text()).collect()
             }),
-            resources: self.links(resources, "Resource"),
+            resources: self.links(resources, &"Resource".into()),
             conditions: self.conditions(statement),
             is_negated: ["NotAction", "NotResource", "NotPrincipal"]
                 .iter()
@@ -234,7 +234,7 @@ impl<'t> Lowering<'_, 't> {
     fn single<T: Clone>(
         &self,
         branches: Option<&Branches<'t>>,
-        name: &str,
+        name: &'static str,
         span: Span,
         absent: State<T>,
         convert: impl Fn(&Deep<'t>) -> Result<T, Arc<str>>,
@@ -249,7 +249,7 @@ impl<'t> Lowering<'_, 't> {
                 value => convert(value).map_or_else(State::Unresolved, State::Set),
             },
             span: branch.span,
-            origins: Vec::new(),
+            origins: Origins::none(),
         });
         Attribute {
             name: name.into(),
@@ -258,7 +258,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// What each item of a list, or a single value, points to.
-    fn links(&self, branches: Option<&Branches<'t>>, name: &str) -> Vec<Attribute<Link>> {
+    fn links(&self, branches: Option<&Branches<'t>>, name: &Name) -> Vec<Attribute<Link>> {
         let branches = branches.map(Vec::as_slice).unwrap_or_default();
         let is_list = |branch: &Branch<'t>| matches!(branch.value, Deep::List(_) | Deep::Value(Evaluated::Items(_)));
         if branches.iter().any(is_list) {
@@ -274,7 +274,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// What a single value points to in the worlds of `when`; `None` where nothing is written.
-    fn link_in(&self, when: &Condition, branches: Branches<'t>, name: &str, span: Span) -> Option<Attribute<Link>> {
+    fn link_in(&self, when: &Condition, branches: Branches<'t>, name: &Name, span: Span) -> Option<Attribute<Link>> {
         let outcomes = branches.into_iter().map(|found| Outcome {
             when: when.and(&found.when),
             value: match found.value {
@@ -288,7 +288,8 @@ impl<'t> Lowering<'_, 't> {
             .filter(|outcome| !matches!(outcome.value, Evaluated::Absent))
             .collect();
         let absent = State::Unresolved("nothing is written".into());
-        (!outcomes.is_empty()).then(|| attribute(name, outcomes, span, &absent, |value| self.template.link(value)))
+        (!outcomes.is_empty())
+            .then(|| attribute(name.clone(), outcomes, span, &absent, |value| self.template.link(value)))
     }
 
     fn conditions(&self, statement: &Deep<'t>) -> Result<Vec<StatementCondition>, Arc<str>> {
@@ -307,7 +308,7 @@ impl<'t> Lowering<'_, 't> {
                 all.push(StatementCondition {
                     operator: operator.to_string(),
                     key: key.to_string(),
-                    values: self.links(Some(values), key),
+                    values: self.links(Some(values), &key.clone().into()),
                 });
             }
         }

@@ -20,7 +20,7 @@ pub(super) struct Element<'t> {
 
 impl<'t> Lowering<'_, 't> {
     /// The elements of the list at `path`, those that are absent left out. A single value counts as a list of it.
-    pub(super) fn elements(&self, properties: &Properties<'t>, path: &[&str]) -> Vec<Element<'t>> {
+    pub(super) fn elements(&self, properties: &Properties<'t>, path: &[&'static str]) -> Vec<Element<'t>> {
         let mut all = Vec::new();
         for outcome in self.get(properties, path) {
             let world = properties.world.and(&outcome.when);

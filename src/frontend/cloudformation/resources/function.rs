@@ -79,7 +79,12 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The setting at `path`, in the worlds where it is written.
-    fn failure_target(&self, properties: &Properties<'t>, name: &str, path: &[&str]) -> Option<FailureTarget> {
+    fn failure_target(
+        &self,
+        properties: &Properties<'t>,
+        name: &'static str,
+        path: &[&'static str],
+    ) -> Option<FailureTarget> {
         let outcomes = self.get(properties, path).into_iter();
         let written: Vec<_> = outcomes
             .filter(|outcome| !matches!(outcome.value, Evaluated::Absent))

@@ -130,7 +130,7 @@ impl<'t> Lowering<'_, 't> {
     fn listed<T: Clone>(
         &self,
         properties: &Properties<'t>,
-        path: &[&str],
+        path: &[&'static str],
         absent: &T,
         convert: impl Fn(&[Evaluated<'t>], &Listed<'t>) -> Result<T, Arc<str>>,
     ) -> Attribute<T> {
@@ -147,11 +147,15 @@ impl<'t> Lowering<'_, 't> {
                     when: listed.when,
                     state,
                     span: if is_absent { properties.header } else { listed.span },
-                    origins: listed.origins,
+                    origins: listed.origins.into(),
                 });
             }
         }
-        of_cases(path.first().copied().unwrap_or_default(), cases, properties.header)
+        of_cases(
+            path.first().copied().unwrap_or_default(),
+            cases.into(),
+            properties.header,
+        )
     }
 
     fn pattern(&self, item: &Evaluated<'t>, listed: &Listed<'t>, properties: &Properties<'t>) -> Attribute<String> {
@@ -166,7 +170,7 @@ impl<'t> Lowering<'_, 't> {
 
     fn provisioned_pollers(&self, properties: &Properties<'t>) -> Attribute<Option<ProvisionedPollers>> {
         let name = "ProvisionedPollerConfig";
-        let count = |key: &str| {
+        let count = |key: &'static str| {
             self.attribute(properties, &[name, key], &State::Default(None), |value| {
                 integer(value).map(Some)
             })

@@ -42,7 +42,7 @@ impl<'t> Policy<'t> {
 
 impl<'t> Lowering<'_, 't> {
     pub(super) fn queue(&mut self, resource: Resource, properties: &Properties<'t>, implicit: Option<Implicit>) {
-        let second = |key: &str, default: Seconds| self.seconds(properties, &[key], default);
+        let second = |key: &'static str, default: Seconds| self.seconds(properties, &[key], default);
         let queue = Queue {
             name: self.name(properties, &["QueueName"]),
             fifo: self.flag(properties, &["FifoQueue"], false),
@@ -73,24 +73,24 @@ impl<'t> Lowering<'_, 't> {
         self.graph.queues.push(queue);
     }
 
-    fn redrive(&self, properties: &Properties<'t>) -> Attribute<Option<RedrivePolicy>> {
+    fn redrive(&self, properties: &Properties<'t>) -> Attribute<Option<Box<RedrivePolicy>>> {
         self.policy(properties, "RedrivePolicy", |keys, outcome| {
             if let Some(keys) = keys {
-                return self.redrive_policy(&keys, outcome);
+                return Box::new(self.redrive_policy(&keys, outcome));
             }
             let unknown = "the redrive policy is malformed";
-            RedrivePolicy {
+            Box::new(RedrivePolicy {
                 target: Attribute::unresolved("deadLetterTargetArn", unknown, outcome.span),
                 max_receive_count: Attribute::unresolved("maxReceiveCount", unknown, outcome.span),
                 faults: vec![Fault {
                     kind: PolicyFault::NotAnObject,
                     span: outcome.span,
                 }],
-            }
+            })
         })
     }
 
-    fn redrive_allow(&self, properties: &Properties<'t>) -> Attribute<Option<RedriveAllowPolicy>> {
+    fn redrive_allow(&self, properties: &Properties<'t>) -> Attribute<Option<Box<RedriveAllowPolicy>>> {
         self.policy(properties, "RedriveAllowPolicy", |keys, outcome| {
             let keys = keys.unwrap_or_default();
             let find = |key: &str| Policy::find(&keys, key, outcome.span);
@@ -105,8 +105,9 @@ impl<'t> Lowering<'_, 't> {
                         when: listed.when.clone(),
                         state,
                         span: listed.span,
-                        origins: listed.origins.clone(),
-                    }],
+                        origins: listed.origins.clone().into(),
+                    }]
+                    .into(),
                 };
                 match listed.items {
                     Err(ref reason) => sources.push(one(State::Unresolved(reason.clone()))),
@@ -116,10 +117,10 @@ impl<'t> Lowering<'_, 't> {
                     })),
                 }
             }
-            RedriveAllowPolicy {
+            Box::new(RedriveAllowPolicy {
                 permission: attribute("redrivePermission", permission, outcome.span, &open, Evaluated::text),
                 sources,
-            }
+            })
         })
     }
 
@@ -127,7 +128,7 @@ impl<'t> Lowering<'_, 't> {
     pub(super) fn policy<P: Clone>(
         &self,
         properties: &Properties<'t>,
-        name: &str,
+        name: &'static str,
         read: impl Fn(Option<Keys<'t>>, &Outcome<'t>) -> P,
     ) -> Attribute<Option<P>> {
         let mut cases = Vec::new();
@@ -141,7 +142,7 @@ impl<'t> Lowering<'_, 't> {
                             when: outcome.when.and(&when),
                             state: State::Set(Some(read(Some(keys), &outcome))),
                             span: outcome.span,
-                            origins: outcome.origins.clone(),
+                            origins: outcome.origins.clone().into(),
                         });
                     }
                     continue;
@@ -154,10 +155,10 @@ impl<'t> Lowering<'_, 't> {
                 when: outcome.when,
                 state,
                 span: if is_absent { properties.header } else { outcome.span },
-                origins: outcome.origins,
+                origins: outcome.origins.into(),
             });
         }
-        of_cases(name, cases, properties.header)
+        of_cases(name, cases.into(), properties.header)
     }
 
     fn policy_of(&self, outcome: &Outcome<'t>, world: &Condition) -> Policy<'t> {

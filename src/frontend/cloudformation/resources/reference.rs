@@ -7,7 +7,7 @@ use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::template::Declared;
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
 use crate::frontend::tree::{Node, Value};
-use crate::graph::{Attribute, Case, Condition, DeadLetterUse, Form, Invocation, Link, State, Target};
+use crate::graph::{Attribute, Condition, DeadLetterUse, Form, Invocation, Link, Target};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -65,15 +65,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     pub(super) fn use_as_dead_letter_queue(&mut self, by: &Arc<str>, argument: Span, found: &Found, when: Condition) {
-        let target = Attribute {
-            name: "Arn".into(),
-            cases: vec![Case {
-                when: Condition::always(),
-                state: State::Set(found.link.clone()),
-                span: found.span,
-                origins: Vec::new(),
-            }],
-        };
+        let target = Attribute::set("Arn", found.link.clone(), found.span);
         self.graph.dead_letter_uses.push(DeadLetterUse {
             by: by.clone(),
             span: argument,

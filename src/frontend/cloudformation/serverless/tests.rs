@@ -24,7 +24,7 @@ fn load(text: &str) -> UnitGraph {
 }
 
 fn seconds(attribute: &Attribute<crate::graph::Seconds>) -> String {
-    let [case] = attribute.cases.as_slice() else {
+    let [case] = &*attribute.cases else {
         return format!("{} cases", attribute.cases.len());
     };
     let value = match &case.state {

@@ -4,11 +4,12 @@
 //! why, is not known here.
 
 use super::super::super::comments::Syntax;
-use super::super::syntax;
+use super::document::Trace;
 use crate::diagnostic::Edit;
 use crate::source::{FileId, SourceFile, Sources, Span};
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
 /// The further edits that align comments after `edits`.
 pub(in crate::frontend) fn realigned(edits: &[Edit], sources: &Sources) -> Vec<Edit> {
@@ -18,8 +19,11 @@ pub(in crate::frontend) fn realigned(edits: &[Edit], sources: &Sources) -> Vec<E
         if Syntax::of(file.name()) != Some(Syntax::Hcl) {
             return Vec::new();
         }
-        let mut lines = Lines::of(&file);
-        for edit in edits.iter().filter(|edit| edit.span.file == id) {
+        let of_file = || edits.iter().filter(|edit| edit.span.file == id);
+        let start = of_file().map(|edit| edit.span.start as usize).min().unwrap_or(0);
+        let end = of_file().map(|edit| edit.span.end as usize).max().unwrap_or(0);
+        let mut lines = Lines::of(&file, file.line_index(start)..=file.line_index(end));
+        for edit in of_file() {
             lines.make(edit, &file);
         }
         lines.gaps(id)
@@ -56,28 +60,63 @@ impl Line {
     }
 }
 
-struct Lines(Vec<Line>);
+/// Where code and comments share a line, by line.
+struct Gaps(BTreeMap<usize, Gap>);
+
+impl Gaps {
+    fn of(file: &SourceFile) -> Arc<Gaps> {
+        file.made(|source| {
+            let text = |range: Range<usize>| source.get(range).unwrap_or("");
+            let trace = Trace::of(file);
+            let gaps = trace.comments.iter().filter_map(|comment| {
+                let at = file.line_index(comment.start);
+                let start = file.line_range(at).start;
+                let code = text(start..comment.start).trim_end();
+                let said = text(comment.clone());
+                // Others are not aligned.
+                let is_to_the_end = said.starts_with(['#', '/']) && !said.starts_with("/*");
+                let gap = Gap {
+                    range: start + code.len()..comment.start,
+                    width: code.chars().count(),
+                };
+                (is_to_the_end && !code.is_empty()).then_some((at, gap))
+            });
+            Gaps(gaps.collect())
+        })
+    }
+}
+
+/// The lines that edits change, and those around them whose comments are aligned with theirs.
+struct Lines {
+    first: usize,
+    lines: Vec<Line>,
+}
 
 impl Lines {
-    fn of(file: &SourceFile) -> Self {
-        let mut lines: Vec<Line> = Vec::new();
-        lines.resize_with(file.line_count(), Line::default);
-        let (comments, _) = syntax::traced(file.text());
-        for comment in comments {
-            let at = file.line_index(comment.range.start);
-            let text = |range: Range<usize>| file.text().get(range).unwrap_or("");
-            let code = text(file.line_range(at).start..comment.range.start).trim_end();
-            // Others are not aligned.
-            let is_to_the_end =
-                text(comment.range.clone()).starts_with(['#', '/']) && !text(comment.range.clone()).starts_with("/*");
-            if let Some(line) = lines.get_mut(at).filter(|_| is_to_the_end && !code.is_empty()) {
-                line.gap = Some(Gap {
-                    range: file.line_range(at).start + code.len()..comment.range.start,
-                    width: code.chars().count(),
-                });
-            }
+    /// The lines around those in `changed`.
+    fn of(file: &SourceFile, changed: RangeInclusive<usize>) -> Self {
+        let gaps = &Gaps::of(file).0;
+        let (mut first, mut last) = (*changed.start(), *changed.end());
+        while let Some(before) = first.checked_sub(1).filter(|before| gaps.contains_key(before)) {
+            first = before;
         }
-        Lines(lines)
+        while gaps.contains_key(&(last + 1)) {
+            last += 1;
+        }
+        let lines = (first..=last).map(|at| Line {
+            gap: gaps.get(&at).cloned(),
+            ..Line::default()
+        });
+        Lines {
+            first,
+            lines: lines.collect(),
+        }
+    }
+
+    fn get_mut(&mut self, range: Range<usize>) -> &mut [Line] {
+        let inside = |at: usize| at.saturating_sub(self.first).min(self.lines.len());
+        let range = inside(range.start)..inside(range.end);
+        self.lines.get_mut(range).unwrap_or_default()
     }
 
     /// Notes what `edit` does.
@@ -88,17 +127,23 @@ impl Lines {
         let is_whole = is_at_start(first) == range.start && is_at_start(last) == range.end;
         let is_text_whole = edit.text.is_empty() || edit.text.ends_with('\n');
         if is_whole && is_text_whole {
-            for line in self.0.get_mut(first..last).unwrap_or_default() {
+            for line in self.get_mut(first..last) {
                 line.is_removed = true;
             }
-            if let Some(next) = self.0.get_mut(last).filter(|_| !edit.text.is_empty()) {
+            if let Some(next) = self
+                .get_mut(last..last + 1)
+                .first_mut()
+                .filter(|_| !edit.text.is_empty())
+            {
                 next.is_parted = true;
             }
             return;
         }
         let old = file.text().get(range.clone()).unwrap_or("");
         if first == last && !edit.text.contains('\n') {
-            let Some(line) = self.0.get_mut(first) else { return };
+            let Some(line) = self.get_mut(first..first + 1).first_mut() else {
+                return;
+            };
             let Some(gap) = &line.gap else { return };
             if range.end <= gap.range.start {
                 let width = |text: &str| isize::try_from(text.chars().count()).unwrap_or(0);
@@ -108,14 +153,14 @@ impl Lines {
             }
             return;
         }
-        for line in self.0.get_mut(first..=last).unwrap_or_default() {
+        for line in self.get_mut(first..last + 1) {
             line.is_lost = true;
         }
     }
 
     /// The edits of the gaps that are not as wide as they ought to be.
     fn gaps(&self, file: FileId) -> Vec<Edit> {
-        let before: Vec<&[Line]> = self.0.chunk_by(|a, b| a.gap.is_some() && b.gap.is_some()).collect();
+        let before: Vec<&[Line]> = self.lines.chunk_by(|a, b| a.gap.is_some() && b.gap.is_some()).collect();
         let mut runs: Vec<Vec<&Line>> = vec![Vec::new()];
         // Whether each comment was aligned, by the beginning of its gap.
         let mut astray = BTreeSet::new();
@@ -130,7 +175,7 @@ impl Lines {
                 astray.extend(run.iter().filter_map(|line| Some(line.gap.as_ref()?.range.start)));
             }
         }
-        for line in self.0.iter().filter(|line| !line.is_removed) {
+        for line in self.lines.iter().filter(|line| !line.is_removed) {
             let goes_on = line.gap.is_some() && !line.is_lost;
             if !goes_on || line.is_parted {
                 runs.push(Vec::new());

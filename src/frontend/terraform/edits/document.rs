@@ -11,9 +11,45 @@ use std::sync::Arc;
 pub(super) struct Document {
     pub(super) id: FileId,
     file: Arc<SourceFile>,
+    code: Arc<Code>,
+    trace: Arc<Trace>,
+}
+
+/// What a file of code says, in either syntax.
+pub(super) struct Code {
     pub(super) body: Body,
-    comments: Vec<Range<usize>>,
+    pub(super) is_whole: bool,
+}
+
+impl Code {
+    /// Reads `file`, which is called `id`.
+    pub(super) fn of(id: FileId, file: &SourceFile) -> Arc<Code> {
+        let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
+        let parse = if is_json { syntax::parse_json } else { syntax::parse };
+        file.made(|text| {
+            let (body, problems) = parse(id, text);
+            let is_whole = problems.is_empty();
+            Code { body, is_whole }
+        })
+    }
+}
+
+/// Where a file has comments, and its elements begin and end.
+pub(super) struct Trace {
+    pub(super) comments: Vec<Range<usize>>,
     elements: Vec<Range<usize>>,
+}
+
+impl Trace {
+    pub(super) fn of(file: &SourceFile) -> Arc<Trace> {
+        file.made(|text| {
+            let (comments, elements) = syntax::traced(text);
+            Trace {
+                comments: comments.into_iter().map(|comment| comment.range).collect(),
+                elements,
+            }
+        })
+    }
 }
 
 /// A top-level block whose braces were found.
@@ -52,15 +88,8 @@ impl Document {
         if Syntax::of(file.name()) != Some(Syntax::Hcl) {
             return None;
         }
-        let (body, problems) = syntax::parse(id, file.text());
-        let (comments, elements) = syntax::traced(file.text());
-        problems.is_empty().then_some(Document {
-            id,
-            file,
-            body,
-            comments: comments.into_iter().map(|comment| comment.range).collect(),
-            elements,
-        })
+        let (code, trace) = (Code::of(id, &file), Trace::of(&file));
+        code.is_whole.then_some(Document { id, file, code, trace })
     }
 
     pub(super) fn text(&self) -> &str {
@@ -83,7 +112,12 @@ impl Document {
 
     /// One step of indentation, as the file's first indented argument has it.
     pub(super) fn step(&self) -> &str {
-        let first = self.body.blocks.iter().find_map(|block| block.body.attributes.first());
+        let first = self
+            .code
+            .body
+            .blocks
+            .iter()
+            .find_map(|block| block.body.attributes.first());
         let indent = first.and_then(|attribute| self.indent(attribute.span.start as usize));
         indent.filter(|indent| !indent.is_empty()).unwrap_or("  ")
     }
@@ -107,7 +141,7 @@ impl Document {
 
     /// The top-level block with this header.
     pub(super) fn block(&self, header: Span) -> Option<Found<'_>> {
-        let mut blocks = self.body.blocks.iter();
+        let mut blocks = self.code.body.blocks.iter();
         self.found(blocks.find(|block| block.header == header)?)
     }
 
@@ -182,26 +216,22 @@ impl Document {
 
     /// What begins at `start`, to the end of its last line.
     pub(super) fn element(&self, start: usize) -> Option<Range<usize>> {
-        let at = self
-            .elements
-            .binary_search_by_key(&start, |element| element.start)
-            .ok()?;
-        self.elements.get(at).cloned()
+        let elements = &self.trace.elements;
+        let at = elements.binary_search_by_key(&start, |element| element.start).ok()?;
+        elements.get(at).cloned()
     }
 
     /// Where the comments in `range` begin and end.
     pub(super) fn comments(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let within = move |comment: &&Range<usize>| range.start <= comment.start && comment.start < range.end;
-        self.comments.iter().filter(within).cloned()
+        self.trace.comments.iter().filter(within).cloned()
     }
 }
 
 /// The files that make a module with the file `id`, itself among them.
 pub(super) fn module_of(id: FileId, sources: &Sources) -> Vec<(FileId, Arc<SourceFile>)> {
-    let of = sources.file(id);
-    let directory = of.path().parent();
-    let mut files = sources.all();
-    files.retain(|(_, file)| file.path().parent() == directory && is_code(file.path()));
+    let mut files = sources.beside(id);
+    files.retain(|(_, file)| is_code(file.path()));
     files
 }
 

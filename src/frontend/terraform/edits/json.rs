@@ -1,33 +1,33 @@
 //! The same in Terraform's JSON, where a block is an entry and an expression a template.
 
-use super::super::syntax::{self, Block};
+use super::super::syntax::Block;
 use super::arguments::{is_literal, takes};
-use super::document::is_overridden;
+use super::document::{Code, is_overridden};
 use super::module::Module;
 use super::wanted::{ALARM, QUEUE, Source, Wanted, Written};
 use crate::diagnostic::{Change, Edit, Place, Undelivered};
 use crate::frontend::edits::piece::Piece;
 use crate::frontend::edits::tree::{Editor, Step};
 use crate::frontend::json;
-use crate::frontend::tree::{Entry, Node, Value};
+use crate::frontend::tree::{Entry, Node, Parsed, Value};
 use crate::source::{Sources, Span};
 use std::sync::Arc;
 
 /// The edits that make `change` of the resource with this header.
 pub(super) fn edits(change: &Change, header: Span, sources: &Sources) -> Option<Vec<Edit>> {
     let file = sources.file(header.file);
-    let parsed = json::parse(file.text(), header.file);
-    let (body, problems) = syntax::parse_json(header.file, file.text());
-    if !problems.is_empty() || !parsed.duplicates.is_empty() || !parsed.comments.is_empty() {
+    let parsed: Arc<Parsed> = file.made(|text| json::parse(text, header.file));
+    let code = Code::of(header.file, &file);
+    if !code.is_whole || !parsed.duplicates.is_empty() || !parsed.comments.is_empty() {
         return None;
     }
-    let root = parsed.documents.into_iter().next()?;
-    let block = body.blocks.into_iter().find(|block| block.header == header)?;
-    if &*block.kind != "resource" || is_overridden(header.file, &block, sources) {
+    let root = parsed.documents.first()?;
+    let block = code.body.blocks.iter().find(|block| block.header == header)?;
+    if &*block.kind != "resource" || is_overridden(header.file, block, sources) {
         return None;
     }
-    let editor = Editor::new(file.text(), &root, true);
-    let resource = Resource::of(&root, block, editor, sources)?;
+    let editor = Editor::new(file.text(), root, true);
+    let resource = Resource::of(root, block.clone(), editor, sources)?;
     match change {
         Change::Number { place, value } if place.written.is_none() => resource.insert(place, *value),
         Change::Remove(place) => resource.remove(place),

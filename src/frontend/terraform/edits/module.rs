@@ -2,18 +2,18 @@
 //!
 //! Files are read as they are written, and nothing is evaluated. What a file with errors hides is not seen.
 
-use super::super::super::comments::Syntax;
-use super::super::syntax::{self, Block, Body, Expression, Kind, Step};
-use super::document::module_of;
+use super::super::syntax::{Block, Expression, Kind, Step};
+use super::document::{Code, module_of};
 use super::naming;
 use super::references::uses;
 use super::wanted::{ALARM, Arguments, QUEUE, Written};
 use crate::source::{FileId, SourceFile, Sources};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The files of a module, the one that is edited first.
 pub(super) struct Module<'s> {
-    files: Vec<(Arc<SourceFile>, Body)>,
+    files: Vec<(Arc<SourceFile>, Arc<Code>)>,
     sources: &'s Sources,
 }
 
@@ -22,14 +22,9 @@ impl<'s> Module<'s> {
     pub(super) fn read(of: FileId, sources: &'s Sources) -> Self {
         let mut files = module_of(of, sources);
         files.sort_by_key(|(id, file)| (*id != of, file.path().to_owned()));
-        let parse = |id: FileId, file: &SourceFile| {
-            let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
-            let parse = if is_json { syntax::parse_json } else { syntax::parse };
-            parse(id, file.text()).0
-        };
         let files = files.into_iter().map(|(id, file)| {
-            let body = parse(id, &file);
-            (file, body)
+            let code = Code::of(id, &file);
+            (file, code)
         });
         Module {
             files: files.collect(),
@@ -39,7 +34,7 @@ impl<'s> Module<'s> {
 
     /// The resources of a type.
     fn resources<'m>(&'m self, kind: &'m str) -> impl Iterator<Item = &'m Block> {
-        let blocks = self.files.iter().flat_map(|(_, body)| &body.blocks);
+        let blocks = self.files.iter().flat_map(|(_, code)| &code.body.blocks);
         let of_kind = move |block: &&Arc<Block>| {
             &*block.kind == "resource" && block.labels.first().is_some_and(|label| &**label == kind)
         };
@@ -48,8 +43,10 @@ impl<'s> Module<'s> {
 
     /// Whether it declares a resource of this type and label.
     pub(super) fn declares(&self, kind: &str, label: &str) -> bool {
-        self.resources(kind)
-            .any(|block| block.labels.get(1).is_some_and(|of| &**of == label))
+        self.files.iter().any(|(file, code)| {
+            let declared = file.made(|_| Declared::of(code));
+            declared.0.get(kind).is_some_and(|labels| labels.contains(label))
+        })
     }
 
     /// `label`, or with a number where there is one such.
@@ -71,30 +68,28 @@ impl<'s> Module<'s> {
 
     /// Whether a file holds this text in quotes.
     pub(super) fn names(&self, content: &str) -> bool {
-        let quoted = format!("\"{content}\"");
-        self.files.iter().any(|(file, _)| file.text().contains(&quoted))
+        self.files.iter().any(|(file, _)| {
+            if content.contains('"') {
+                return file.text().contains(&format!("\"{content}\""));
+            }
+            let quoted = file.made(|text| Quoted(text.split('"').map(str::to_owned).collect()));
+            quoted.0.contains(content)
+        })
     }
 
     /// How the labels of the dead-letter queues end.
     pub(super) fn label_ending(&self) -> Option<String> {
-        let mut labels = self.resources(QUEUE).filter_map(|block| block.labels.get(1));
-        labels.find_map(|label| naming::ending(label)).map(str::to_owned)
+        self.endings().find_map(|endings| endings.label.clone())
     }
 
     /// How the names of the dead-letter queues end.
     pub(super) fn name_ending(&self) -> Option<String> {
-        let names = self.resources(QUEUE).filter_map(|block| {
-            let name = block
-                .body
-                .attributes
-                .iter()
-                .find(|attribute| &*attribute.name == "name")?;
-            let text = self.sources.text(name.value.span);
-            Some(text.trim().strip_prefix('"')?.strip_suffix('"')?.to_owned())
-        });
-        names
-            .into_iter()
-            .find_map(|name| naming::ending(&name).map(str::to_owned))
+        self.endings().find_map(|endings| endings.name.clone())
+    }
+
+    fn endings(&self) -> impl Iterator<Item = Arc<Endings>> {
+        let files = self.files.iter();
+        files.map(|(file, code)| file.made(|text| Endings::of(code, text)))
     }
 
     /// Whether a reference may be to nothing: to a variable whose default is no text.
@@ -102,7 +97,7 @@ impl<'s> Module<'s> {
         let (Kind::Variable(root), Some(Step::Attribute(name))) = (&root.kind, steps.first()) else {
             return true;
         };
-        let mut blocks = self.files.iter().flat_map(|(_, body)| &body.blocks);
+        let mut blocks = self.files.iter().flat_map(|(_, code)| &code.body.blocks);
         &**root == "var"
             && blocks.any(|block| {
                 let is_it = &*block.kind == "variable" && block.labels.first() == Some(name);
@@ -135,6 +130,53 @@ impl<'s> Module<'s> {
         actions.unwrap_or_default()
     }
 }
+
+/// The labels of the resources that a file declares, by type.
+struct Declared(FxHashMap<Arc<str>, FxHashSet<Arc<str>>>);
+
+impl Declared {
+    fn of(code: &Code) -> Self {
+        let mut labels: FxHashMap<Arc<str>, FxHashSet<Arc<str>>> = FxHashMap::default();
+        for block in code.body.blocks.iter().filter(|block| &*block.kind == "resource") {
+            if let [kind, label, ..] = &*block.labels {
+                labels.entry(kind.clone()).or_default().insert(label.clone());
+            }
+        }
+        Declared(labels)
+    }
+}
+
+/// How the first dead-letter queue of a file is called.
+struct Endings {
+    label: Option<String>,
+    name: Option<String>,
+}
+
+impl Endings {
+    fn of(code: &Code, text: &str) -> Self {
+        let queues = || {
+            let of_kind = |block: &&Arc<Block>| {
+                &*block.kind == "resource" && block.labels.first().is_some_and(|label| &**label == QUEUE)
+            };
+            code.body.blocks.iter().filter(of_kind)
+        };
+        let name = |block: &Arc<Block>| {
+            let mut attributes = block.body.attributes.iter();
+            let name = attributes.find(|attribute| &*attribute.name == "name")?;
+            let written = text.get(name.value.span.range())?.trim();
+            let name = written.strip_prefix('"')?.strip_suffix('"')?;
+            naming::ending(name).map(str::to_owned)
+        };
+        let label = |block: &Arc<Block>| naming::ending(block.labels.get(1)?).map(str::to_owned);
+        Endings {
+            label: queues().find_map(label),
+            name: queues().find_map(name),
+        }
+    }
+}
+
+/// What stands between two quotes of a file, next to each other.
+struct Quoted(FxHashSet<String>);
 
 /// References that mean the same everywhere in a module.
 fn references(value: &Expression) -> Option<Written> {

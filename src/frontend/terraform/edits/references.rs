@@ -4,11 +4,11 @@
 //! both spellings of Terraform, since JSON writes a reference as a template.
 
 use super::super::super::comments::Syntax;
-use super::super::syntax;
-use super::document::module_of;
+use super::document::{Trace, module_of};
 use crate::diagnostic::Edit;
-use crate::source::{Sources, Span};
+use crate::source::{SourceFile, Sources, Span};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What of a queue is taken for its ARN.
 const NO_ARN: [&str; 3] = ["id", "name", "url"];
@@ -41,7 +41,7 @@ pub(super) fn is_only_use(span: Span, sources: &Sources) -> bool {
     }
     let files = module_of(span.file, sources);
     let uses = files.iter().map(|(_, file)| match Syntax::of(file.name()) {
-        Some(Syntax::Hcl) => uses(&without_comments(file.text()), reference),
+        Some(Syntax::Hcl) => uses(&without_comments(file).0, reference),
         _ => uses(file.text(), reference),
     });
     uses.sum::<usize>() == 1
@@ -57,16 +57,20 @@ pub(super) fn uses(text: &str, reference: &str) -> usize {
     found.count()
 }
 
-fn without_comments(text: &str) -> String {
-    let (comments, _) = syntax::traced(text);
-    let mut code = String::with_capacity(text.len());
-    let mut from = 0;
-    for comment in comments {
-        code.push_str(text.get(from..comment.range.start).unwrap_or(""));
-        code.push('\n');
-        from = comment.range.end;
-    }
-    code + text.get(from..).unwrap_or("")
+/// A text of code without its comments.
+struct Bare(String);
+
+fn without_comments(file: &SourceFile) -> Arc<Bare> {
+    file.made(|text| {
+        let mut code = String::with_capacity(text.len());
+        let mut from = 0;
+        for comment in &Trace::of(file).comments {
+            code.push_str(text.get(from..comment.start).unwrap_or(""));
+            code.push('\n');
+            from = comment.end;
+        }
+        Bare(code + text.get(from..).unwrap_or(""))
+    })
 }
 
 /// Where the value stands in `text`, which may have a key before it, without the signs of a template that is nothing

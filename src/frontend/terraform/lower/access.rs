@@ -59,7 +59,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A managed policy for each ARN in a list.
-    fn attachments(&mut self, node: &Node, role: &Attribute<Link>, name: &str) {
+    fn attachments(&mut self, node: &Node, role: &Attribute<Link>, name: &'static str) {
         let Some((listed, span)) = self.argument(&node.block.body, &node.scope, name) else {
             return;
         };

@@ -178,7 +178,13 @@ impl Lowering<'_, '_> {
     }
 
     /// What targets of rules and of schedules spell alike.
-    fn event_target(&mut self, place: &Place<'_>, resource: Resource, sender: Sender, argument: &str) -> EventTarget {
+    fn event_target(
+        &mut self,
+        place: &Place<'_>,
+        resource: Resource,
+        sender: Sender,
+        argument: &'static str,
+    ) -> EventTarget {
         let header = resource.header;
         EventTarget {
             sender,
@@ -199,16 +205,16 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn link_in(&mut self, place: &Place<'_>, name: &str) -> Attribute<Link> {
+    fn link_in(&mut self, place: &Place<'_>, name: &'static str) -> Attribute<Link> {
         let argument = self.argument(place.body, place.scope, name);
         self.attribute(name, argument, place.header, place.world, None, link)
     }
 
-    fn optional_link_in(&mut self, place: &Place<'_>, path: &[&str], name: &str) -> Attribute<Option<Link>> {
+    fn optional_link_in(&mut self, place: &Place<'_>, path: &[&str], name: &'static str) -> Attribute<Option<Link>> {
         self.read_in(place, path, name, None, |eval, value| link(eval, value).map(Some))
     }
 
-    fn optional_text_in(&mut self, place: &Place<'_>, path: &[&str], name: &str) -> Attribute<Option<String>> {
+    fn optional_text_in(&mut self, place: &Place<'_>, path: &[&str], name: &'static str) -> Attribute<Option<String>> {
         self.read_in(place, path, name, None, |eval, value| text(eval, value).map(Some))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl Lowering<'_, '_> {
     /// An argument that holds a policy document; `None` where there is none.
-    pub(super) fn document(&mut self, node: &Node, name: &str) -> Attribute<Option<PolicyDocument>> {
+    pub(super) fn document(&mut self, node: &Node, name: &'static str) -> Attribute<Option<PolicyDocument>> {
         let argument = self.argument(&node.block.body, &node.scope, name);
         self.document_of(node, name, argument)
     }
@@ -19,7 +19,7 @@ impl Lowering<'_, '_> {
     pub(super) fn document_of(
         &mut self,
         node: &Node,
-        name: &str,
+        name: &'static str,
         argument: Option<(Value, Span)>,
     ) -> Attribute<Option<PolicyDocument>> {
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
@@ -33,7 +33,7 @@ impl Lowering<'_, '_> {
     }
 
     /// The same where a policy has to be.
-    pub(super) fn required_document(&mut self, node: &Node, name: &str) -> Attribute<PolicyDocument> {
+    pub(super) fn required_document(&mut self, node: &Node, name: &'static str) -> Attribute<PolicyDocument> {
         let document = self.document(node, name);
         document.try_map(|document| document.ok_or_else(|| "there is no policy".into()))
     }
@@ -155,7 +155,7 @@ impl Lowering<'_, '_> {
             for (key, values) in keys.entries().ok_or_else(|| unknown(keys))?.iter() {
                 let values = listed(values).into_iter();
                 let values = values.map(|item| -> Attribute<Link> {
-                    self.attribute(key, place(Some(&item), span), span, world, None, link)
+                    self.attribute(key.clone(), place(Some(&item), span), span, world, None, link)
                 });
                 all.push(StatementCondition {
                     operator: operator.to_string(),

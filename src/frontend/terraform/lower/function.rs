@@ -34,7 +34,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Whether the resource has a block `name`.
-    fn has_block(&mut self, node: &Node, name: &str) -> Attribute<bool> {
+    fn has_block(&mut self, node: &Node, name: &'static str) -> Attribute<bool> {
         match self.blocks(&node.block.body, &node.scope, name) {
             Err(reason) => Attribute::unresolved(name, reason, node.resource.header),
             Ok(blocks) => {
@@ -50,7 +50,7 @@ impl Lowering<'_, '_> {
                     .fold(first.when.clone(), |when, nested| when.or(&nested.when));
                 let otherwise = present.not();
                 if otherwise.is_possible() {
-                    attribute.cases.extend(absent.cases);
+                    attribute.cases = attribute.cases.into_iter().chain(absent.cases).collect();
                     for (case, when) in attribute.cases.iter_mut().zip([present, otherwise]) {
                         case.when = when;
                     }
@@ -60,7 +60,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn failure_targets(&mut self, node: &Node, block: &str, argument: &str) -> Vec<FailureTarget> {
+    fn failure_targets(&mut self, node: &Node, block: &str, argument: &'static str) -> Vec<FailureTarget> {
         let name: Refusal = block.into();
         match self.blocks(&node.block.body, &node.scope, block) {
             Err(reason) => vec![FailureTarget {
@@ -84,7 +84,12 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn nested_link(&mut self, nested: &super::read::Nested, argument: &str, when: &Condition) -> Attribute<Link> {
+    fn nested_link(
+        &mut self,
+        nested: &super::read::Nested,
+        argument: &'static str,
+        when: &Condition,
+    ) -> Attribute<Link> {
         let value = self.argument(&nested.block.body, &nested.scope, argument);
         self.attribute(argument, value, nested.span, when, None, link)
     }

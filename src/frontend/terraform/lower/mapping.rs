@@ -98,7 +98,7 @@ impl Lowering<'_, '_> {
             Ok(blocks) => match blocks.first() {
                 None => Attribute::absent(name, None, header),
                 Some(nested) => {
-                    let mut count = |argument: &str| {
+                    let mut count = |argument: &'static str| {
                         let value = self.argument(&nested.block.body, &nested.scope, argument);
                         self.attribute(argument, value, nested.span, world, Some(None), |eval, value| {
                             integer(eval, value).map(Some)

@@ -57,15 +57,15 @@ impl Lowering<'_, '_> {
         self.inline_queue_policy(node);
     }
 
-    pub(super) fn redrive(&mut self, node: &Node) -> Attribute<Option<RedrivePolicy>> {
+    pub(super) fn redrive(&mut self, node: &Node) -> Attribute<Option<Box<RedrivePolicy>>> {
         let argument = self.argument(&node.block.body, &node.scope, "redrive_policy");
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
         self.policy("redrive_policy", argument, node, |lowering, policy, world| {
-            Ok(Some(lowering.redrive_policy(policy, span, world)))
+            Ok(Some(Box::new(lowering.redrive_policy(policy, span, world))))
         })
     }
 
-    pub(super) fn redrive_allow(&mut self, node: &Node) -> Attribute<Option<RedriveAllowPolicy>> {
+    pub(super) fn redrive_allow(&mut self, node: &Node) -> Attribute<Option<Box<RedriveAllowPolicy>>> {
         let argument = self.argument(&node.block.body, &node.scope, "redrive_allow_policy");
         let span = argument.as_ref().map_or(node.resource.header, |(_, span)| *span);
         self.policy("redrive_allow_policy", argument, node, |lowering, policy, world| {
@@ -76,7 +76,7 @@ impl Lowering<'_, '_> {
     /// A JSON policy, case by case; null, the empty text and `{}` are none.
     pub(super) fn policy<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         argument: Option<(Value, Span)>,
         node: &Node,
         mut convert: impl FnMut(&mut Self, Result<Value, &'static str>, &Condition) -> Result<Option<T>, Refusal>,
@@ -116,7 +116,7 @@ impl Lowering<'_, '_> {
                 when,
                 state,
                 span,
-                origins: value.origins.list(),
+                origins: value.origins.list().into(),
             });
         }
         of_cases(name, cases, span)
@@ -188,7 +188,7 @@ impl Lowering<'_, '_> {
         policy: Result<Value, &'static str>,
         span: Span,
         world: &Condition,
-    ) -> Result<Option<RedriveAllowPolicy>, Refusal> {
+    ) -> Result<Option<Box<RedriveAllowPolicy>>, Refusal> {
         let policy = policy.map_err(Refusal::from)?;
         let permission = policy
             .get("redrivePermission")
@@ -211,6 +211,6 @@ impl Lowering<'_, '_> {
                 sources.push(self.attribute("sourceQueueArns", Some((item, place)), span, world, None, link));
             }
         }
-        Ok(Some(RedriveAllowPolicy { permission, sources }))
+        Ok(Some(Box::new(RedriveAllowPolicy { permission, sources })))
     }
 }

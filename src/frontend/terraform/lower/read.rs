@@ -7,7 +7,7 @@ use super::super::syntax::Body;
 use super::super::value::{Kind, Value};
 pub(super) use super::link::link;
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Case, Condition, Link, Seconds, State};
+use crate::graph::{Attribute, Case, Condition, Link, Name, Origins, Seconds, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Lowering<'_, '_> {
     }
 
     /// An argument as the user spells it: in a module that is known by a description, as its call does.
-    pub(super) fn spelled(&self, node: &Node, name: &str) -> Arc<str> {
+    pub(super) fn spelled(&self, node: &Node, name: &'static str) -> Name {
         let described = self.eval.instances[node.scope.module].module.described.as_ref();
         let labels = (node.block.labels.first(), node.block.labels.get(1));
         let spelled = match (described, labels) {
@@ -67,21 +67,21 @@ impl Lowering<'_, '_> {
             }
             _ => None,
         };
-        spelled.map_or_else(|| name.into(), Clone::clone)
+        spelled.map_or_else(|| name.into(), |spelled| spelled.clone().into())
     }
 
     /// An argument as an attribute; `default` where it is absent or null.
     pub(super) fn read<T: Clone>(
         &mut self,
         node: &Node,
-        name: &str,
+        name: &'static str,
         default: T,
         convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
         let argument = self.argument(&node.block.body, &node.scope, name);
         let name = self.spelled(node, name);
         self.attribute(
-            &name,
+            name,
             argument,
             node.resource.header,
             &node.resource.when,
@@ -93,19 +93,21 @@ impl Lowering<'_, '_> {
     /// A value as an attribute. Without `default`, an absent value is unresolved.
     pub(super) fn attribute<T: Clone>(
         &mut self,
-        name: &str,
+        name: impl Into<Name>,
         argument: Option<(Value, Span)>,
         header: Span,
         world: &Condition,
         default: Option<T>,
         mut convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
+        let name = name.into();
         let absent = || match &default {
             Some(default) => State::Default(default.clone()),
             None => State::Unresolved(format!("`{name}` is not set").into()),
         };
         let Some((value, span)) = argument else {
-            return Attribute::single(name, absent(), header);
+            let state = absent();
+            return Attribute::single(name, state, header);
         };
         let mut cases = Vec::new();
         for (when, value) in value.each_case() {
@@ -121,10 +123,10 @@ impl Lowering<'_, '_> {
                 when,
                 state,
                 span,
-                origins: value.origins.list(),
+                origins: value.origins.list().into(),
             });
         }
-        of_cases(name.into(), cases, span)
+        of_cases(name, cases, span)
     }
 
     /// The nested blocks `name`, dynamic ones expanded; or why they are not known.
@@ -156,7 +158,7 @@ impl Lowering<'_, '_> {
         &mut self,
         node: &Node,
         path: &[&str],
-        name: &str,
+        name: &'static str,
         default: T,
         convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
@@ -173,7 +175,7 @@ impl Lowering<'_, '_> {
             world,
         }: &Place<'_>,
         path: &[&str],
-        name: &str,
+        name: &'static str,
         default: T,
         mut convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
@@ -204,12 +206,12 @@ impl Lowering<'_, '_> {
                 when: left,
                 state: State::Default(default),
                 span: header,
-                origins: Vec::new(),
+                origins: Origins::none(),
             });
         }
         Attribute {
             name: name.into(),
-            cases,
+            cases: cases.into(),
         }
     }
 
@@ -217,39 +219,32 @@ impl Lowering<'_, '_> {
     pub(super) fn read_required<T: Clone>(
         &mut self,
         node: &Node,
-        name: &str,
+        name: &'static str,
         convert: impl FnMut(&mut Evaluator, &Value) -> Result<T, Refusal>,
     ) -> Attribute<T> {
         let argument = self.argument(&node.block.body, &node.scope, name);
         let name = self.spelled(node, name);
-        self.attribute(
-            &name,
-            argument,
-            node.resource.header,
-            &node.resource.when,
-            None,
-            convert,
-        )
+        self.attribute(name, argument, node.resource.header, &node.resource.when, None, convert)
     }
 
     /// An argument as a text; `None` where it is absent or null.
-    pub(super) fn optional_text(&mut self, node: &Node, name: &str) -> Attribute<Option<String>> {
+    pub(super) fn optional_text(&mut self, node: &Node, name: &'static str) -> Attribute<Option<String>> {
         self.read(node, name, None, |eval, value| text(eval, value).map(Some))
     }
 
     /// An argument as a link; `None` where it is absent or null.
-    pub(super) fn optional_link(&mut self, node: &Node, name: &str) -> Attribute<Option<Link>> {
+    pub(super) fn optional_link(&mut self, node: &Node, name: &'static str) -> Attribute<Option<Link>> {
         self.read(node, name, None, |eval, value| link(eval, value).map(Some))
     }
 
     /// An argument as a link.
-    pub(super) fn link(&mut self, node: &Node, name: &str) -> Attribute<Link> {
+    pub(super) fn link(&mut self, node: &Node, name: &'static str) -> Attribute<Link> {
         self.read_required(node, name, link)
     }
 }
 
 /// An attribute of the cases that are possible where the resource exists.
-pub(super) fn of_cases<T>(name: Arc<str>, mut cases: Vec<Case<T>>, span: Span) -> Attribute<T> {
+pub(super) fn of_cases<T>(name: Name, mut cases: Vec<Case<T>>, span: Span) -> Attribute<T> {
     if cases.is_empty() {
         return Attribute::unresolved(name, "no combination of conditions reaches it", span);
     }
@@ -257,6 +252,7 @@ pub(super) fn of_cases<T>(name: Arc<str>, mut cases: Vec<Case<T>>, span: Span) -
     if let [only] = cases.as_mut_slice() {
         only.when = Condition::always();
     }
+    let cases = cases.into();
     Attribute { name, cases }
 }
 

@@ -29,8 +29,8 @@ struct Doubt {
 }
 
 enum Policy {
-    Redrive(Attribute<Option<RedrivePolicy>>),
-    RedriveAllow(Attribute<Option<RedriveAllowPolicy>>),
+    Redrive(Attribute<Option<Box<RedrivePolicy>>>),
+    RedriveAllow(Attribute<Option<Box<RedriveAllowPolicy>>>),
 }
 
 impl Lowering<'_, '_> {
@@ -224,7 +224,7 @@ fn merge<T: Clone>(
     let mut cases = within(&separate.cases, &replaced);
     cases.extend(within(&own.cases, &replaced.not()));
     if !cases.is_empty() {
-        own.cases = cases;
+        own.cases = cases.into();
         own.name = separate.name.clone();
     }
 }
@@ -232,7 +232,7 @@ fn merge<T: Clone>(
 /// Makes an absent policy unresolved where `when` holds.
 fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Arc<str>, when: &Condition) {
     let mut cases = Vec::with_capacity(own.cases.len());
-    for case in own.cases.drain(..) {
+    for case in own.cases.iter().cloned() {
         if !matches!(case.state, State::Default(None)) {
             cases.push(case);
             continue;
@@ -252,7 +252,7 @@ fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Arc<str>, when: &
             });
         }
     }
-    own.cases = cases;
+    own.cases = cases.into();
 }
 
 #[cfg(test)]

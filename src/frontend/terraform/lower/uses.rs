@@ -41,7 +41,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn dead_letter_use(&mut self, by: &Arc<str>, world: &Condition, name: &str, value: &Value, span: Span) {
+    fn dead_letter_use(&mut self, by: &Arc<str>, world: &Condition, name: &Arc<str>, value: &Value, span: Span) {
         let mut links = Vec::new();
         collect(value, &Condition::always(), &mut links, 0);
         for (when, value) in links {
@@ -49,7 +49,7 @@ impl Lowering<'_, '_> {
             if !(is_queue(&value) && when.is_possible()) {
                 continue;
             }
-            let target = self.attribute(name, Some((value, span)), span, &when, None, link);
+            let target = self.attribute(name.clone(), Some((value, span)), span, &when, None, link);
             self.graph.dead_letter_uses.push(DeadLetterUse {
                 by: by.clone(),
                 span,
@@ -145,7 +145,7 @@ impl Lowering<'_, '_> {
                     self.graph.handed_out.push(link);
                 }
                 if is_function(&reference) {
-                    let function = self.attribute(&name, Some((reference, span)), span, &world, None, link);
+                    let function = self.attribute(name.clone(), Some((reference, span)), span, &world, None, link);
                     self.graph.invocations.push(Invocation {
                         by: by.clone(),
                         span,

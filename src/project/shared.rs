@@ -1,0 +1,96 @@
+//! Blocks that stand for several resources, as those of a module that is called often do. A fix of one changes all of
+//! them, so there is none where another has not the same finding, or is told to keep what it has.
+
+use crate::diagnostic::{Change, Diagnostic, Edit, Safety};
+use crate::graph::{Graph, Resource};
+use crate::history::Held;
+use crate::source::{SourceFile, Sources, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+
+/// A unit by name, and the calls that lead to a resource in it, outermost first.
+type Instance = (String, Vec<Span>);
+
+/// Which resources a block stands for, and which of them have which finding.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// By header.
+    instances: FxHashMap<Span, FxHashSet<Instance>>,
+    /// By rule and header.
+    found: FxHashMap<(&'static str, Span), FxHashSet<Instance>>,
+}
+
+impl Shared {
+    pub(super) fn of(graph: &Graph, held: &[Held]) -> Self {
+        let mut shared = Shared::default();
+        let functions = graph.functions().iter().map(|function| &function.resource);
+        let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
+        let queues = graph.queues().iter().map(|queue| &queue.resource);
+        for resource in queues.chain(functions).chain(mappings) {
+            let Resource { header, calls, .. } = resource;
+            let instance = (graph.unit(resource.unit).name.clone(), calls.clone());
+            shared.instances.entry(*header).or_default().insert(instance);
+        }
+        // Most stand for one.
+        shared.instances.retain(|_, instances| instances.len() > 1);
+        for (found, _) in held {
+            if let Some(header) = header(found) {
+                let instance = (found.subject.unit.clone(), found.through.clone());
+                shared.found.entry((found.rule, header)).or_default().insert(instance);
+            }
+        }
+        shared
+    }
+
+    /// Whether the fix of `found` changes a resource that has not the same finding.
+    pub(super) fn reaches_others(&self, found: &Diagnostic, sources: &Sources) -> bool {
+        let Some(fix) = found.fix.as_ref().filter(|fix| fix.safety == Safety::Unsafe) else {
+            return false;
+        };
+        let Some(header) = header(found) else { return false };
+        let (Some(all), Some(same)) = (self.instances.get(&header), self.found.get(&(found.rule, header))) else {
+            return false;
+        };
+        let mut others = all.difference(same);
+        others.any(|(_, calls)| {
+            let mut edits = fix.edits.iter();
+            edits.any(|edit| reaches(edit, header, &found.through, calls, sources))
+        })
+    }
+}
+
+/// The block that a fix of `found` is for. Which queues an alarm is for, its rule sees to.
+fn header(found: &Diagnostic) -> Option<Span> {
+    match &found.remedy.as_ref()?.change {
+        Change::Number { place, .. } | Change::Remove(place) => Some(place.header),
+        Change::DeadLetterQueue(queue) => Some(queue.header),
+        Change::Unquote(_) | Change::Arn(_) | Change::Alarm(_) | Change::Suppression { .. } => None,
+    }
+}
+
+/// Whether an edit that is made for the resource that `calls` lead to changes that of the same block that `others`
+/// lead to.
+fn reaches(edit: &Edit, header: Span, calls: &[Span], others: &[Span], sources: &Sources) -> bool {
+    let is_beside = |span: Span| {
+        let (one, other) = (sources.file(edit.span.file), sources.file(span.file));
+        home(&one) == home(&other)
+    };
+    if is_beside(header) {
+        return true;
+    }
+    // Of what is written where a module is called, those calls have a share that go through it.
+    let through = (0..calls.len())
+        .rev()
+        .find(|&at| calls.get(at).is_some_and(|call| is_beside(*call)));
+    through
+        .and_then(|at| calls.get(at..))
+        .is_some_and(|through| others.ends_with(through))
+}
+
+/// The module, or the template.
+fn home(file: &SourceFile) -> &Path {
+    let path = file.path();
+    let is_template = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+    let module = path.parent().filter(|_| !is_template);
+    module.unwrap_or(path)
+}

@@ -1,0 +1,269 @@
+//! What is new since a commit.
+
+use super::repository::{FUNCTION, OLD_QUEUE, QUEUE, REDRIVE, Repository, VISIBILITY};
+use sqslint::testing::TemporaryDirectory;
+
+#[test]
+fn what_only_moves_is_not_new() {
+    let files = [
+        ("queue.tf", QUEUE),
+        ("main.tf", FUNCTION),
+        ("old.tf", OLD_QUEUE),
+        ("terraform.tfvars", "timeout = 50\n"),
+    ];
+    let Some(repository) = Repository::new(&files) else {
+        return;
+    };
+    repository.branch();
+    repository.remove("old.tf");
+    repository.write(
+        "main.tf",
+        &format!("# moved\n\n{}\n{FUNCTION}", OLD_QUEUE.replace("  ", "\t\t")),
+    );
+    repository.commit();
+    repository
+        .sqslint(&["check", VISIBILITY])
+        .is(1, &["main.tf visibility-timeout-below-function-timeout"]);
+    let run = repository.sqslint(&["check", VISIBILITY, "--since", "main"]);
+    run.is(0, &[]).says("1 more not new since `main`");
+}
+
+#[test]
+fn a_number_raised_in_a_variable_file_is_new() {
+    let files = [
+        ("queue.tf", QUEUE),
+        ("main.tf", FUNCTION),
+        ("old.tf", OLD_QUEUE),
+        ("terraform.tfvars", "timeout = 50\n"),
+    ];
+    let Some(repository) = Repository::new(&files) else {
+        return;
+    };
+    repository.branch();
+    repository.write("terraform.tfvars", "timeout = 90\n");
+    let new = ["queue.tf visibility-timeout-below-function-timeout"];
+    repository
+        .sqslint(&["check", VISIBILITY, "--since", "main"])
+        .is(1, &new);
+    // Neither do later commits on the other branch matter, nor from where it is looked.
+    repository.commit();
+    repository.git(&["switch", "-q", "main"]);
+    repository.write("terraform.tfvars", "timeout = 95\n");
+    repository.commit();
+    repository.git(&["switch", "-q", "work"]);
+    repository
+        .sqslint(&["check", VISIBILITY, "--since", "main", "queue.tf"])
+        .is(1, &new);
+}
+
+#[test]
+fn values_of_the_command_line_and_of_environments_have_a_history_too() {
+    let settings = "[[environment]]\nname = \"prod\"\nvar-files = [\"env/prod.tfvars\"]\n";
+    let files = [
+        ("queue.tf", QUEUE),
+        ("main.tf", FUNCTION),
+        ("env/prod.tfvars", "timeout = 50\n"),
+    ];
+    let Some(repository) = Repository::new(&files) else {
+        return;
+    };
+    repository.branch();
+    repository.write("env/prod.tfvars", "timeout = 90\n");
+    let new = ["queue.tf visibility-timeout-below-function-timeout"];
+    let since = ["check", VISIBILITY, "--since", "main"];
+    repository
+        .sqslint(&[&since[..], &["--var-file", "env/prod.tfvars"]].concat())
+        .is(1, &new);
+    // The configuration is that of the working tree, on both sides.
+    repository.write("sqslint.toml", settings);
+    repository.sqslint(&since).is(1, &new);
+    repository.write("env/prod.tfvars", "timeout = 50\n");
+    repository.write("queue.tf", &QUEUE.replace("60", "40"));
+    repository.commit();
+    repository.sqslint(&["check", VISIBILITY, "--since", "HEAD"]).is(0, &[]);
+}
+
+#[test]
+fn a_deleted_redrive_policy_is_new() {
+    let policy = "resource \"aws_sqs_queue_redrive_policy\" \"q\" {\n  queue_url = aws_sqs_queue.q.id\n  redrive_policy = \
+        jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}\n\
+        resource \"aws_sqs_queue\" \"d\" {}\n";
+    let files = [("queue.tf", QUEUE), ("main.tf", FUNCTION), ("redrive.tf", policy)];
+    let Some(repository) = Repository::new(&files) else {
+        return;
+    };
+    repository.sqslint(&["check", REDRIVE, "--since", "main"]).is(0, &[]);
+    repository.remove("redrive.tf");
+    repository
+        .sqslint(&["check", REDRIVE, "--since", "main"])
+        .is(1, &["queue.tf redrive-policy-missing"]);
+    // And by a hook, which is handed no name of a deleted file.
+    repository.git(&["add", "-A"]);
+    let hook = ["check", REDRIVE, "--staged", "--force-exclude", "--allow-empty"];
+    repository.sqslint(&hook).is(1, &["queue.tf redrive-policy-missing"]);
+}
+
+#[test]
+fn what_cannot_be_compared_is_a_failure() {
+    let files = [("queue.tf", QUEUE), ("main.tf", FUNCTION)];
+    let Some(repository) = Repository::new(&files) else {
+        return;
+    };
+    let run = repository.sqslint(&["check", "--since", "nowhere"]);
+    run.is(2, &[])
+        .says("`--since nowhere`: there is no such commit or branch here");
+    repository
+        .sqslint(&["check", "--since=--upload-pack=x"])
+        .is(2, &[])
+        .says("no such commit");
+    repository.git(&["switch", "-q", "--orphan", "other"]);
+    repository.write("queue.tf", QUEUE);
+    repository.commit();
+    repository
+        .sqslint(&["check", "--since", "main"])
+        .is(2, &[])
+        .says("no commit in common");
+    let plain = Repository(TemporaryDirectory::with_files([("queue.tf", QUEUE)]));
+    plain
+        .sqslint(&["check", "--since", "main"])
+        .is(2, &[])
+        .says("this is not a git repository");
+    plain
+        .sqslint(&["check", "--staged"])
+        .is(2, &[])
+        .says("this is not a git repository");
+    plain.git(&["init", "-q"]);
+    plain
+        .sqslint(&["check", "--since", "main"])
+        .is(2, &[])
+        .says("there is no commit yet");
+}
+
+#[test]
+fn a_shallow_clone_says_what_to_fetch() {
+    let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
+        return;
+    };
+    repository.commit();
+    repository.branch();
+    repository.commit();
+    let clone = Repository(TemporaryDirectory::with_files([]));
+    let from = format!("file://{}", repository.path().display());
+    clone.git(&[
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        "--branch",
+        "work",
+        "--no-single-branch",
+        &from,
+        "c",
+    ]);
+    let run = |name: &str| clone.sqslint(&["check", "c", "--since", name]);
+    run("origin/main").is(2, &[]).says("fetch-depth: 0");
+    run("v1").is(2, &[]).says("fetch-depth: 0");
+}
+
+#[test]
+fn what_a_partial_clone_lacks_is_told() {
+    let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
+        return;
+    };
+    repository.git(&["config", "uploadpack.allowFilter", "true"]);
+    repository.branch();
+    repository.write("queue.tf", OLD_QUEUE);
+    repository.commit();
+    let clone = Repository(TemporaryDirectory::with_files([]));
+    let from = format!("file://{}", repository.path().display());
+    clone.git(&["clone", "-q", "--filter=blob:none", "--branch", "work", &from, "c"]);
+    let run = clone.sqslint(&["check", "c", "--since", "origin/main"]);
+    assert_eq!(run.code, Some(2), "{}", run.errors);
+}
+
+#[test]
+fn submodules_are_compared_at_their_own_commits() {
+    let whole = format!("{OLD_QUEUE}{}", FUNCTION.replace("var.timeout", "50"));
+    let (Some(inner), Some(outer)) = (
+        Repository::new(&[("main.tf", &whole)]),
+        Repository::new(&[("queue.tf", QUEUE)]),
+    ) else {
+        return;
+    };
+    let from = inner.path().display().to_string();
+    outer.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        &from,
+        "sub",
+    ]);
+    outer.commit();
+    let check = ["check", VISIBILITY, ".", "--since", "main"];
+    outer.sqslint(&check).is(0, &[]).says("1 more not new");
+    outer.write("sub/more.tf", &OLD_QUEUE.replace("old", "more"));
+    outer
+        .sqslint(&check)
+        .is(1, &["sub/more.tf visibility-timeout-below-function-timeout"]);
+}
+
+#[test]
+fn odd_names_and_modules_and_settings_of_the_repository_do_no_harm() {
+    let files = [
+        (
+            "modules/q/queue.tf",
+            "variable \"seconds\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.seconds\n}\noutput \"arn\" {\n  value = aws_sqs_queue.q.arn\n}\n",
+        ),
+        (
+            "live/ä b/main.tf",
+            "module \"q\" {\n  source = \"../../modules/q\"\n  seconds = 60\n}\nresource \"aws_lambda_function\" \"f\" {\n  timeout = 50\n}\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = module.q.arn\n  function_name = aws_lambda_function.f.arn\n}\n",
+        ),
+        #[cfg(unix)]
+        ("live/new\nline.yaml", "a: b\n"),
+    ];
+    let Some(repository) = Repository::new(&files) else {
+        return;
+    };
+    let harm = repository.path().join("harm");
+    let program = format!("touch {}", harm.display());
+    for name in [
+        "core.fsmonitor",
+        "core.sshCommand",
+        "diff.external",
+        "filter.x.smudge",
+        "filter.x.clean",
+        "core.pager",
+    ] {
+        repository.git(&["config", name, &program]);
+    }
+    repository.write(".git/info/attributes", "* filter=x\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc", repository.path().join("link")).expect("it is writable");
+    let module = repository.path().join("modules/q/queue.tf");
+    let text = std::fs::read_to_string(&module).expect("it is there");
+    std::fs::write(&module, text.replace("= var.seconds", "= var.seconds - 20")).expect("it is writable");
+    let new = ["modules/q/queue.tf visibility-timeout-below-function-timeout"];
+    repository
+        .sqslint(&["check", VISIBILITY, "--since", "main"])
+        .is(1, &new);
+    // The called module's file is named, and its caller is judged.
+    repository
+        .sqslint(&["check", VISIBILITY, "modules/q/queue.tf"])
+        .is(1, &new);
+    assert!(!harm.exists(), "a program of the repository's configuration was run");
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
+        return;
+    };
+    let place = TemporaryDirectory::with_files([]);
+    let mut command = repository.command(env!("CARGO_BIN_EXE_sqslint"));
+    command.env("TMPDIR", place.path()).args(["check", "--since", "main"]);
+    assert_eq!(command.output().expect("the program is built").status.code(), Some(0));
+    let left = std::fs::read_dir(place.path()).expect("it is there").count();
+    assert_eq!(left, 0);
+}
