@@ -21,7 +21,7 @@ use clap::{ArgAction, ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueE
 use config::{ConfigArgs, ConfigCommand};
 use explain::ExplainArgs;
 use fixing::FixArgs;
-use inputs::InputArgs;
+use inputs::{InputArgs, StdinArgs};
 use output::OutputArgs;
 use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
@@ -93,14 +93,15 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct GraphArgs {
-    /// Files and directories
-    #[arg(default_value = ".")]
+    /// Files and directories; `-` is standard input [default: `.`]
     paths: Vec<PathBuf>,
     /// How to print them
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     format: GraphFormat,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    stdin: StdinArgs,
     #[command(flatten)]
     config: ConfigArgs,
     /// Exit with 0 where there is nothing to print
@@ -171,20 +172,10 @@ struct CheckArgs {
     add_ignore: Option<String>,
     #[command(flatten)]
     inputs: InputArgs,
-    /// Also check the units that staged changes touch, deleted and renamed files too
-    #[arg(long, help_heading = "Inputs")]
-    staged: bool,
-    /// Take standard input for this file, among its neighbours on the disk
-    #[arg(long, value_name = "PATH", help_heading = "Inputs")]
-    stdin_filename: Option<PathBuf>,
-    /// Also check what git ignores
-    #[arg(long, help_heading = "Inputs")]
-    no_gitignore: bool,
+    #[command(flatten)]
+    stdin: StdinArgs,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Pass over what is excluded even where it is named
-    #[arg(long, help_heading = "Inputs")]
-    force_exclude: bool,
 }
 
 /// A reason that says something.

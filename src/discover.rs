@@ -8,13 +8,14 @@ mod walk;
 
 use names::{TERRAGRUNT, is_terraform, is_variables, name_of};
 use rayon::prelude::*;
-use recognise::{NO_UNIT, input_of, is_assembly, named_file, recognise, touched_file, unreadable};
+pub use recognise::unreadable;
+use recognise::{NO_UNIT, input_of, is_assembly, named_file, recognise, touched_file};
 pub(crate) use referrers::{clean, is_data};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use walk::files_named;
-use walk::{Found, Walk, is_passed_over, with};
+use walk::{Found, Walk, is_passed_over, shown_below, with};
 
 /// What to read as one unit. Paths are absolute and without symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,8 +68,10 @@ pub struct Wanted<'a> {
 pub struct Discovery {
     /// Units, sorted, each once.
     pub inputs: Vec<Input>,
-    /// Paths that do not exist, cannot be read, or were named although no unit is there.
+    /// Paths that do not exist or cannot be read.
     pub errors: Vec<String>,
+    /// Files that were named although no unit is there, and what is said of them unless they are settings of one.
+    pub unfit: Vec<(PathBuf, String)>,
     /// Directories of generated or foreign code that were passed over.
     pub skipped: Vec<String>,
 }
@@ -101,7 +104,7 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
                     found.inputs.insert(input);
                 }
                 Err(_) if wanted.lenient => {}
-                Err(message) => found.errors.push(message),
+                Err(message) => found.unfit.push((absolute.clone(), message)),
             });
             files.insert(absolute);
         }
@@ -124,6 +127,7 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
     let read: Vec<Result<Option<Input>, String>> = candidates.par_iter().map(|(path, _)| recognise(path)).collect();
     let mut discovery = Discovery {
         errors: found.errors,
+        unfit: found.unfit,
         skipped: found.skipped.into_iter().collect(),
         ..Discovery::default()
     };
@@ -136,9 +140,32 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
             Err(message) => discovery.errors.push(message),
         }
     }
-    discovery.skipped.sort();
     discovery.inputs = inputs.into_iter().collect();
+    if discovery.inputs.is_empty() && !wanted.no_gitignore && !wanted.lenient {
+        discovery.skipped.extend(ignored(wanted.paths));
+    }
+    discovery.skipped.sort();
     discovery
+}
+
+/// What git ignores below `paths`, where nothing else is: the units, as people see their paths.
+fn ignored(paths: &[PathBuf]) -> Vec<String> {
+    let walk = Walk { no_gitignore: true };
+    let mut shown = BTreeSet::new();
+    for path in paths {
+        let Some(root) = path.canonicalize().ok().filter(|root| root.is_dir()) else {
+            continue;
+        };
+        let found = Arc::new(Mutex::new(Found::default()));
+        walk.units(&root, path, &found);
+        let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        shown.extend(found.inputs.iter().map(|input| shown_below(path, &root, input.path())));
+        let candidates = found.candidates.into_par_iter();
+        let is_unit = |file: &Path| matches!(recognise(file), Ok(Some(input)) if !matches!(input, Input::Plan(_)));
+        let units = candidates.filter(|(file, _)| is_unit(file)).map(|(_, shown)| shown);
+        shown.extend(units.collect::<Vec<_>>());
+    }
+    shown.into_iter().collect()
 }
 
 /// The file that a text stands for, and its unit: told by the file's name where there is one, else by the text.

@@ -83,10 +83,11 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
 fn roots(options: &Options) -> Vec<PathBuf> {
     let place = Place::of(options);
     if let Some(repository) = place.repository {
-        return vec![repository];
+        return vec![repository.canonicalize().unwrap_or(repository)];
     }
     let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
-    named.chain([place.working_directory]).collect()
+    let here = place.working_directory;
+    named.chain([here.canonicalize().unwrap_or(here)]).collect()
 }
 
 /// A finding in a text that changes: what it is about, and what it says of it.
@@ -179,6 +180,11 @@ impl Rounds {
                 (Some(_), several) => together = several.len() / 2,
             }
         }
+        let untried = self.chosen(&outcome, usize::MAX).len();
+        if untried > 0 {
+            let why = "too many others bring new findings; fix again, or one rule at a time with `--select`";
+            self.left.push(format!("{untried} more that may be fixed: {why}"));
+        }
         outcome
     }
 
@@ -209,7 +215,11 @@ impl Rounds {
         let fix = found.fix.as_ref().filter(|fix| fix.safety <= self.most)?;
         let is_ours = |fix: &Fix| {
             let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
-            files.all(|file| self.roots.iter().any(|root| file.path().starts_with(root)))
+            files.all(|file| {
+                // A link may lead out of the project.
+                let real = file.path().canonicalize();
+                real.is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)))
+            })
         };
         (is_ours(fix) && !self.given_up.contains(&key(found))).then_some(fix)
     }

@@ -95,8 +95,13 @@ fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError>
     if sources.overlaid().iter().any(|overlaid| overlaid == path) {
         return Ok(sources.add(path, ""));
     }
-    let bytes = std::fs::read(path)
-        .map_err(|error| ReadError::Io(format!("cannot read `{}`: {error}", sources.shown_of(path))))?;
+    let bytes = std::fs::read(path).map_err(|error| {
+        let shown = sources.shown_of(path);
+        ReadError::Io(match error.kind() {
+            std::io::ErrorKind::NotFound => format!("`{shown}`: no such file"),
+            _ => format!("cannot read `{shown}`: {error}"),
+        })
+    })?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(sources.add(path, text)),
         Err(error) => {

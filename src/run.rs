@@ -192,6 +192,12 @@ pub(crate) fn find(
         lenient: options.allow_empty,
     });
     outcome.errors.extend(discovery.errors);
+    for (file, message) in discovery.unfit {
+        // Variables that an environment takes, a baseline: their units are judged.
+        if Settings::among(&[file], options, configs, place).units()?.is_empty() {
+            outcome.errors.push(message);
+        }
+    }
     outcome.skipped = discovery.skipped;
     inputs.extend(discovery.inputs);
     inputs.sort();

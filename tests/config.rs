@@ -65,12 +65,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "required-version = \"new\"",
         "\"new\"",
-        "it is no range of versions; write it as `>=0.1`",
+        "this is no range of versions; write it as `>=0.1`",
     ),
     (
         "exclude = [\"a[\"]",
         "\"a[\"",
-        "it is no glob: unclosed character class; missing ']'",
+        "this is no glob: unclosed character class; missing ']'",
     ),
     (
         "[[override]]\nignore = [\"redrive\"]",
@@ -85,7 +85,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "[[consumer]]\nqueue = \"q\"\nprocessing = { max = \"280\" }",
         "\"280\"",
-        "it is no duration; write a number with its unit, as `12s` or `1.5m`",
+        "this is no duration; write a number with its unit, as `12s` or `1.5m`",
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nprocessing = { p50 = \"9s\", max = \"8s\" }",
@@ -95,13 +95,29 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "[[consumer]]\nqueue = \"q\"\nmeasured = \"May\"",
         "\"May\"",
-        "it is no day; write it as `2026-03-14`",
+        "this is no day; write it as `2026-03-14`",
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nfunction = \"f\"\nheartbeat = { every = \"1s\", extend-to = \"2s\" }",
         "\"1s\"",
         "Lambda renews no visibility timeout: a heartbeat is a worker's, and `function` makes this a function",
     ),
+    (
+        "[[environment]]\nname = \"prod\"\naccount = \"1234\"",
+        "\"1234\"",
+        "an account has twelve digits, as in `\"123456789012\"`",
+    ),
+    (
+        "[[environment]]\nname = \"prod\"\naccount = 123456789012",
+        "123456789012",
+        "integer `123456789012` stands here in place of a string, in quotes",
+    ),
+    (
+        "exclude = \"examples/\"",
+        "\"examples/\"",
+        "string \"examples/\" stands here in place of an array, as in `[\"…\"]`",
+    ),
+    ("[[consumer]]", "[[consumer]]", "the key `queue` is missing"),
     ("select = [", "", ""),
 ];
 

@@ -48,6 +48,31 @@ fn told(outcome: &Outcome) -> Vec<String> {
 const SHORT: &str = "visibility-timeout-too-short aws_sqs_queue.orders";
 
 #[test]
+fn a_file_of_variables_is_no_mistake_where_an_environment_takes_it() {
+    let files = [
+        ("infra/main.tf", STACK),
+        (
+            "sqslint.toml",
+            "[[environment]]\nname = \"prod\"\nvar-files = [\"env/prod.tfvars\"]\n",
+        ),
+        ("env/prod.tfvars", "seconds = 300\n"),
+        ("env/other.tfvars", "seconds = 300\n"),
+        (".git/HEAD", ""),
+    ];
+    let directory = TemporaryDirectory::with_files(files);
+    let named = |file: &str| {
+        check(&Options {
+            paths: vec![directory.path().join(file)],
+            ..Options::default()
+        })
+    };
+    assert_eq!(told(&named("env/prod.tfvars")), [format!("warning {SHORT}")]);
+    let other = named("env/other.tfvars").errors;
+    assert_eq!(other.len(), 1, "{other:?}");
+    assert!(other[0].contains("no Terraform file"), "{other:?}");
+}
+
+#[test]
 fn a_finding_names_the_environments_that_have_it() {
     let environments =
         "[[environment]]\nname = \"dev\"\n[[environment]]\nname = \"prod\"\nvar-files = [\"env/prod.tfvars\"]\n";

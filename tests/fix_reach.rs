@@ -145,3 +145,59 @@ fn each_of_many_is_fixed() {
     assert_eq!(left, Vec::<&str>::new());
     assert_eq!(fixed.outcome.graph.queues().len(), 400);
 }
+
+#[test]
+fn a_comment_says_the_new_number_and_keeps_its_column() {
+    let template = "Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 60          # Must be >= 6x Lambda timeout
+      MessageRetentionPeriod: 600    # 10 minutes
+      RedrivePolicy:
+        deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:dlq
+        maxReceiveCount: 3 # after 3 failed attempts
+  Worker:
+    Type: AWS::Lambda::Function
+    Properties:
+      Timeout: 60
+  Mapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Worker
+      FunctionResponseTypes: [ReportBatchItemFailures]
+";
+    let (fixed, _directory) = fix(&[("template.yaml", template)], "");
+    let diff = fixed.diff();
+    for line in [
+        "+      VisibilityTimeout: 360         # Must be >= 6x Lambda timeout\n",
+        "+      MessageRetentionPeriod: 345600  # 4 days\n",
+        "+        maxReceiveCount: 5 # after 5 failed attempts\n",
+    ] {
+        assert!(diff.contains(line), "{diff}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn what_a_link_leads_to_outside_stays() {
+    let outside = TemporaryDirectory::with_files([("main.tf", "")]);
+    let text = format!(
+        "{}resource \"aws_lambda_function\" \"f\" {{\n  timeout = 60\n}}\n\
+         resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = aws_sqs_queue.orders.arn\n  \
+         function_name = aws_lambda_function.f.arn\n}}\n",
+        module("30")
+    );
+    std::fs::write(outside.path().join("main.tf"), text).unwrap();
+    let inside = TemporaryDirectory::with_files([("README.md", "")]);
+    std::fs::create_dir(inside.path().join(".git")).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("main.tf"), inside.path().join("main.tf")).unwrap();
+    let options = Options {
+        paths: vec![inside.path().to_owned()],
+        ..Options::default()
+    };
+    let fixed = sqslint::fix(&options, Safety::Unsafe);
+    assert!(fixed.outcome.findings.iter().any(|found| found.fix.is_some()));
+    assert_eq!(fixed.diff(), "");
+}

@@ -192,6 +192,32 @@ fn templates() {
             format!("# sqslint: ignore-file[{ZERO}]\n{}", queue("", "", "")),
             silenced(6),
         ),
+        // A misspelt key would have it hold longer, or for more, than was meant.
+        (
+            queue(
+                "",
+                "",
+                "    Metadata: {sqslint: {ignore: [{rule: visibility, untill: 2027-03-31}]}}\n",
+            ),
+            vec![
+                "t.yaml:4 unused-suppression".to_owned(),
+                "t.yaml:6 visibility-timeout-zero".to_owned(),
+            ],
+        ),
+        (
+            queue("", "", "    Metadata: {sqslint: {ignored: [{rule: visibility}]}}\n"),
+            vec![
+                "t.yaml:4 unused-suppression".to_owned(),
+                "t.yaml:6 visibility-timeout-zero".to_owned(),
+            ],
+        ),
+        (
+            queue("", "", "    Metadata: {sqslint: {ignore: [visibility]}}\n"),
+            vec![
+                "t.yaml:4 unused-suppression".to_owned(),
+                "t.yaml:6 visibility-timeout-zero".to_owned(),
+            ],
+        ),
         (
             queue("", "", "    Metadata: {x: \"# sqslint: ignore[visibility]\"}\n"),
             vec!["t.yaml:6 visibility-timeout-zero".to_owned()],

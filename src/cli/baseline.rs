@@ -46,8 +46,7 @@ pub(super) enum BaselineCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Files and directories
-    #[arg(default_value = ".")]
+    /// Files and directories [default: `.`]
     paths: Vec<PathBuf>,
     /// The file to write [default: that of the configuration, else .sqslint-baseline.json at the repository's root]
     #[arg(long, value_name = "FILE")]
@@ -67,10 +66,17 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
         BaselineCommand::Update(arguments) => (Action::Update, arguments),
         BaselineCommand::Prune(arguments) => (Action::Prune, arguments),
     };
+    let mut paths = arguments.paths.clone();
+    if paths.is_empty() {
+        paths.extend(arguments.inputs.otherwise());
+    }
     let (outcome, written) = write(
         &Options {
-            paths: arguments.paths.clone(),
+            paths: paths.clone(),
             given: arguments.inputs.given(),
+            staged: arguments.inputs.staged,
+            force_exclude: arguments.inputs.force_exclude,
+            no_gitignore: arguments.inputs.no_gitignore,
             config: arguments.config.source(),
             baseline: arguments.baseline.clone().map_or(Choice::Configured, Choice::File),
             ..Options::default()
@@ -87,7 +93,7 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
         return Ok(Exit::Failed);
     }
     if outcome.graph.units().is_empty() && !arguments.allow_empty {
-        let message = nothing_to_check(&arguments.paths, &outcome);
+        let message = nothing_to_check(&paths, &outcome);
         writeln!(streams.err, "sqslint: {}", printable(&message))?;
         return Ok(Exit::Nothing);
     }

@@ -21,11 +21,18 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         Ok(selection) => selection,
         Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
     };
-    if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(arguments)) {
+    if let Some(path) = output::written_twice(&arguments.output) {
+        // Nothing is written: either would be taken for the other.
+        let message = format!("two reports would go to `{}`", path.display());
+        writeln!(streams.err, "sqslint: {}", printable(&message))?;
+        return Ok(Exit::Failed);
+    }
+    if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(&arguments.paths, &arguments.stdin)) {
         let message = format!("`{flag}` is about files, and standard input is none; name the file instead");
         return refuse(arguments, message, streams);
     }
-    let (paths, stdin) = match inputs::chosen(arguments) {
+    let otherwise = arguments.inputs.otherwise();
+    let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
         Ok(inputs) => inputs,
         Err(error) => return refuse(arguments, error, streams),
     };
@@ -60,10 +67,10 @@ fn options(arguments: &CheckArgs) -> Options {
         config: arguments.config.source(),
         fail_level: arguments.fail_level.map(FailLevel::level),
         min_severity: arguments.min_severity.severity(),
-        force_exclude: arguments.force_exclude,
-        no_gitignore: arguments.no_gitignore,
+        force_exclude: arguments.inputs.force_exclude,
+        no_gitignore: arguments.inputs.no_gitignore,
         allow_empty: arguments.allow_empty,
-        staged: arguments.staged,
+        staged: arguments.inputs.staged,
         baseline: arguments.baseline.choice(),
         since: arguments.since.clone(),
         no_ignores: arguments.no_ignores,
@@ -193,10 +200,10 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
     let skipped = &outcome.skipped;
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     if paths.is_empty() {
-        return "nothing to check: what is staged touches no Terraform module and no template".to_owned();
+        return "nothing to check: what is staged touches no Terraform module, template or `serverless.yml`".to_owned();
     }
     let why = match outcome.excluded {
-        0 => "no Terraform files and no CloudFormation or SAM template".to_owned(),
+        0 => "no Terraform module, no CloudFormation or SAM template and no `serverless.yml`".to_owned(),
         1 => "the one unit there is excluded".to_owned(),
         count => format!("all {count} units there are excluded"),
     };
@@ -206,9 +213,11 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
         if skipped.len() > NAMED {
             named.push(format!("{} more", skipped.len() - NAMED));
         }
-        text.push_str("; skipped ");
-        text.push_str(&named.join(", "));
-        text.push_str(" (name it to have it checked)");
+        let them = if skipped.len() == 1 { "it" } else { "them" };
+        text = format!(
+            "{text}; skipped {} (name {them} to have {them} checked)",
+            named.join(", ")
+        );
     }
     text
 }

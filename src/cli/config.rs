@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// What `sqslint init` writes: every key with its default, said and commented out.
 const TEMPLATE: &str = include_str!("config/sqslint.toml");
 
+/// Origins stand below each other up to here.
+const WIDEST: usize = 90;
+
 #[derive(Debug, Clone, Args)]
 pub(super) struct ConfigArgs {
     /// Use this file in place of the nearest sqslint.toml, or set one key over it (repeatable)
@@ -107,7 +110,7 @@ fn with_config(
     let absolute = match path.canonicalize() {
         Ok(absolute) => absolute,
         Err(error) => {
-            let message = format!("`{}`: {error}", path.display());
+            let message = sqslint::discover::unreadable(path, &error);
             writeln!(streams.err, "sqslint: {}", printable(&message))?;
             return Ok(Exit::Failed);
         }
@@ -180,7 +183,9 @@ fn shown(config: &Config) -> String {
     for consumer in &config.consumers {
         line("consumer", quoted(&consumer.queue));
     }
-    let width = lines.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
+    // One long line does not move the origins of all others out of sight.
+    let lengths = lines.iter().map(|(text, _)| text.chars().count());
+    let width = lengths.filter(|length| *length <= WIDEST).max().unwrap_or(0);
     let lines = lines
         .into_iter()
         .map(|(text, origin)| format!("{text:width$}  # {origin}\n"));

@@ -3,10 +3,11 @@
 mod text;
 
 use super::config::ConfigArgs;
-use super::inputs::InputArgs;
-use super::{Exit, Streams, rules};
+use super::inputs::{InputArgs, StdinArgs};
+use super::{Exit, Streams, inputs, rules};
 use clap::Args;
 use sqslint::Options;
+use sqslint::discover::unreadable;
 use sqslint::explain::{Asked, explain};
 use sqslint::report::{counted, printable, printable_error};
 use std::io;
@@ -21,6 +22,8 @@ pub(super) struct ExplainArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    stdin: StdinArgs,
     #[command(flatten)]
     config: ConfigArgs,
 }
@@ -37,17 +40,21 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
     let absolute = match place.path.canonicalize() {
         Ok(absolute) if absolute.is_dir() => return refuse(&format!("`{shown}` is a directory"), streams),
         Ok(absolute) => absolute,
-        Err(error) => return refuse(&format!("`{shown}`: {error}"), streams),
+        Err(error) => return refuse(&unreadable(&place.path, &error), streams),
     };
-    let paths = if arguments.paths.is_empty() {
-        vec![place.path.clone()]
-    } else {
-        arguments.paths.clone()
+    let otherwise = Some(place.path.clone());
+    let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
+        Ok(chosen) => chosen,
+        Err(error) => return refuse(&error, streams),
     };
     let explained = explain(
         &Options {
             paths,
+            stdin,
             given: arguments.inputs.given(),
+            staged: arguments.inputs.staged,
+            force_exclude: arguments.inputs.force_exclude,
+            no_gitignore: arguments.inputs.no_gitignore,
             config: arguments.config.source(),
             ..Options::default()
         },

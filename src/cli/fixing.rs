@@ -1,5 +1,6 @@
 //! `--fix` and `--diff`: what was changed, or would be.
 
+use super::check::nothing_to_check;
 use super::output::When;
 use super::{CheckArgs, Exit, Streams};
 use anstream::ColorChoice;
@@ -52,11 +53,12 @@ pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Stream
     let asked = &arguments.fixing;
     let mut fixed = sqslint::fix(options, asked.most());
     if asked.diff {
-        return diff(&fixed, arguments, streams).map(Next::End);
+        return diff(&fixed, options, arguments, streams).map(Next::End);
     }
     let failures = fixed.write();
-    tell(&fixed, "fixed", streams)?;
-    if !failures.is_empty() {
+    if failures.is_empty() {
+        tell(&fixed, asked, "fixed", streams)?;
+    } else {
         // What is on disk is not what was judged.
         fixed.outcome = sqslint::check(options);
     }
@@ -65,7 +67,7 @@ pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Stream
     Ok(Next::Report(Box::new(fixed.outcome)))
 }
 
-fn diff(fixed: &Fixed, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let text = fixed.diff();
     let stdout = io::stdout();
     let shown = match arguments.output.color {
@@ -77,13 +79,16 @@ fn diff(fixed: &Fixed, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::
     };
     streams.out.write_all(shown.as_bytes())?;
     streams.out.flush()?;
-    tell(fixed, "would fix", streams)?;
+    tell(fixed, &arguments.fixing, "would fix", streams)?;
     for error in fixed.outcome.errors.iter().chain(&fixed.broken) {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
+    let nothing = fixed.outcome.graph.units().is_empty() && !arguments.allow_empty;
     Ok(if !fixed.outcome.errors.is_empty() || !fixed.broken.is_empty() {
         Exit::Failed
-    } else if fixed.outcome.graph.units().is_empty() && !arguments.allow_empty {
+    } else if nothing {
+        let message = nothing_to_check(&options.paths, &fixed.outcome);
+        writeln!(streams.err, "sqslint: {}", printable(&message))?;
         Exit::Nothing
     } else if text.is_empty() || arguments.exit_zero {
         Exit::Clean
@@ -93,18 +98,28 @@ fn diff(fixed: &Fixed, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::
 }
 
 /// Says how much changed, and which fixes did not do.
-fn tell(fixed: &Fixed, verb: &str, streams: &mut Streams<'_>) -> io::Result<()> {
+fn tell(fixed: &Fixed, asked: &FixArgs, verb: &str, streams: &mut Streams<'_>) -> io::Result<()> {
+    let more = more(fixed, asked);
     for left in &fixed.left {
         writeln!(streams.err, "sqslint: not fixed: {}", printable(left))?;
     }
     if fixed.findings > 0 {
         let (findings, files) = (counted(fixed.findings, "finding"), counted(fixed.files(), "file"));
-        return writeln!(streams.err, "sqslint: {verb} {findings} in {files}");
+        return writeln!(streams.err, "sqslint: {verb} {findings} in {files}{more}");
     }
     if fixed.outcome.graph.units().is_empty() {
         return Ok(());
     }
-    writeln!(streams.err, "sqslint: nothing to fix")
+    writeln!(streams.err, "sqslint: nothing to fix{more}")
+}
+
+/// How many findings could be fixed if more were asked for.
+fn more(fixed: &Fixed, asked: &FixArgs) -> String {
+    let left = fixed.outcome.findings.iter().filter_map(|found| found.fix.as_ref());
+    match left.filter(|fix| fix.safety > asked.most()).count() {
+        0 => String::new(),
+        count => format!("; {count} more with `--unsafe-fixes`, which changes how resources behave"),
+    }
 }
 
 /// Lines that come in green, those that go in red. On a terminal a line says no more than it shows.

@@ -1,7 +1,7 @@
 //! `sqslint graph`: what was understood, without judging it.
 
 use super::check::nothing_to_check;
-use super::{Exit, GraphArgs, GraphFormat, Streams};
+use super::{Exit, GraphArgs, GraphFormat, Streams, inputs};
 use sqslint::Options;
 use sqslint::diagnostic::Diagnostic;
 use sqslint::graph::topology::{self, Topology};
@@ -11,9 +11,21 @@ use std::collections::BTreeSet;
 use std::io;
 
 pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let otherwise = arguments.inputs.otherwise();
+    let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
+        Ok(chosen) => chosen,
+        Err(error) => {
+            writeln!(streams.err, "sqslint: {}", printable_error(&error))?;
+            return Ok(Exit::Failed);
+        }
+    };
     let options = Options {
-        paths: arguments.paths.clone(),
+        paths,
+        stdin,
         given: arguments.inputs.given(),
+        staged: arguments.inputs.staged,
+        force_exclude: arguments.inputs.force_exclude,
+        no_gitignore: arguments.inputs.no_gitignore,
         config: arguments.config.source(),
         baseline: sqslint::history::Choice::Without,
         ..Options::default()
@@ -23,7 +35,9 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !arguments.allow_empty;
     let text = match format {
         GraphFormat::Json => json::render(&outcome.graph, &outcome.sources),
-        GraphFormat::Text => text::render(&outcome.graph, &outcome.sources),
+        GraphFormat::Text => text::render_marked(&outcome.graph, &outcome.sources, &|unit, address| {
+            marks(&outcome.findings, unit, address)
+        }),
         GraphFormat::Mermaid => drawing::mermaid(&topologies(&outcome.graph, &outcome.findings)),
         GraphFormat::Dot => drawing::dot(&topologies(&outcome.graph, &outcome.findings)),
         GraphFormat::Svg => svg::render(&topologies(&outcome.graph, &outcome.findings)),
@@ -52,6 +66,20 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     } else {
         Exit::Clean
     })
+}
+
+/// The findings about a resource, as reports begin with them, each rule once.
+fn marks(findings: &[Diagnostic], unit: &str, address: &str) -> Vec<String> {
+    let about = findings.iter().filter(|found| {
+        let calls = &found.calls;
+        found.subject.unit == unit && (found.subject.address == address || calls.iter().any(|call| call == address))
+    });
+    let mut marks: Vec<String> = about
+        .map(|found| format!("{}[{}]", found.severity, found.rule))
+        .collect();
+    marks.sort();
+    marks.dedup();
+    marks
 }
 
 /// Each unit as boxes and arrows, with what has findings marked.

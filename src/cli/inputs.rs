@@ -1,6 +1,5 @@
 //! What is read: files and directories, standard input, and values for variables and parameters.
 
-use super::CheckArgs;
 use super::variables::Variables;
 use clap::Args;
 use sqslint::Stdin;
@@ -17,9 +16,31 @@ pub(super) struct InputArgs {
     /// (repeatable)
     #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = parameters, help_heading = "Inputs")]
     parameters: Vec<Parameters>,
+    /// Also read the units that staged changes touch, deleted and renamed files too
+    #[arg(long, help_heading = "Inputs")]
+    pub(super) staged: bool,
+    /// Also read what git ignores
+    #[arg(long, help_heading = "Inputs")]
+    pub(super) no_gitignore: bool,
+    /// Pass over what is excluded even where it is named
+    #[arg(long, help_heading = "Inputs")]
+    pub(super) force_exclude: bool,
+}
+
+/// A text that stands for a file.
+#[derive(Debug, Args)]
+pub(super) struct StdinArgs {
+    /// Take standard input for this file, among its neighbours on the disk
+    #[arg(long, value_name = "PATH", help_heading = "Inputs")]
+    stdin_filename: Option<PathBuf>,
 }
 
 impl InputArgs {
+    /// What is read where no path is named.
+    pub(super) fn otherwise(&self) -> Option<PathBuf> {
+        (!self.staged).then(|| PathBuf::from("."))
+    }
+
     /// As the library takes it.
     pub(super) fn given(&self) -> Given {
         Given {
@@ -44,23 +65,26 @@ fn is_stdin(path: &Path) -> bool {
 }
 
 /// Whether standard input is to be read.
-pub(super) fn asks_for_stdin(arguments: &CheckArgs) -> bool {
-    let paths = &arguments.paths;
-    paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && arguments.stdin_filename.is_some())
+pub(super) fn asks_for_stdin(paths: &[PathBuf], stdin: &StdinArgs) -> bool {
+    paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && stdin.stdin_filename.is_some())
 }
 
-/// What is to be read: the paths, and standard input where it is asked for.
-pub(super) fn chosen(arguments: &CheckArgs) -> Result<(Vec<PathBuf>, Option<Stdin>), String> {
-    let mut paths = arguments.paths.clone();
-    paths.retain(|path| !is_stdin(path));
-    if !asks_for_stdin(arguments) {
-        if arguments.stdin_filename.is_some() {
+/// What is to be read: the paths, `otherwise` where there are none, and standard input where it is asked for.
+pub(super) fn chosen(
+    paths: &[PathBuf],
+    stdin: &StdinArgs,
+    otherwise: Option<PathBuf>,
+) -> Result<(Vec<PathBuf>, Option<Stdin>), String> {
+    let mut named = paths.to_vec();
+    named.retain(|path| !is_stdin(path));
+    if !asks_for_stdin(paths, stdin) {
+        if stdin.stdin_filename.is_some() {
             return Err("`--stdin-filename` needs `-` among the paths".to_owned());
         }
-        if paths.is_empty() && !arguments.staged {
-            paths.push(PathBuf::from("."));
+        if named.is_empty() {
+            named.extend(otherwise);
         }
-        return Ok((paths, None));
+        return Ok((named, None));
     }
     let mut text = String::new();
     let read = io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
@@ -69,8 +93,8 @@ pub(super) fn chosen(arguments: &CheckArgs) -> Result<(Vec<PathBuf>, Option<Stdi
             Err("standard input: it is larger than 64 MiB".to_owned())
         }
         Ok(_) => {
-            let path = arguments.stdin_filename.clone();
-            Ok((paths, Some(Stdin { text, path })))
+            let path = stdin.stdin_filename.clone();
+            Ok((named, Some(Stdin { text, path })))
         }
         Err(error) => Err(format!("standard input: {error}")),
     }

@@ -11,7 +11,7 @@ use sqslint::report::{
 };
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The width of a report that goes to no terminal.
 const WIDTH: usize = 100;
@@ -96,10 +96,20 @@ fn report_to(text: &str) -> Result<ReportTo, String> {
         let names: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
         return Err(format!("unknown format `{format}`; there are {}", names.join(", ")));
     };
+    if path == "-" {
+        return Err("standard output is for `--format`; name a file".to_owned());
+    }
     Ok(ReportTo {
         format,
         path: path.into(),
     })
+}
+
+/// A file that more than one report would go to.
+pub(super) fn written_twice(asked: &OutputArgs) -> Option<&Path> {
+    let mut paths = asked.reports.iter().map(|to| to.path.as_path()).enumerate();
+    let twice = paths.find(|(at, path)| asked.reports.iter().take(*at).any(|other| other.path == *path));
+    twice.map(|(_, path)| path)
 }
 
 /// Whether everything was written that was asked for.

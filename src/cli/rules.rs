@@ -5,8 +5,11 @@ use serde::Serialize;
 use sqslint::diagnostic::Safety;
 use sqslint::report::printable;
 use sqslint::rules::{RULES, Rule, by_id};
-use sqslint::selection::{UnknownRule, suggest};
+use sqslint::selection::{UnknownRule, check, covers, nearest};
 use std::io;
+
+/// As many rules are told by name.
+const MOST_NAMED: usize = 10;
 
 #[derive(Serialize)]
 struct Listed {
@@ -25,12 +28,26 @@ pub(super) fn explain(id: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
         writeln!(streams.out, "{}", rule.page.trim_end())?;
         return Ok(Exit::Clean);
     }
-    let unknown = UnknownRule {
-        name: id.to_owned(),
-        suggestion: suggest(id),
-    };
-    writeln!(streams.err, "sqslint: {}", printable(&unknown.to_string()))?;
+    writeln!(streams.err, "sqslint: {}", printable(&no_rule(id)))?;
     Ok(Exit::Failed)
+}
+
+/// Why there is no page for `name`. A category or a set takes in rules and has none itself.
+fn no_rule(name: &str) -> String {
+    if check(name).is_ok() {
+        let ids = RULES.iter().filter(|rule| covers(name, rule)).map(|rule| rule.id);
+        let ids: Vec<&str> = ids.take(MOST_NAMED + 1).collect();
+        return match ids.as_slice() {
+            [] => format!("`{name}` is no rule but a set of them, which is empty"),
+            ids if ids.len() > MOST_NAMED => {
+                format!("`{name}` is no rule but a set of them; `sqslint rules` lists them")
+            }
+            ids => format!("`{name}` is no rule but a set of them: {}", ids.join(", ")),
+        };
+    }
+    let suggestion = nearest(name, RULES.iter().map(|rule| rule.id)).map(str::to_owned);
+    let name = name.to_owned();
+    UnknownRule { name, suggestion }.to_string()
 }
 
 pub(super) fn list(format: RulesFormat, streams: &mut Streams<'_>) -> io::Result<Exit> {

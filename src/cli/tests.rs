@@ -3,7 +3,7 @@
 
 use super::Cli;
 use clap::{Command, CommandFactory};
-use sqslint::rules::RULES;
+use sqslint::rules::{RULES, by_id};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -171,7 +171,9 @@ fn keys<'s>(schema: &'s serde_json::Value, found: &mut BTreeSet<&'s str>) {
     match schema {
         serde_json::Value::Object(members) => {
             if let Some(properties) = members.get("properties").and_then(|one| one.as_object()) {
-                found.extend(properties.keys().map(String::as_str));
+                let keys = properties.keys().map(String::as_str);
+                // What may be set of each rule is asked for by itself.
+                found.extend(keys.filter(|key| by_id(key).is_none()));
             }
             members.values().for_each(|member| keys(member, found));
         }

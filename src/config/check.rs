@@ -1,5 +1,6 @@
 //! From what a file says to what it means. Every name that means nothing is an error with its place.
 
+use super::error::in_words_of_toml;
 use super::file::{self, File};
 use super::{Config, ConfigError, Consumer, Duration, Environment, FailLevel, Heartbeat, Override, RuleSettings};
 use crate::diagnostic::Severity;
@@ -104,7 +105,7 @@ impl Reader<'_> {
                 let known: Vec<&str> = quoted.collect();
                 unknown(kind, name, &known)
             }
-            _ => said,
+            _ => in_words_of_toml(&said),
         };
         self.error(error.span().unwrap_or(0..0), message)
     }
@@ -166,7 +167,7 @@ impl Reader<'_> {
     fn version(&self, required: &Spanned<String>) -> Checks<()> {
         const OWN: &str = env!("CARGO_PKG_VERSION");
         let range = semver::VersionReq::parse(required.get_ref())
-            .map_err(|_| self.error(required.span(), "it is no range of versions; write it as `>=0.1`"))?;
+            .map_err(|_| self.error(required.span(), "this is no range of versions; write it as `>=0.1`"))?;
         let own = semver::Version::parse(OWN).expect("the package has a version");
         if range.matches(&own) {
             return Ok(());
@@ -191,7 +192,8 @@ impl Reader<'_> {
     fn globs(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
-            let refuse = |error: globset::Error| self.error(pattern.span(), format!("it is no glob: {}", error.kind()));
+            let refuse =
+                |error: globset::Error| self.error(pattern.span(), format!("this is no glob: {}", error.kind()));
             set.add(Glob::new(pattern.get_ref().trim_end_matches('/')).map_err(refuse)?);
         }
         set.build().map_err(|error| self.error(0..0, error.to_string()))
@@ -261,10 +263,21 @@ impl Reader<'_> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
             let escaped = pattern.get_ref().replace('[', "[[]").replace('{', "[{]");
-            let refuse = |error: globset::Error| self.error(pattern.span(), format!("it is no glob: {}", error.kind()));
+            let refuse =
+                |error: globset::Error| self.error(pattern.span(), format!("this is no glob: {}", error.kind()));
             set.add(Glob::new(&escaped).map_err(refuse)?);
         }
         set.build().map_err(|error| self.error(0..0, error.to_string()))
+    }
+
+    /// Twelve digits, as accounts have them.
+    fn account(&self, written: Option<Spanned<String>>) -> Checks<Option<String>> {
+        let Some(written) = written else { return Ok(None) };
+        let text = written.get_ref();
+        if text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Some(written.into_inner()));
+        }
+        Err(self.error(written.span(), "an account has twelve digits, as in `\"123456789012\"`"))
     }
 
     fn environments(&self, written: Vec<file::Environment>) -> Checks<Vec<Environment>> {
@@ -292,7 +305,7 @@ impl Reader<'_> {
                     parameters: parameters.collect(),
                     workspace: environment.workspace,
                     region: environment.region,
-                    account: environment.account,
+                    account: self.account(environment.account)?,
                 },
                 name: environment.name.into_inner(),
             });
@@ -304,7 +317,7 @@ impl Reader<'_> {
         let refuse = || {
             self.error(
                 text.span(),
-                "it is no duration; write a number with its unit, as `12s` or `1.5m`",
+                "this is no duration; write a number with its unit, as `12s` or `1.5m`",
             )
         };
         Duration::parse(text.get_ref()).ok_or_else(refuse)
@@ -370,7 +383,7 @@ impl Reader<'_> {
             toml::Value::String(text) => text.parse().ok().and_then(|found: toml::value::Datetime| found.date),
             _ => None,
         };
-        let date = date.ok_or_else(|| self.error(value.span(), "it is no day; write it as `2026-03-14`"))?;
+        let date = date.ok_or_else(|| self.error(value.span(), "this is no day; write it as `2026-03-14`"))?;
         Ok(date.to_string())
     }
 }

@@ -69,3 +69,25 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+/// What the reader of the file says in words of its own code.
+pub(super) fn in_words_of_toml(said: &str) -> String {
+    if let Some(key) = said.strip_prefix("missing field ") {
+        return format!("the key {key} is missing");
+    }
+    let Some((found, wanted)) = said
+        .strip_prefix("invalid type: ")
+        .and_then(|said| said.split_once(", expected "))
+    else {
+        return said.to_owned();
+    };
+    let wanted = match wanted {
+        "a sequence" => "an array, as in `[\"…\"]`",
+        "a map" => "a table",
+        "a string" => "a string, in quotes",
+        "a boolean" => "`true` or `false`",
+        "u32" => "a whole number",
+        other => other,
+    };
+    format!("{found} stands here in place of {wanted}")
+}

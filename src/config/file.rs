@@ -100,7 +100,8 @@ pub(super) struct Environment {
     /// `AWS::Region`, and the Region of providers that name none.
     pub(super) region: Option<String>,
     /// `AWS::AccountId`.
-    pub(super) account: Option<String>,
+    #[cfg_attr(test, schemars(with = "Option<String>"), schemars(regex(pattern = "^[0-9]{12}$")))]
+    pub(super) account: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -154,14 +155,65 @@ pub(super) struct Heartbeat {
 #[cfg(test)]
 mod tests {
     use super::File;
+    use crate::rules::{self, RULES, Rule};
+    use crate::selection;
+    use serde_json::{Value, json};
+
+    /// What may stand in a list of rules.
+    fn names() -> Value {
+        let rules = RULES.iter().map(|rule| rule.id);
+        let sets = ["default", "pedantic", "all"];
+        json!({ "enum": rules.chain(selection::categories()).chain(sets).collect::<Vec<_>>() })
+    }
+
+    /// What may be said of one rule.
+    fn settings(rule: &Rule) -> Value {
+        let mut properties = json!({
+            "severity": { "$ref": "#/$defs/Severity" },
+            "suppressible": { "$ref": "#/$defs/Suppressible" },
+        });
+        for setting in rule.settings {
+            let mut schema = match setting.default {
+                rules::Value::Number { value, least } => {
+                    json!({ "type": "integer", "minimum": least, "default": value })
+                }
+                rules::Value::Flag(flag) => json!({ "type": "boolean", "default": flag }),
+            };
+            schema["description"] = setting.summary.into();
+            properties[setting.name] = schema;
+        }
+        json!({
+            "type": "object",
+            "description": rule.summary,
+            "additionalProperties": false,
+            "properties": properties,
+        })
+    }
+
+    /// The schema of the types, with the names that the types do not know.
+    fn schema() -> Value {
+        let mut schema = serde_json::to_value(schemars::schema_for!(File)).expect("a schema is JSON");
+        let properties = &mut schema["properties"];
+        properties["select"]["items"] = json!({ "$ref": "#/$defs/Name" });
+        properties["ignore"]["items"] = json!({ "$ref": "#/$defs/Name" });
+        let rules = RULES.iter().map(|rule| (rule.id.to_owned(), settings(rule)));
+        properties["rules"]["properties"] = Value::Object(rules.collect());
+        properties["rules"]["additionalProperties"] = false.into();
+        let shared = &mut schema["$defs"];
+        shared["Name"] = names();
+        shared["Severity"] =
+            json!({ "enum": ["error", "warning", "info"], "description": "The severity of all its findings." });
+        shared["Suppressible"] =
+            json!({ "type": "boolean", "description": "Whether comments can silence it.", "default": true });
+        let overrides = &mut shared["Override"];
+        overrides["properties"]["ignore"]["items"] = json!({ "$ref": "#/$defs/Name" });
+        overrides["anyOf"] = json!([{ "required": ["paths"] }, { "required": ["resources"] }]);
+        schema
+    }
 
     #[test]
     fn the_committed_schema_is_that_of_the_types() {
-        let mut schema = serde_json::to_value(schemars::schema_for!(File)).expect("a schema is JSON");
-        let rules = crate::rules::RULES.iter().map(|rule| serde_json::Value::from(rule.id));
-        let names: Vec<serde_json::Value> = rules.collect();
-        schema["properties"]["rules"]["propertyNames"] = serde_json::json!({ "enum": names });
-        let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+        let text = serde_json::to_string_pretty(&schema()).expect("a schema is JSON") + "\n";
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sqslint.schema.json");
         if std::env::var_os("UPDATE").is_some() {
             std::fs::write(&path, &text).expect("the schema is writable");
@@ -171,5 +223,42 @@ mod tests {
             committed == text,
             "sqslint.schema.json is stale: run the tests with UPDATE=1"
         );
+    }
+
+    /// What the schema says of a configuration.
+    fn is_valid(text: &str) -> bool {
+        let mut schemas = boon::Schemas::new();
+        let mut compiler = boon::Compiler::new();
+        compiler.add_resource("schema.json", schema()).expect("it is a schema");
+        let index = compiler.compile("schema.json", &mut schemas).expect("it is a schema");
+        let value: toml::Value = toml::from_str(text).expect("it is TOML");
+        schemas
+            .validate(&serde_json::to_value(value).expect("it is a tree"), index)
+            .is_ok()
+    }
+
+    #[test]
+    fn an_editor_sees_what_would_be_refused() {
+        for text in [
+            "ignore = [\"fifo\", \"redrive-policy-missing\"]\nselect = [\"all\"]",
+            "[rules.visibility-timeout-too-short]\nfactor = 3\ncount-window = false\nseverity = \"info\"",
+            "[[override]]\npaths = [\"a\"]\nignore = [\"redrive\"]",
+            "[[environment]]\nname = \"prod\"\naccount = \"123456789012\"",
+        ] {
+            assert!(is_valid(text), "{text}");
+        }
+        for text in [
+            "ignor = []",
+            "ignore = [\"redrive-policy-mising\"]",
+            "[rules.visibility-timeout-to-short]\nfactor = 3",
+            "[rules.visibility-timeout-too-short]\nfacter = 3",
+            "[rules.visibility-timeout-too-short]\nfactor = 0",
+            "[rules.redrive-policy-missing]\nfactor = 3",
+            "[rules.redrive-policy-missing]\nseverity = \"fatal\"",
+            "[[override]]\nignore = [\"redrive\"]",
+            "[[environment]]\nname = \"prod\"\naccount = \"1234\"",
+        ] {
+            assert!(!is_valid(text), "{text}");
+        }
     }
 }

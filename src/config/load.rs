@@ -1,7 +1,7 @@
 //! Finds the configuration of an input, the nearest above it up to the repository's root, and reads what it extends.
 
 use super::check::Checked;
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, shown};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -165,7 +165,7 @@ fn read_chain(file: &Path) -> Result<Config, ConfigError> {
 fn extended(from: Option<&ConfigError>, path: &Path, message: String) -> ConfigError {
     match from {
         Some(place) => ConfigError {
-            message: format!("`{}`: {message}", path.display()),
+            message: format!("`{}`: {message}", shown(path)),
             ..place.clone()
         },
         None => ConfigError {

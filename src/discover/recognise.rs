@@ -19,7 +19,8 @@ pub(super) const NO_UNIT: &str = "is no unit: looked for Terraform (`*.tf`, `*.t
     plan or state, a state file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` \
     type) and a `serverless.yml` (`service`, `provider` or `functions`)";
 
-pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> String {
+/// What is said of a path that cannot be opened.
+pub fn unreadable(path: &Path, error: &std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::NotFound {
         format!("`{}`: no such file or directory", path.display())
     } else {

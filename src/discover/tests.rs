@@ -93,6 +93,22 @@ fn directories_are_walked() {
 }
 
 #[test]
+fn what_git_ignores_is_named_where_nothing_else_is() {
+    let ignored = [
+        (".gitignore", "out/\nlocal.yaml\n"),
+        ("out/a/main.tf", ""),
+        ("out/notes.json", "{}"),
+        ("local.yaml", TEMPLATE),
+    ];
+    let tree = Tree::new("ignored", &ignored);
+    let root = tree.0.display();
+    let expected = [format!("{root}/local.yaml"), format!("{root}/out/a")];
+    assert_eq!(discover_all(std::slice::from_ref(&tree.0)).skipped, expected);
+    std::fs::write(tree.0.join("t.yaml"), TEMPLATE).unwrap();
+    assert!(discover_all(std::slice::from_ref(&tree.0)).skipped.is_empty());
+}
+
+#[test]
 fn an_app_is_read_where_it_is_named() {
     const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
     let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
@@ -141,12 +157,15 @@ fn a_file_selects_its_unit() {
         ["module m", "template t.yaml"]
     );
     let paths = ["other.yaml", "nothing", "v/x.tfvars", "serverless.ts"].map(|path| tree.0.join(path));
-    let errors = discover_all(&paths).errors;
-    assert_eq!(errors.len(), 4);
-    assert!(errors[0].contains("is no unit: looked for"), "{errors:?}");
-    assert!(errors[1].ends_with("nothing`: no such file or directory"), "{errors:?}");
-    assert!(errors[2].contains("no Terraform file"), "{errors:?}");
-    assert!(errors[3].contains("is code"), "{errors:?}");
+    let discovery = discover_all(&paths);
+    let errors = discovery.errors;
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].ends_with("nothing`: no such file or directory"), "{errors:?}");
+    let unfit: Vec<String> = discovery.unfit.into_iter().map(|(_, message)| message).collect();
+    assert_eq!(unfit.len(), 3);
+    assert!(unfit[0].contains("is no unit: looked for"), "{unfit:?}");
+    assert!(unfit[1].contains("no Terraform file"), "{unfit:?}");
+    assert!(unfit[2].contains("is code"), "{unfit:?}");
 }
 
 #[test]

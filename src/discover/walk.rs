@@ -25,6 +25,8 @@ pub(super) struct Found {
     /// YAML and JSON whose content decides, and how people see their paths.
     pub(super) candidates: BTreeMap<PathBuf, String>,
     pub(super) errors: Vec<String>,
+    /// Files that were named and are no units, with what is said of them.
+    pub(super) unfit: Vec<(PathBuf, String)>,
     pub(super) skipped: BTreeSet<String>,
 }
 

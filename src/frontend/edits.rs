@@ -6,6 +6,7 @@
 
 mod inner;
 pub(super) mod piece;
+mod remark;
 pub(super) mod tree;
 
 use super::comments::{self, Syntax};
@@ -119,10 +120,14 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     }
     let start = last.start as usize;
     let span = Span::new(last.file, start + digits.start..start + digits.end);
-    Some(vec![Edit {
+    let file = sources.file(last.file);
+    let is_tree = Syntax::of(file.name()) == Some(Syntax::Tree);
+    let mut edits = remark::edits(file.text(), span, value, is_tree);
+    edits.push(Edit {
         span,
         text: value.to_string(),
-    }])
+    });
+    Some(edits)
 }
 
 /// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.

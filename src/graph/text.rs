@@ -12,9 +12,15 @@ use std::fmt::Write as _;
 
 /// The whole graph; empty without units.
 pub fn render(graph: &Graph, sources: &Sources) -> String {
+    render_marked(graph, sources, &|_, _| Vec::new())
+}
+
+/// The same with lines of the caller's under what they are about; `marks` is asked for unit and address.
+pub fn render_marked(graph: &Graph, sources: &Sources, marks: &dyn Fn(&str, &str) -> Vec<String>) -> String {
     let mut writer = Writer {
         graph,
         sources,
+        marks,
         text: String::new(),
     };
     for (at, unit) in graph.units().iter().enumerate() {
@@ -39,6 +45,7 @@ pub fn render(graph: &Graph, sources: &Sources) -> String {
 struct Writer<'g> {
     graph: &'g Graph,
     sources: &'g Sources,
+    marks: &'g dyn Fn(&str, &str) -> Vec<String>,
     text: String,
 }
 
@@ -137,7 +144,13 @@ impl<'g> Writer<'g> {
             let namespace = values_of(&metric.namespace, world, Clone::clone).join(" or ");
             let name = values_of(&metric.metric, world, Clone::clone).join(" or ");
             let queue = values_of(&metric.queue, world, |link| self.queue_link(unit, link)).join(" or ");
-            self.line(2, &format!("{namespace} {name} of {queue}"));
+            // Metrics of other things have no queue.
+            let queue = if queue == NO_LINK {
+                String::new()
+            } else {
+                format!(" of {queue}")
+            };
+            self.line(2, &format!("{namespace} {name}{queue}"));
         }
     }
 
@@ -153,6 +166,9 @@ impl<'g> Writer<'g> {
             let _ = write!(text, ", may not exist: {reason}");
         }
         self.line(1, &text);
+        for mark in (self.marks)(&self.graph.unit(resource.unit).name, &resource.address) {
+            self.line(2, &format!("! {mark}"));
+        }
     }
 
     fn queue_link(&self, unit: UnitId, link: &Link) -> String {
@@ -204,6 +220,8 @@ fn values_of<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -
 }
 
 const NONE: &str = "none";
+/// A link to nothing, where none is written.
+const NO_LINK: &str = "`` (default)";
 
 #[expect(clippy::ref_option, reason = "shown through a reference like every value")]
 fn optional<T: ToString>(value: &Option<T>) -> String {

@@ -6,7 +6,7 @@
 
 use super::known::{Held, Known};
 use super::{History, NEVER_KNOWN, Why};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::diagnostic::Silencer;
 use crate::rules;
 use crate::source::Sources;
@@ -201,7 +201,7 @@ impl Baselines {
 }
 
 fn load(path: &Path) -> Result<Vec<Entry>, String> {
-    let shown = path.display();
+    let shown = config::shown(path);
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             format!("there is no baseline `{shown}`; `sqslint baseline create` writes it")

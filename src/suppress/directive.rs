@@ -98,6 +98,17 @@ pub(super) fn parse(text: &str) -> Result<Directive, String> {
 
 /// Reads the fields of a suppression that is no comment.
 pub(super) fn of_fields(fields: &Fields) -> Result<Directive, String> {
+    if let Some((key, known)) = &fields.unknown {
+        // A misspelt day would make it hold for ever.
+        let near = selection::nearest(key, known.iter().copied());
+        return Err(near.map_or_else(
+            || format!("the key `{key}` is not known here"),
+            |near| format!("the key `{key}` is not known here; did you mean `{near}`?"),
+        ));
+    }
+    if fields.rules.iter().all(|name| name.trim().is_empty()) {
+        return Err("it names no rule; write `{rule: …, reason: …}`".to_owned());
+    }
     let names = fields.rules.iter();
     checked(Directive {
         whole_file: false,

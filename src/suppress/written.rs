@@ -33,6 +33,8 @@ pub struct Fields {
     pub reason: Option<String>,
     /// To the end of this day.
     pub until: Option<String>,
+    /// A key that means nothing here, and those that do.
+    pub unknown: Option<(String, &'static [&'static str])>,
 }
 
 /// What a suppression covers.

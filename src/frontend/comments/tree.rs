@@ -1,7 +1,7 @@
 //! Suppressions in templates and what belongs to them: YAML comments, and `Metadata` of a resource or of the template,
 //! which also survives where JSON has no comments and packaging drops them.
 
-use super::super::tree::{Node, Parsed, Value};
+use super::super::tree::{Entry, Node, Parsed, Value};
 use super::super::{json, yaml};
 use super::in_comment;
 use crate::source::{FileId, Span};
@@ -48,7 +48,7 @@ pub(super) fn elements(parsed: &Parsed) -> Vec<Span> {
     while let Some(node) = next.pop() {
         match &node.value {
             Value::Mapping(entries) => {
-                all.extend(entries.iter().map(super::super::tree::Entry::span));
+                all.extend(entries.iter().map(Entry::span));
                 next.extend(entries.iter().map(|entry| &entry.value));
             }
             Value::Sequence(items) => {
@@ -103,9 +103,20 @@ fn beginning_in(elements: &[Span], from: usize, to: usize) -> Option<Span> {
 
 /// The list `sqslint.ignore` of `metadata`.
 fn entries(metadata: &Node, covers: Cover, found: &mut Vec<Written>) {
-    let Some(list) = metadata.get("sqslint").and_then(|ours| ours.get("ignore")) else {
-        return;
-    };
+    let Some(ours) = metadata.get("sqslint") else { return };
+    for unknown in others(ours, &["ignore"]) {
+        let fields = Fields {
+            unknown: Some((unknown.key.to_string(), &["ignore"])),
+            ..Fields::default()
+        };
+        found.push(Written {
+            span: unknown.key_span,
+            content: Content::Fields(fields),
+            covers: Cover::Nothing,
+            leading: false,
+        });
+    }
+    let Some(list) = ours.get("ignore") else { return };
     for entry in list.items().unwrap_or(std::slice::from_ref(list)) {
         found.push(Written {
             span: entry.span,
@@ -115,6 +126,15 @@ fn entries(metadata: &Node, covers: Cover, found: &mut Vec<Written>) {
         });
     }
 }
+
+/// The entries of `node` with other keys than `known`.
+fn others<'n>(node: &'n Node, known: &'static [&'static str]) -> impl Iterator<Item = &'n Entry> {
+    let entries = node.entries().unwrap_or_default().iter();
+    entries.filter(|entry| !known.contains(&&*entry.key))
+}
+
+/// What an entry says; `rules` is another word for `rule`.
+const KEYS: [&str; 4] = ["rule", "rules", "reason", "until"];
 
 fn fields(entry: &Node) -> Fields {
     let text = |node: &Node| match &node.value {
@@ -129,5 +149,8 @@ fn fields(entry: &Node) -> Fields {
         rules: rules.unwrap_or_default().iter().filter_map(text).collect(),
         reason: entry.get("reason").and_then(text),
         until: entry.get("until").map(|until| text(until).unwrap_or_default()),
+        unknown: others(entry, &KEYS)
+            .next()
+            .map(|other| (other.key.to_string(), &KEYS[..])),
     }
 }

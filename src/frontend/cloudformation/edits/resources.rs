@@ -161,8 +161,11 @@ impl Page<'_> {
             ("Statistic".to_owned(), Piece::text("Maximum")),
             ("Period".to_owned(), Piece::Number(60)),
             ("EvaluationPeriods".to_owned(), Piece::Number(1)),
-            ("Threshold".to_owned(), Piece::Number(0)),
-            ("ComparisonOperator".to_owned(), Piece::text("GreaterThanThreshold")),
+            ("Threshold".to_owned(), Piece::Number(1)),
+            (
+                "ComparisonOperator".to_owned(),
+                Piece::text("GreaterThanOrEqualToThreshold"),
+            ),
             ("TreatMissingData".to_owned(), Piece::text("notBreaching")),
         ];
         let actions = self.actions(declared.resources);

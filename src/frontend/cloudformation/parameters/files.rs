@@ -14,7 +14,7 @@ pub(super) type Assignments = Vec<(Arc<str>, Supplied)>;
 
 /// What the file that `--parameters` names gives, or one message for the user.
 pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String> {
-    let shown = path.display();
+    let shown = sources.shown_of(path);
     let absolute = path.canonicalize().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => format!("`--parameters {shown}`: no such file"),
         _ => format!("`--parameters {shown}`: {error}"),
