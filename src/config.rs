@@ -214,7 +214,7 @@ impl Environment {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let mut parts = Vec::new();
         let files = self.given.variables.iter().filter_map(|variable| match variable {
-            Variable::File(path) => Some(text(&path.display().to_string())),
+            Variable::File(path) => Some(text(&shown(path))),
             Variable::Assignment(_) => None,
         });
         let files: Vec<String> = files.collect();
@@ -223,7 +223,7 @@ impl Environment {
         }
         for parameters in &self.given.parameters {
             if let Parameters::File(path) = parameters {
-                parts.push(format!("parameters = {}", text(&path.display().to_string())));
+                parts.push(format!("parameters = {}", text(&shown(path))));
             }
         }
         let given = &self.given;

@@ -144,3 +144,40 @@ fn every_place_can_be_asked_for() {
         }
     }
 }
+
+#[test]
+fn what_is_known_is_no_cause_of_what_is_not() {
+    const NAMES: &str = r#"
+variable "project" {
+  default = "orders"
+}
+variable "stage" {}
+locals {
+  prefix = "${var.project}-${var.stage}"
+}
+resource "aws_sqs_queue" "local" {
+  name = "${local.prefix}-queue"
+}
+resource "aws_sqs_queue" "direct" {
+  name = "${var.project}-${var.stage}"
+}
+"#;
+    let directory = TemporaryDirectory::with_files([("main.tf", NAMES)]);
+    let outcome = sqslint::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    let open = outcome.not_evaluated.iter();
+    let open = open.filter(|entry| entry.rule == "fifo-queue-name-suffix");
+    let lines: Vec<(String, u32)> = open
+        .map(|entry| {
+            let start = outcome
+                .sources
+                .file(entry.span.file)
+                .position(entry.span.start as usize);
+            (entry.subject.address.clone(), start.line)
+        })
+        .collect();
+    let expected = [("aws_sqs_queue.direct", 13), ("aws_sqs_queue.local", 7)];
+    assert_eq!(lines, expected.map(|(address, line)| (address.to_owned(), line)));
+}

@@ -25,7 +25,7 @@ pub(super) struct ConfigArgs {
         help_heading = "Config"
     )]
     config: Vec<String>,
-    /// Use no configuration file
+    /// Use no configuration file, not even one that is named
     #[arg(long, help_heading = "Config")]
     isolated: bool,
     /// Also pass over files and directories that match (repeatable)

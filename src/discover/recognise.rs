@@ -93,7 +93,7 @@ pub(super) fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
             return Ok(Input::TerraformModule(directory.to_owned()));
         }
         return Err(format!(
-            "`{}`: no Terraform file (`*.tf`, `*.tofu`) stands beside it",
+            "`{0}`: no Terraform file (`*.tf`, `*.tofu`) stands beside it; `--var-file {0}` gives its values to a module",
             shown.display()
         ));
     }

@@ -228,14 +228,25 @@ impl Value {
         self
     }
 
-    /// The same with the first origins of `from` where it has none.
+    /// The same with the first origins of `from` where it has none. What is known is no cause of what is not.
     pub(super) fn from(mut self, from: &[Value]) -> Value {
-        if self.origins.is_empty()
-            && let Some(value) = from.iter().find(|value| !value.origins.is_empty())
-        {
-            self.origins = value.origins.clone();
+        if self.origins.is_empty() {
+            let is_open = self.is_open();
+            let may_be = |value: &&Value| value.is_open() || matches!(value.kind, Kind::Cases(_));
+            let mut from = from.iter().filter(|value| !is_open || may_be(value));
+            if let Some(value) = from.find(|value| !value.origins.is_empty()) {
+                self.origins = value.origins.clone();
+            }
         }
         self
+    }
+
+    /// Whether it is unknown, or a text with a part that is.
+    fn is_open(&self) -> bool {
+        match &self.kind {
+            Kind::Template(parts) => parts.iter().any(|part| part.as_unknown().is_some()),
+            _ => self.as_unknown().is_some(),
+        }
     }
 
     /// The text that Terraform makes of a primitive.

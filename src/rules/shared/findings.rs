@@ -254,7 +254,7 @@ impl<'g> Findings<'g> {
             *earlier = with_labels(earlier.clone(), &diagnostic);
         } else if diagnostic.severity > earlier.severity {
             *before = world.clone();
-            *earlier = beside(diagnostic, &earlier.clone());
+            *earlier = beside(diagnostic, earlier);
         } else {
             *earlier = beside(earlier.clone(), &diagnostic);
         }
