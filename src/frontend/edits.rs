@@ -14,7 +14,9 @@ use super::{cloudformation, terraform};
 use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Directories of what tools generate or download: an edit there is gone with the next run.
 const GENERATED: [&str; 6] = [
@@ -33,15 +35,17 @@ const OF_THE_CDK: [&str; 2] = ["aws:cdk:path", "/cdk-bootstrap/"];
 const LARGEST: usize = 1 << 20;
 
 /// How much is looked through for the edits of one run, in bytes: a file of many findings is read once, and looked
-/// through for each.
-const MOST_READ: u64 = 4 << 30;
+/// through for each, as are the files of its module. Findings beyond it are without edits; once others are fixed, it
+/// is their turn.
+const MOST_READ: u64 = 1 << 30;
 
 /// Adds to each of `findings` the edits that mend it, where there are any.
 pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
     let mut read = 0_u64;
+    let mut looked_through = LookedThrough::new(sources);
     let mut wanted: Vec<&mut Diagnostic> = findings.iter_mut().filter(|found| found.remedy.is_some()).collect();
     let within = wanted.iter().take_while(|found| {
-        read = read.saturating_add(sources.file(found.primary().span.file).text().len() as u64);
+        read = read.saturating_add(looked_through.with(found.primary().span.file));
         read <= MOST_READ
     });
     wanted.truncate(within.count());
@@ -66,6 +70,40 @@ pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
         read.for_each(|(_, file)| file.forget());
     });
     sources.all().iter().for_each(|(_, file)| file.forget());
+}
+
+/// How much is looked through for one edit, by file and module.
+struct LookedThrough<'s> {
+    sources: &'s Sources,
+    modules: FxHashMap<PathBuf, u64>,
+}
+
+impl<'s> LookedThrough<'s> {
+    fn new(sources: &'s Sources) -> Self {
+        LookedThrough {
+            sources,
+            modules: FxHashMap::default(),
+        }
+    }
+
+    /// In bytes, for an edit of the file `id`.
+    fn with(&mut self, id: FileId) -> u64 {
+        let length = |file: &SourceFile| file.text().len() as u64;
+        let file = self.sources.file(id);
+        let Some(directory) = file.path().parent().filter(|_| is_of_module(&file)) else {
+            return length(&file);
+        };
+        if let Some(known) = self.modules.get(directory) {
+            return *known;
+        }
+        let beside = self.sources.beside(id).into_iter();
+        let all = beside
+            .filter(|(_, file)| is_of_module(file))
+            .map(|(_, file)| length(&file))
+            .sum();
+        self.modules.insert(directory.to_owned(), all);
+        all
+    }
 }
 
 fn add_fix(found: &mut Diagnostic, sources: &Sources) {
