@@ -101,6 +101,52 @@ fn what_one_call_says_changes_for_that_one() {
     assert!(!fixed.diff().contains("b/modules/q"), "{}", fixed.diff());
 }
 
+/// A template with a queue and the function that reads it, and one that calls it once for each of `timeouts`.
+fn called(timeouts: &[u32]) -> [(&'static str, String); 2] {
+    let child = "AWSTemplateFormatVersion: 2010-09-09
+Parameters:
+  Limit: {Type: Number}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 60
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+  Failed:
+    Type: AWS::SQS::Queue
+    Properties: {MessageRetentionPeriod: 1209600}
+  Work:
+    Type: AWS::Lambda::Function
+    Properties: {Timeout: !Ref Limit}
+  Read:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Work
+      FunctionResponseTypes: [ReportBatchItemFailures]
+";
+    let mut parent = "AWSTemplateFormatVersion: 2010-09-09\nResources:\n".to_owned();
+    for (at, timeout) in timeouts.iter().enumerate() {
+        let _ = write!(
+            parent,
+            "  Call{at}:\n    Type: AWS::CloudFormation::Stack\n    Properties:\n      TemplateURL: child.yaml\n      \
+             Parameters: {{Limit: {timeout}}}\n"
+        );
+    }
+    [("child.yaml", child.to_owned()), ("parent.yaml", parent)]
+}
+
+#[test]
+fn a_template_changes_where_every_stack_of_it_needs_that() {
+    for (timeouts, changes) in [(&[60, 5][..], false), (&[60, 60], true), (&[60], true)] {
+        let files = called(timeouts);
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        let (fixed, _directory) = fix(&files, ".");
+        let is_longer = fixed.diff().contains("+      VisibilityTimeout: 360");
+        assert_eq!(is_longer, changes, "{timeouts:?}\n{}", fixed.diff());
+    }
+}
+
 #[test]
 fn no_alarm_comes_on_queues_that_are_no_dead_letter_queues() {
     let queue = "variable \"target\" { default = \"\" }\nresource \"aws_sqs_queue\" \"q\" {\n  message_retention_seconds = 1209600\n  \

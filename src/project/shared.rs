@@ -1,14 +1,14 @@
-//! Blocks that stand for several resources, as those of a module that is called often do. A fix of one changes all of
+//! Blocks that stand for several resources, as those of a module or template that is called often do. A fix of one changes all of
 //! them, so there is none where another has not the same finding, or is told to keep what it has.
 
-use crate::diagnostic::{Change, Diagnostic, Edit, Safety};
+use crate::diagnostic::{Change, Diagnostic, Edit, Safety, Subject};
 use crate::graph::{Graph, Resource};
 use crate::history::Held;
 use crate::source::{SourceFile, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
-/// A unit by name, and the calls that lead to a resource in it, outermost first.
+/// A unit by name and call, and the calls in it that lead to a resource, outermost first.
 type Instance = (String, Vec<Span>);
 
 /// Which resources a block stands for, and which of them have which finding.
@@ -28,14 +28,20 @@ impl Shared {
         let queues = graph.queues().iter().map(|queue| &queue.resource);
         for resource in queues.chain(functions).chain(mappings) {
             let Resource { header, calls, .. } = resource;
-            let instance = (graph.unit(resource.unit).name.clone(), calls.clone());
+            let unit = graph.unit(resource.unit);
+            let call = unit.key().split_once('#').map_or("", |(_, call)| call);
+            let instance = (instance_of(&unit.name, call), calls.clone());
             shared.instances.entry(*header).or_default().insert(instance);
         }
         // Most stand for one.
         shared.instances.retain(|_, instances| instances.len() > 1);
         for (found, _) in held {
             if let Some(header) = header(found) {
-                let instance = (found.subject.unit.clone(), found.through.clone());
+                let Subject { unit, address, .. } = &found.subject;
+                // Of a template that others call, this says for which call it was judged.
+                let call = found.calls.first().and_then(|call| call.strip_suffix(address.as_str()));
+                let call = call.and_then(|call| call.strip_suffix('.')).unwrap_or("");
+                let instance = (instance_of(unit, call), found.through.clone());
                 shared.found.entry((found.rule, header)).or_default().insert(instance);
             }
         }
@@ -57,6 +63,10 @@ impl Shared {
             edits.any(|edit| reaches(edit, header, &found.through, calls, sources))
         })
     }
+}
+
+fn instance_of(unit: &str, call: &str) -> String {
+    format!("{unit}#{call}")
 }
 
 /// The block that a fix of `found` is for. Which queues an alarm is for, its rule sees to.
