@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 pub(crate) use write::replace;
 
-/// How many fixes are applied and judged together, one round after another, at most.
+/// How often fixes are applied and the result is judged, at most.
 const ROUNDS: usize = 64;
 
 /// What was fixed, or would be.

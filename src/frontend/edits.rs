@@ -4,6 +4,7 @@
 //! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
 //! there is no edit, and the finding's help has to do.
 
+pub(super) mod alarm;
 mod inner;
 pub(super) mod piece;
 mod remark;

@@ -163,8 +163,10 @@ fn of_target(graph: &Graph, queue: &Queue, link: &Link, case: &Case<Link>) -> Op
         remedy: Remedy::arn(case.span, &case.origins),
         headline: format!("whose target is {form}, where SQS takes only a queue's ARN"),
         label: format!("{form}, not a queue's ARN"),
-        help: "set `deadLetterTargetArn` to the queue's ARN: `.arn` in Terraform, `!GetAtt <queue>.Arn` in a template"
-            .to_owned(),
+        help: match graph.queue(queue.resource.unit, link) {
+            Some(target) => format!("set `deadLetterTargetArn` to `{}`", target.resource.arn_reference()),
+            None => "set `deadLetterTargetArn` to the queue's ARN: `arn:aws:sqs:<region>:<account>:<name>`".to_owned(),
+        },
     })
 }
 

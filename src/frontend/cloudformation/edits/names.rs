@@ -2,6 +2,8 @@
 
 use super::Page;
 use crate::frontend::tree::{Entry, Node, Value};
+use crate::graph::FIFO_SUFFIX;
+use crate::graph::limits::QUEUE_NAME_LENGTH;
 use std::collections::HashSet;
 
 /// How logical ids of dead-letter queues end.
@@ -19,10 +21,6 @@ const ENDINGS: [&str; 10] = [
     "_DLQ",
     "DLQ",
 ];
-/// How the names of FIFO queues end.
-const FIFO: &str = ".fifo";
-/// Characters that a queue's name may have.
-const LONGEST_NAME: usize = 80;
 
 impl Page<'_> {
     /// A logical id for the dead-letter queue of `id`, which nothing else has.
@@ -78,7 +76,7 @@ impl Page<'_> {
             _ => return None,
         };
         let decoded = text.as_str()?;
-        let base = decoded.strip_suffix(FIFO).filter(|_| fifo).unwrap_or(decoded);
+        let base = decoded.strip_suffix(FIFO_SUFFIX).filter(|_| fifo).unwrap_or(decoded);
         // What a variable holds may end in `.fifo`.
         if base.is_empty() || (fifo && base == decoded) {
             return None;
@@ -86,7 +84,7 @@ impl Page<'_> {
         let ending = ending_of_others(resources).unwrap_or_else(|| ending_like(base));
         let is_known = !decoded.contains("${");
         let whole = format!("{base}{ending}");
-        if (is_known && whole.len() + FIFO.len() > LONGEST_NAME) || self.editor.text.contains(&whole) {
+        if (is_known && whole.len() + FIFO_SUFFIX.len() > QUEUE_NAME_LENGTH) || self.editor.text.contains(&whole) {
             return None;
         }
         let written = self.editor.text.get(text.span.range())?;
@@ -116,7 +114,7 @@ fn ending_of_others(resources: &Node) -> Option<&'static str> {
     queues(resources).find_map(|(_, properties)| {
         let name = properties?.get("QueueName")?;
         let name = name.as_str().or_else(|| name.get("Fn::Sub")?.as_str())?;
-        let name = name.strip_suffix(FIFO).unwrap_or(name);
+        let name = name.strip_suffix(FIFO_SUFFIX).unwrap_or(name);
         ENDINGS.into_iter().find(|ending| name.ends_with(ending))
     })
 }

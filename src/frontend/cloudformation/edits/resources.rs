@@ -3,6 +3,7 @@
 use super::Page;
 use super::properties::owner;
 use crate::diagnostic::{Edit, Undelivered};
+use crate::frontend::edits::alarm;
 use crate::frontend::edits::piece::Piece;
 use crate::frontend::edits::tree::{Step, written};
 use crate::frontend::tree::{Entry, Node};
@@ -17,9 +18,6 @@ const COPIED: [&str; 4] = [
 ];
 /// What both resources have in common besides their properties; an alarm holds nothing to retain.
 const ATTRIBUTES: [&str; 3] = ["Condition", "DeletionPolicy", "UpdateReplacePolicy"];
-
-/// What the alarm says.
-const DESCRIPTION: &str = "Messages that could not be processed lie in the dead-letter queue";
 
 /// Words in what names a topic.
 const TOPICS: [&str; 5] = ["topic", "sns", "alert", "alarm", "notif"];
@@ -147,26 +145,20 @@ impl Page<'_> {
     /// An alarm that tells when messages lie in the queue `id`, under the condition of the queue of `declared`.
     fn alarm_on(&self, declared: &Declared<'_>, id: &str) -> Option<(String, Entries)> {
         let dimension = Piece::mapping([
-            ("Name", Piece::text("QueueName")),
+            ("Name", Piece::text(alarm::DIMENSION)),
             ("Value", self.attribute(id, "QueueName")),
         ]);
         let mut properties = vec![
-            ("AlarmDescription".to_owned(), Piece::text(DESCRIPTION)),
-            ("Namespace".to_owned(), Piece::text("AWS/SQS")),
-            (
-                "MetricName".to_owned(),
-                Piece::text("ApproximateNumberOfMessagesVisible"),
-            ),
+            ("AlarmDescription".to_owned(), Piece::text(alarm::DESCRIPTION)),
+            ("Namespace".to_owned(), Piece::text(alarm::NAMESPACE)),
+            ("MetricName".to_owned(), Piece::text(alarm::METRIC)),
             ("Dimensions".to_owned(), Piece::List(vec![dimension])),
-            ("Statistic".to_owned(), Piece::text("Maximum")),
-            ("Period".to_owned(), Piece::Number(60)),
-            ("EvaluationPeriods".to_owned(), Piece::Number(1)),
-            ("Threshold".to_owned(), Piece::Number(1)),
-            (
-                "ComparisonOperator".to_owned(),
-                Piece::text("GreaterThanOrEqualToThreshold"),
-            ),
-            ("TreatMissingData".to_owned(), Piece::text("notBreaching")),
+            ("Statistic".to_owned(), Piece::text(alarm::STATISTIC)),
+            ("Period".to_owned(), Piece::Number(alarm::PERIOD)),
+            ("EvaluationPeriods".to_owned(), Piece::Number(alarm::EVALUATION_PERIODS)),
+            ("Threshold".to_owned(), Piece::Number(alarm::THRESHOLD)),
+            ("ComparisonOperator".to_owned(), Piece::text(alarm::COMPARISON)),
+            ("TreatMissingData".to_owned(), Piece::text(alarm::MISSING_DATA)),
         ];
         let actions = self.actions(declared.resources);
         properties.extend(actions.map(|actions| ("AlarmActions".to_owned(), actions)));

@@ -1,5 +1,8 @@
 //! What a new resource is called, in the style of those beside it. It knows names alone, and no queue.
 
+use crate::graph::FIFO_SUFFIX;
+use crate::graph::limits::QUEUE_NAME_LENGTH;
+
 /// As people end the names of dead-letter queues, in small letters and the longest first.
 const WORDS: [&str; 12] = [
     "dead_letter_queue",
@@ -16,14 +19,12 @@ const WORDS: [&str; 12] = [
     "dlq",
 ];
 
-/// The longest name of a queue.
-const LONGEST: usize = 80;
 /// The longest prefix of one that the provider completes.
 const LONGEST_PREFIX: usize = 54;
 
 /// How `name` ends if it is called after a dead-letter queue: `-dlq`. Nothing where it is called that and no more.
 pub(super) fn ending(name: &str) -> Option<&str> {
-    let name = name.strip_suffix(".fifo").unwrap_or(name);
+    let name = name.strip_suffix(FIFO_SUFFIX).unwrap_or(name);
     let lower = name.to_ascii_lowercase();
     let word = WORDS.iter().find(|word| lower.ends_with(**word))?;
     let start = name.len() - word.len();
@@ -64,15 +65,15 @@ pub(super) fn joined(label: &str, word: &str) -> String {
 /// The content between quotes that names the dead-letter queue of the queue that is named by `content`, which is no
 /// template where `is_literal`. `None` where that cannot be told.
 pub(super) fn name(content: &str, ending: Option<&str>, is_literal: bool, fifo: bool) -> Option<Name> {
-    let (stem, end) = match content.strip_suffix(".fifo") {
-        Some(stem) if fifo => (stem, ".fifo"),
+    let (stem, end) = match content.strip_suffix(FIFO_SUFFIX) {
+        Some(stem) if fifo => (stem, FIFO_SUFFIX),
         // What is FIFO only sometimes.
-        _ if fifo || content.contains(".fifo") => return None,
+        _ if fifo || content.contains(FIFO_SUFFIX) => return None,
         _ => (content, ""),
     };
     let ending = ending.unwrap_or_else(|| default_ending(stem));
     let name = ended(stem, ending) + end;
-    let is_too_long = is_literal && name.chars().count() > LONGEST;
+    let is_too_long = is_literal && name.chars().count() > QUEUE_NAME_LENGTH;
     Some(if is_too_long {
         Name::TooLong
     } else {

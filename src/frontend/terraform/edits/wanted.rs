@@ -7,6 +7,7 @@ use super::super::syntax::{Block, Expression, Kind};
 use super::module::Module;
 use super::naming::{self, Name};
 use crate::diagnostic::Undelivered;
+use crate::frontend::edits::alarm;
 
 pub(super) const QUEUE: &str = "aws_sqs_queue";
 pub(super) const ALARM: &str = "aws_cloudwatch_metric_alarm";
@@ -217,24 +218,25 @@ impl Source<'_> {
         let text = |text: &str| Written::Text(text.to_owned());
         let mut own = vec![
             ("alarm_name", Written::Text(format!("${{{name}}}-messages"))),
-            (
-                "alarm_description",
-                text("Messages that could not be processed lie in the dead-letter queue"),
-            ),
-            ("namespace", text("AWS/SQS")),
-            ("metric_name", text("ApproximateNumberOfMessagesVisible")),
-            ("statistic", text("Maximum")),
-            ("period", Written::Number(60)),
-            ("evaluation_periods", Written::Number(1)),
-            ("comparison_operator", text("GreaterThanOrEqualToThreshold")),
-            ("threshold", Written::Number(1)),
-            ("treat_missing_data", text("notBreaching")),
+            ("alarm_description", text(alarm::DESCRIPTION)),
+            ("namespace", text(alarm::NAMESPACE)),
+            ("metric_name", text(alarm::METRIC)),
+            ("statistic", text(alarm::STATISTIC)),
+            ("period", Written::Number(alarm::PERIOD)),
+            ("evaluation_periods", Written::Number(alarm::EVALUATION_PERIODS)),
+            ("comparison_operator", text(alarm::COMPARISON)),
+            ("threshold", Written::Number(alarm::THRESHOLD)),
+            ("treat_missing_data", text(alarm::MISSING_DATA)),
         ];
         own.extend(module.actions(&placement));
         Some(Wanted {
             kind: ALARM,
             label: module.free_alarm(&naming::joined(label, "messages"))?,
-            groups: vec![placement, own, vec![("dimensions", Written::Object("QueueName", name))]],
+            groups: vec![
+                placement,
+                own,
+                vec![("dimensions", Written::Object(alarm::DIMENSION, name))],
+            ],
         })
     }
 }
