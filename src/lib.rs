@@ -3,6 +3,7 @@
 //! [`check`] is the whole pipeline: discover → load → link → judge → suppress → sort. It prints nothing, never exits and
 //! does not panic on any input; `main.rs` prints and chooses the exit code.
 
+pub mod conditions;
 pub mod config;
 pub mod diagnostic;
 pub mod discover;

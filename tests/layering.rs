@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("source.rs", &[]),
     ("diagnostic.rs", &["source"]),
-    ("graph", &["graph", "source"]),
+    ("conditions", &["conditions"]),
+    ("graph", &["conditions", "graph", "source"]),
     ("discover", &["source", "diagnostic"]),
     (
         "suppress",
@@ -24,14 +25,25 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Only the entrance knows the units; a dialect knows neither rules nor reports nor another dialect.
     (
         "frontend.rs",
-        &["diagnostic", "discover", "frontend", "given", "graph", "source"],
+        &[
+            "conditions",
+            "diagnostic",
+            "discover",
+            "frontend",
+            "given",
+            "graph",
+            "source",
+        ],
     ),
     // Where a suppression stands is syntax; what it says is none.
     (
         "frontend/comments",
         &["diagnostic::Edit", "frontend", "source", "suppress"],
     ),
-    ("frontend/", &["diagnostic", "given", "graph", "source", "frontend"]),
+    (
+        "frontend/",
+        &["conditions", "diagnostic", "given", "graph", "source", "frontend"],
+    ),
     ("rules", &["diagnostic", "graph", "rules", "source::Span"]),
     (
         "report",

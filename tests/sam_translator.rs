@@ -5,8 +5,9 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 use serde_json::Value;
+use sqslint::conditions::Condition;
 use sqslint::graph::access::{Grant, PolicyDocument, Principal, Statement};
-use sqslint::graph::{Attribute, Condition, Graph, Link, Resource, State, Target};
+use sqslint::graph::{Attribute, Graph, Link, Resource, State, Target};
 use sqslint::selection::Selection;
 use sqslint::{Options, check};
 use std::collections::BTreeSet;

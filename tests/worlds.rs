@@ -10,8 +10,9 @@ mod model;
 
 use model::{Choices, FUNCTIONS, QUEUES, Template, Value, World};
 use proptest::prelude::*;
+use sqslint::conditions::{Condition, Variable};
 use sqslint::diagnostic::{Diagnostic, Severity};
-use sqslint::graph::{Attribute, Condition, Resource, Seconds, Variable};
+use sqslint::graph::{Attribute, Resource, Seconds};
 use sqslint::selection::Selection;
 use sqslint::testing::{TemporaryDirectory, describe};
 use sqslint::{Options, Outcome, check};

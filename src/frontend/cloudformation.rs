@@ -29,8 +29,9 @@ mod value;
 
 use super::tree::{Node, Parsed, SyntaxError};
 use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
+use crate::conditions::Condition;
 use crate::diagnostic::Diagnostic;
-use crate::graph::{Condition, Unit, UnitGraph, UnitKind};
+use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use edits::{edits, is_only_use, stands_once};

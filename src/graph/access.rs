@@ -3,7 +3,8 @@
 //! It holds documents as they were understood. Whether an action is allowed is for the rules that ask.
 
 use super::lookup::take;
-use super::{Attribute, Condition, Link, Resource, UnitId};
+use super::{Attribute, Link, Resource, UnitId};
+use crate::conditions::Condition;
 use crate::source::Span;
 use std::sync::Arc;
 

@@ -4,7 +4,8 @@
 //! cannot be read whole, a mapping whose source or state is not settled. What another unit leaves open says
 //! nothing about the queues of this one.
 
-use super::{Alarm, AlarmMetric, Attribute, Condition, Graph, Link, Queue, Resource, UnitId};
+use super::{Alarm, AlarmMetric, Attribute, Graph, Link, Queue, Resource, UnitId};
+use crate::conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 mod cases;
 
-use super::Condition;
+use crate::conditions::Condition;
 use crate::source::Span;
 pub use cases::{Cases, Name, Origins};
 use std::sync::Arc;

@@ -2,7 +2,8 @@
 //! its consumers. What is unresolved stays for the caller to note.
 
 use super::delivery::Pipe;
-use super::{Condition, Consumption, EventSourceMapping, Function, Graph, Link, Queue};
+use super::{Consumption, EventSourceMapping, Function, Graph, Link, Queue};
+use crate::conditions::Condition;
 
 impl Graph {
     /// Every queue that some mapping names as its source, with these mappings, enabled or not.

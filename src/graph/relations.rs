@@ -2,7 +2,8 @@
 //! its [`values`](super::values).
 
 use super::delivery::Sender;
-use super::{Attribute, Case, Condition, Function, Graph, Link, Queue, Resource, UnitId};
+use super::{Attribute, Case, Function, Graph, Link, Queue, Resource, UnitId};
+use crate::conditions::Condition;
 use crate::source::Span;
 
 /// A link of another resource to this one.

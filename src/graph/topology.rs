@@ -4,7 +4,8 @@
 //! which resources are marked is for the caller to say.
 
 use super::delivery::Sender;
-use super::{Attribute, Condition, Graph, Link, Resource, State, Target, UnitId};
+use super::{Attribute, Graph, Link, Resource, State, Target, UnitId};
+use crate::conditions::Condition;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 

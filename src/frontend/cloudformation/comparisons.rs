@@ -7,8 +7,8 @@ use super::conditions::outline;
 use super::parameters::Parameter;
 use super::template::Template;
 use super::value::{Evaluated, Part};
+use crate::conditions::{Condition, Variable};
 use crate::frontend::tree::Node;
-use crate::graph::{Condition, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 //! What the two sides of `Fn::Equals` are is told in `comparisons.rs`.
 
 use super::template::{Template, scalar};
+use crate::conditions::Condition;
 use crate::frontend::tree::{Node, Value};
-use crate::graph::Condition;
 use std::fmt::Write as _;
 
 /// Conditions that refer to each other are followed this deep.

@@ -5,8 +5,9 @@ use super::loops::PREFIX;
 use super::serverless;
 use super::template::{Dialect, Template, scalar};
 use super::value::{Evaluated, Outcome, Outcomes, Part, combine};
+use crate::conditions::Condition;
 use crate::frontend::tree::{Node, Value};
-use crate::graph::{Condition, Origin};
+use crate::graph::Origin;
 use crate::source::Span;
 use std::sync::Arc;
 

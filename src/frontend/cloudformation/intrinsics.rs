@@ -9,8 +9,8 @@ mod texts;
 
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, Reference, combine, too_many};
+use crate::conditions::Condition;
 use crate::frontend::tree::Node;
-use crate::graph::Condition;
 use crate::source::Span;
 
 impl<'t> Template<'t> {

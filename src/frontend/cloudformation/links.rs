@@ -2,7 +2,8 @@
 
 use super::template::{Declared, Template};
 use super::value::{Evaluated, Outcome, Outcomes, Part, Reference, literal, rendered, split};
-use crate::graph::{Condition, Form, Link, Target};
+use crate::conditions::Condition;
+use crate::graph::{Form, Link, Target};
 use std::sync::Arc;
 
 /// Aliases of aliases are followed this deep.

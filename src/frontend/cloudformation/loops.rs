@@ -7,8 +7,8 @@
 use super::parameters::Values;
 use super::template::{Declared, Dialect, LANGUAGE_EXTENSIONS, Template, transforms};
 use super::value::Evaluated;
+use crate::conditions::Condition;
 use crate::frontend::tree::{Entry, Node, SyntaxError, Value, keep_last};
-use crate::graph::Condition;
 use crate::source::Span;
 use std::sync::Arc;
 

@@ -13,9 +13,8 @@ mod reference;
 use super::sam;
 use super::template::{Declared, Template};
 use super::value::{Evaluated, Outcome, Outcomes};
-use crate::graph::{
-    Attribute, Case, Cases, Condition, Link, Name, Origin, Origins, Resource, Seconds, State, UnitGraph, UnitId,
-};
+use crate::conditions::Condition;
+use crate::graph::{Attribute, Case, Cases, Link, Name, Origin, Origins, Resource, Seconds, State, UnitGraph, UnitId};
 use crate::source::Span;
 use std::sync::Arc;
 

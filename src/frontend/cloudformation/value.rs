@@ -1,8 +1,9 @@
 //! What a template's expressions come to: texts with references in them, trees, absence, each in some worlds.
 //! It knows no intrinsic and no resource type.
 
+use crate::conditions::Condition;
 use crate::frontend::tree::Node;
-use crate::graph::{Condition, Link, Origin};
+use crate::graph::{Link, Origin};
 use crate::source::Span;
 use std::sync::Arc;
 

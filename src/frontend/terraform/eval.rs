@@ -24,7 +24,7 @@ use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
 use super::value::{BOUNDS, Kind, MAX_CASES, TOO_MANY_CASES, Unknown, Value, joined};
-use crate::graph::Condition;
+use crate::conditions::Condition;
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;

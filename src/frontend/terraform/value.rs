@@ -9,7 +9,7 @@ mod making;
 
 use super::number::Number;
 use super::types::{self, Type};
-use crate::graph::Condition;
+use crate::conditions::Condition;
 use crate::source::Span;
 pub(super) use identity::{Key, ResourceId, Trail, Unknown};
 use std::sync::Arc;

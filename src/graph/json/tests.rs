@@ -1,7 +1,8 @@
 //! A small graph, which the text of the graph is tested with too, and its document.
 
 use super::*;
-use crate::graph::{Case, Form, Origins, RedrivePolicy, Seconds, Unit, UnitGraph, UnitKind, Variable};
+use crate::conditions::Variable;
+use crate::graph::{Case, Form, Origins, RedrivePolicy, Seconds, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,12 @@
 //! Functions that choose: by condition, and by the keys of a mapping.
 
 use super::{refused, within};
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::{Template, scalar};
 use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, too_many};
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::graph::{Condition, Origin};
+use crate::graph::Origin;
 use crate::source::Span;
 use std::cell::OnceCell;
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 
 use super::texts::{BYTES_A_STEP, MAX_TEXT, joined};
 use super::within;
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Combination, Evaluated, Outcome, Outcomes, Part, combine, too_many};
 use crate::frontend::tree::{Node, Value};
-use crate::graph::Condition;
 use crate::source::Span;
 
 impl<'t> Template<'t> {

@@ -1,11 +1,11 @@
 //! Functions over lists.
 
 use super::refused;
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::eval::Listed;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, combine, literal, too_many};
 use crate::frontend::tree::Node;
-use crate::graph::Condition;
 use crate::source::Span;
 use std::net::Ipv4Addr;
 use std::sync::Arc;

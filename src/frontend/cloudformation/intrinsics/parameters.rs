@@ -1,9 +1,10 @@
 //! `Ref` of a parameter or pseudo parameter.
 
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
-use crate::graph::{Condition, Origin};
+use crate::graph::Origin;
 use crate::source::Span;
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
 //! Functions that put texts together and take them apart.
 
 use super::{refused, within};
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::serverless;
 use crate::frontend::cloudformation::template::{Dialect, Template};
 use crate::frontend::cloudformation::value::{
     Evaluated, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
 };
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::graph::Condition;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 

@@ -5,12 +5,13 @@
 
 use super::queue::unmarked_text;
 use super::{Lowering, Properties, attribute, of_cases};
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part};
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, Case, Condition, Link, Name, Origins, State};
+use crate::graph::{Attribute, Case, Link, Name, Origins, State};
 use crate::source::Span;
 use std::sync::Arc;
 

@@ -2,8 +2,9 @@
 //! It knows no resource type.
 
 use super::{Lowering, Properties};
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome};
-use crate::graph::{Condition, Resource};
+use crate::graph::Resource;
 use crate::source::Span;
 
 /// One element of a list, in some worlds.

@@ -1,11 +1,10 @@
 //! `AWS::Lambda::Function` and SAM's function, and where failed asynchronous invocations go.
 
 use super::{Lowering, Properties, integer};
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::template::Declared;
 use crate::frontend::cloudformation::value::Evaluated;
-use crate::graph::{
-    Attribute, Condition, DeadLetterUse, FailureTarget, Function, Link, Resource, Seconds, State, Target, limits,
-};
+use crate::graph::{Attribute, DeadLetterUse, FailureTarget, Function, Link, Resource, Seconds, State, Target, limits};
 use std::sync::Arc;
 
 impl<'t> Lowering<'_, 't> {

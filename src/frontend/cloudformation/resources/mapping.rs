@@ -1,13 +1,13 @@
 //! `AWS::Lambda::EventSourceMapping`, also as SAM's events write it.
 
 use super::{Lowering, Properties, integer, of_cases};
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::eval::Listed;
 use crate::frontend::cloudformation::sam;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Part, Reference, literal, rendered, split};
 use crate::frontend::tree::Node;
 use crate::graph::{
-    Attribute, Case, Condition, EventSourceMapping, Form, Link, ProvisionedPollers, Resource, State, StreamSetting,
-    Target, limits,
+    Attribute, Case, EventSourceMapping, Form, Link, ProvisionedPollers, Resource, State, StreamSetting, Target, limits,
 };
 use std::sync::Arc;
 

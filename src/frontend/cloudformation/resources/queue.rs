@@ -1,12 +1,13 @@
 //! `AWS::SQS::Queue`, and the two policies in it, each an object or a text that holds one.
 
 use super::{Lowering, Properties, attribute, of_cases, whole_number};
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{
-    Attribute, Case, Condition, Fault, Implicit, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Resource,
-    Seconds, State, limits,
+    Attribute, Case, Fault, Implicit, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Resource, Seconds,
+    State, limits,
 };
 use crate::source::Span;
 use std::sync::Arc;

@@ -2,12 +2,13 @@
 //! invoke the function, that a nested stack gets the queue. It knows argument names, not resource types.
 
 use super::Lowering;
+use crate::conditions::Condition;
 use crate::frontend::cloudformation::eval::intrinsic;
 use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::template::Declared;
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
 use crate::frontend::tree::{Node, Value};
-use crate::graph::{Attribute, Condition, DeadLetterUse, Form, Invocation, Link, Target};
+use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Target};
 use crate::source::Span;
 use std::sync::Arc;
 

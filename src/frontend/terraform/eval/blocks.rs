@@ -3,7 +3,7 @@
 use super::super::syntax::{Block, Body, Kind as Syntax};
 use super::super::value::Value;
 use super::{Evaluator, Scope};
-use crate::graph::Condition;
+use crate::conditions::Condition;
 use crate::source::Span;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use super::super::syntax::{Block, Body, Kind as Syntax};
 use super::super::value::{Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
-use crate::graph::Condition;
+use crate::conditions::Condition;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

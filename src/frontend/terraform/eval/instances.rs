@@ -3,7 +3,7 @@
 use super::super::module::{Call, Module};
 use super::super::value::{Key, Kind, Value};
 use super::{Evaluator, Scope};
-use crate::graph::Condition;
+use crate::conditions::Condition;
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use super::super::syntax::{BinaryOperator, Expression, UnaryOperator};
 use super::super::types::Type;
 use super::super::value::{Kind, Unknown, Value};
 use super::{Evaluator, Scope, both};
-use crate::graph::{Condition, Variable};
+use crate::conditions::{Condition, Variable};
 
 impl Evaluator<'_> {
     /// What is not known has the type that the operator gives, as for Terraform.

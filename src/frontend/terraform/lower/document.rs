@@ -3,8 +3,9 @@
 use super::super::value::{Kind, Value};
 use super::read::{Refusal, link, refusal, text};
 use super::{Lowering, Node};
+use crate::conditions::Condition;
 use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, Condition, Link};
+use crate::graph::{Attribute, Link};
 use crate::source::Span;
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 
 use super::read::{Refusal, integer, link, seconds};
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Condition, FailureTarget, Function, Link, limits};
+use crate::conditions::Condition;
+use crate::graph::{Attribute, FailureTarget, Function, Link, limits};
 
 impl Lowering<'_, '_> {
     pub(super) fn function(&mut self, node: &Node) {

@@ -3,7 +3,8 @@
 use super::super::value::{Kind, Value};
 use super::read::{boolean, integer, link, refusal, seconds, text};
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Condition, EventSourceMapping, ProvisionedPollers, StreamSetting, limits};
+use crate::conditions::Condition;
+use crate::graph::{Attribute, EventSourceMapping, ProvisionedPollers, StreamSetting, limits};
 
 /// Arguments that only streams take.
 const STREAM_SETTINGS: [&str; 6] = [

@@ -4,8 +4,9 @@ use super::super::json;
 use super::super::value::{Kind, Value};
 use super::read::{Refusal, boolean, integer, link, of_cases, refusal, seconds, text};
 use super::{Lowering, Node, missing};
+use crate::conditions::Condition;
 use crate::graph::{
-    Attribute, Case, Condition, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, State, limits,
+    Attribute, Case, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, State, limits,
 };
 use crate::source::Span;
 

@@ -7,7 +7,8 @@ use super::super::syntax::Body;
 use super::super::value::{Kind, Value};
 pub(super) use super::link::link;
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Case, Condition, Link, Name, Origins, Seconds, State};
+use crate::conditions::Condition;
+use crate::graph::{Attribute, Case, Link, Name, Origins, Seconds, State};
 use crate::source::Span;
 use std::sync::Arc;
 

@@ -5,7 +5,8 @@
 
 use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Case, Condition, Form, Link, Queue, RedriveAllowPolicy, RedrivePolicy, State, Target};
+use crate::conditions::Condition;
+use crate::graph::{Attribute, Case, Form, Link, Queue, RedriveAllowPolicy, RedrivePolicy, State, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@ use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, Value};
 use super::read::link;
 use super::{Lowering, Node};
-use crate::graph::{Attribute, Condition, DeadLetterUse, Invocation};
+use crate::conditions::Condition;
+use crate::graph::{Attribute, DeadLetterUse, Invocation};
 use crate::source::Span;
 use std::sync::Arc;
 

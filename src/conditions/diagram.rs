@@ -1,7 +1,23 @@
-//! Sets of worlds as decision diagrams: each node asks for the value of one variable, in one order for all of them.
+//! Conditions as decision diagrams: each node asks for the value of one variable, in one order for all of them.
 //!
-//! Two diagrams are equal exactly where they hold in the same worlds, so that "never" and "always" are seen at a
-//! glance. A diagram may grow with every operation; past a bound it is [`TooComplex`] and never guessed.
+//! ```text
+//! Conditions:
+//!   IsProd: !Equals [!Ref Env, prod]      # Env may have any value
+//!   Large: !Equals [!Ref Size, l]         # Size is s, m or l
+//! …
+//! VisibilityTimeout: !If [IsProd, !If [Large, 900, 300], 30]
+//! ```
+//!
+//! The 900 holds under `IsProd and Large`, which is this diagram; the 300 under the one with its arms swapped:
+//!
+//! ```text
+//! Env ── prod ───────► Size ── l ────► always
+//!  └──── otherwise ─► never └─ m, s ─► never
+//! ```
+//!
+//! Two diagrams are equal exactly where they hold for the same values, so that "never" and "always" are seen at a
+//! glance: `IsProd and Large` without `IsProd` has no node left. A diagram may grow with every operation; past a bound
+//! it is [`TooComplex`] and never guessed.
 
 use super::Variable;
 use rustc_hash::FxHashMap;
@@ -13,7 +29,7 @@ const MAX_ARMS: usize = 8_192;
 /// Pairs of nodes that one operation visits, at most.
 const MAX_STEPS: usize = 100_000;
 
-/// The worlds are too many to tell apart.
+/// The diagram has more nodes, or takes more steps, than the bounds allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooComplex;
 
@@ -41,7 +57,7 @@ impl Node {
     }
 }
 
-/// A set of worlds. The root is the last node; without nodes it is `terminal`.
+/// A condition. The root is the last node; without nodes it is `terminal`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Diagram {
     nodes: Vec<Node>,
@@ -60,7 +76,7 @@ pub(super) struct Literal {
 }
 
 impl Diagram {
-    /// Every world.
+    /// Always holds.
     pub(super) const fn always() -> Self {
         Diagram {
             nodes: Vec::new(),
@@ -68,7 +84,7 @@ impl Diagram {
         }
     }
 
-    /// The worlds in which `variable` has `value`.
+    /// Holds where `variable` has `value`.
     pub(super) fn is(variable: Variable, value: Arc<str>) -> Result<Self, TooComplex> {
         let arms = match &variable.domain {
             None => vec![(value, ALWAYS)],
@@ -104,7 +120,7 @@ impl Diagram {
         self.nodes.get(usize::try_from(place).ok()?.checked_sub(2)?)
     }
 
-    /// The worlds of both.
+    /// Holds where both do.
     pub(super) fn and(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
         Pairs::run(self, other, |a, b| match (a, b) {
             (NEVER, _) | (_, NEVER) => Some(NEVER),
@@ -113,7 +129,7 @@ impl Diagram {
         })
     }
 
-    /// The worlds of either.
+    /// Holds where either does.
     pub(super) fn or(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
         Pairs::run(self, other, |a, b| match (a, b) {
             (ALWAYS, _) | (_, ALWAYS) => Some(ALWAYS),
@@ -122,7 +138,7 @@ impl Diagram {
         })
     }
 
-    /// The worlds of `self` that `other` does not have.
+    /// Holds where `self` does and `other` does not.
     pub(super) fn without(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
         Pairs::run(self, other, |a, b| match (a, b) {
             (NEVER, _) | (_, ALWAYS) => Some(NEVER),
@@ -131,7 +147,7 @@ impl Diagram {
         })
     }
 
-    /// Something simpler that holds, of the worlds of `care`, in exactly those in which `self` does.
+    /// Something simpler that, where `care` holds, holds exactly where `self` does.
     pub(super) fn within(&self, care: &Diagram) -> Result<Diagram, TooComplex> {
         let mut pairs = Pairs::new(self, care, |_, _| None);
         let root = pairs.restrict(self.root(), care.root())?;

@@ -1,8 +1,9 @@
-//! What to call a set of worlds: by the names that users gave to conditions, as few as will do, and by the values of
+//! How a condition is called: by the names that users gave to conditions, as few as will do, and by the values of
 //! variables where no name says it.
 
+use super::Condition;
 use super::diagram::{Diagram, Literal};
-use super::{Condition, Worlds};
+use super::formula::Formula;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -15,30 +16,30 @@ const MAX_LENGTH: usize = 80;
 /// Values of one variable that are spelled out.
 const MAX_VALUES: usize = 6;
 
-/// What a user calls some worlds.
+/// A word for a condition, and the condition that it says.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     text: Arc<str>,
-    worlds: Worlds,
+    formula: Formula,
 }
 
 impl Name {
-    pub(super) fn new(text: impl Into<Arc<str>>, worlds: &Worlds) -> Self {
+    pub(super) fn new(text: impl Into<Arc<str>>, formula: &Formula) -> Self {
         Name {
             text: text.into(),
-            worlds: worlds.clone(),
+            formula: formula.clone(),
         }
     }
 }
 
 /// Whether there is anything to call.
-fn has_names(worlds: &Worlds) -> bool {
-    matches!(worlds, Worlds::Some(_) | Worlds::Unknown)
+fn has_names(formula: &Formula) -> bool {
+    matches!(formula, Formula::Sometimes(_) | Formula::Unknown)
 }
 
-/// The names of two conditions, for the worlds of both.
-pub(super) fn of_both(worlds: &Worlds, left: &[Name], right: &[Name]) -> Vec<Name> {
-    if !has_names(worlds) {
+/// The names of two conditions, for `formula`, which holds where both do.
+pub(super) fn of_both(formula: &Formula, left: &[Name], right: &[Name]) -> Vec<Name> {
+    if !has_names(formula) {
         return Vec::new();
     }
     let mut names: Vec<Name> = left.iter().chain(right).cloned().collect();
@@ -48,28 +49,28 @@ pub(super) fn of_both(worlds: &Worlds, left: &[Name], right: &[Name]) -> Vec<Nam
     names
 }
 
-/// Names for the worlds of either.
-pub(super) fn of_either(worlds: &Worlds, left: &Condition, right: &Condition) -> Vec<Name> {
-    if !has_names(worlds) || (left.names().is_empty() && right.names().is_empty()) {
+/// Names for `formula`, which holds where either does.
+pub(super) fn of_either(formula: &Formula, left: &Condition, right: &Condition) -> Vec<Name> {
+    if !has_names(formula) || (left.names().is_empty() && right.names().is_empty()) {
         return Vec::new();
     }
-    let mut names = of_both(worlds, left.names(), right.names());
-    names.retain(|name| worlds.implies(&name.worlds));
-    if conjunction(&names) == *worlds {
+    let mut names = of_both(formula, left.names(), right.names());
+    names.retain(|name| formula.implies(&name.formula));
+    if conjunction(&names) == *formula {
         return fewest(names);
     }
     if let (Some(one), Some(other)) = (whole_name(left), whole_name(right)) {
         let text = format!("{one} or {other}");
         if text.len() <= MAX_LENGTH {
-            return vec![Name::new(text, worlds)];
+            return vec![Name::new(text, formula)];
         }
     }
     names
 }
 
-/// A name for the worlds that `condition` does not have.
-pub(super) fn of_negation(worlds: &Worlds, condition: &Condition) -> Vec<Name> {
-    if !has_names(worlds) {
+/// A name for `formula`, which holds where `condition` does not.
+pub(super) fn of_negation(formula: &Formula, condition: &Condition) -> Vec<Name> {
+    if !has_names(formula) {
         return Vec::new();
     }
     let Some(text) = whole_name(condition) else {
@@ -80,12 +81,12 @@ pub(super) fn of_negation(worlds: &Worlds, condition: &Condition) -> Vec<Name> {
         _ if text.starts_with('(') || !text.contains(' ') => format!("not {text}"),
         _ => format!("not ({text})"),
     };
-    vec![Name::new(text, worlds)]
+    vec![Name::new(text, formula)]
 }
 
 /// What the names of `condition` say, where they say all of it; in parentheses where they are several.
 fn whole_name(condition: &Condition) -> Option<String> {
-    if condition.names().is_empty() || conjunction(condition.names()) != *condition.worlds() {
+    if condition.names().is_empty() || conjunction(condition.names()) != *condition.formula() {
         return None;
     }
     let names = fewest(condition.names().to_vec());
@@ -93,9 +94,9 @@ fn whole_name(condition: &Condition) -> Option<String> {
     Some(if names.len() > 1 { format!("({text})") } else { text })
 }
 
-/// The worlds in which all `names` hold.
-fn conjunction(names: &[Name]) -> Worlds {
-    names.iter().fold(Worlds::Always, |all, name| all.and(&name.worlds))
+/// Where all `names` hold.
+fn conjunction(names: &[Name]) -> Formula {
+    names.iter().fold(Formula::Always, |all, name| all.and(&name.formula))
 }
 
 fn joined(names: &[Name]) -> String {
@@ -132,20 +133,20 @@ fn fewest(mut names: Vec<Name>) -> Vec<Name> {
 /// What to call `condition`; `None` where it always holds.
 pub(super) fn describe(condition: &Condition) -> Option<String> {
     let names = fewest(condition.names().to_vec());
-    let diagram = match condition.worlds() {
-        Worlds::Always => return None,
-        Worlds::Never => return Some("never".to_owned()),
-        Worlds::Unknown if names.is_empty() => return Some("too many conditions to tell apart".to_owned()),
-        Worlds::Unknown => return Some(joined(&names)),
-        Worlds::Some(diagram) => diagram,
+    let diagram = match condition.formula() {
+        Formula::Always => return None,
+        Formula::Never => return Some("never".to_owned()),
+        Formula::Unknown if names.is_empty() => return Some("too many conditions to tell apart".to_owned()),
+        Formula::Unknown => return Some(joined(&names)),
+        Formula::Sometimes(diagram) => diagram,
     };
     let said = conjunction(&names);
-    if said == *condition.worlds() {
+    if said == *condition.formula() {
         return Some(joined(&names));
     }
     let by_values = spelled(diagram);
     let rest = match &said {
-        Worlds::Some(said) => diagram.within(said).ok(),
+        Formula::Sometimes(said) => diagram.within(said).ok(),
         _ => None,
     };
     let with_names = rest.map(|rest| {

@@ -1,14 +1,18 @@
 //! Conditions, and which of them can hold together.
 //!
-//! A [`Condition`] is a set of *worlds*: of answers to what the files leave open (a parameter, a Terraform
-//! variable, an opaque expression). Variables are compared with texts, so two conditions over one parameter are
-//! correlated: `Env == prod` and `Env == dev` never hold together. It carries the names that users gave to it.
-//! It knows no dialect: frontends name the variables. How worlds are computed is told in `diagram.rs`.
+//! A [`Condition`] is a statement about what the files leave unresolved: a parameter, a Terraform variable, an opaque
+//! expression. Its variables are compared with texts, so two conditions over one parameter are correlated:
+//! `Env == prod` and `Env == dev` never hold together. It carries the names that users gave to it.
+//!
+//! It knows no graph, no dialect and no rule: frontends name the variables. `diagram.rs` computes with conditions,
+//! `words.rs` says them.
 
 mod diagram;
+mod formula;
 mod words;
 
-use diagram::{Diagram, TooComplex};
+use diagram::Diagram;
+use formula::Formula;
 use std::sync::Arc;
 use words::Name;
 
@@ -28,84 +32,27 @@ pub struct Variable {
     pub default: Option<Arc<str>>,
 }
 
-/// The worlds in which something holds, with the words that name them to a user.
+/// A statement about variables, with the words that name it to a user.
 #[derive(Debug, Clone)]
 pub struct Condition(
-    /// `None` in every world: every value of a graph has a condition, and few depend on anything.
-    Option<Arc<Told>>,
+    /// `None` always holds: every value of a graph has a condition, and few depend on anything.
+    Option<Arc<Named>>,
 );
 
-/// Worlds with what users call them.
+/// A formula with what users call it.
 #[derive(Debug)]
-struct Told {
-    worlds: Worlds,
-    /// Each holds wherever the condition does; sorted.
+struct Named {
+    formula: Formula,
+    /// Each holds wherever the formula does; sorted.
     names: Vec<Name>,
 }
 
-static ALWAYS: Worlds = Worlds::Always;
+static ALWAYS: Formula = Formula::Always;
 
-/// Some of the possible worlds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Worlds {
-    Always,
-    Never,
-    Some(Arc<Diagram>),
-    /// There are too many to tell them apart: perhaps none, perhaps all.
-    Unknown,
-}
-
-impl From<Result<Diagram, TooComplex>> for Worlds {
-    fn from(diagram: Result<Diagram, TooComplex>) -> Self {
-        match diagram {
-            Ok(diagram) if diagram.is_always() => Worlds::Always,
-            Ok(diagram) if diagram.is_never() => Worlds::Never,
-            Ok(diagram) => Worlds::Some(Arc::new(diagram)),
-            Err(TooComplex) => Worlds::Unknown,
-        }
-    }
-}
-
-impl Worlds {
-    fn and(&self, other: &Worlds) -> Worlds {
-        match (self, other) {
-            (Worlds::Never, _) | (_, Worlds::Never) => Worlds::Never,
-            (Worlds::Always, one) | (one, Worlds::Always) => one.clone(),
-            (Worlds::Unknown, _) | (_, Worlds::Unknown) => Worlds::Unknown,
-            (Worlds::Some(a), Worlds::Some(b)) if a == b => self.clone(),
-            (Worlds::Some(a), Worlds::Some(b)) => a.and(b).into(),
-        }
-    }
-
-    fn or(&self, other: &Worlds) -> Worlds {
-        match (self, other) {
-            (Worlds::Always, _) | (_, Worlds::Always) => Worlds::Always,
-            (Worlds::Never, one) | (one, Worlds::Never) => one.clone(),
-            (Worlds::Unknown, _) | (_, Worlds::Unknown) => Worlds::Unknown,
-            (Worlds::Some(a), Worlds::Some(b)) if a == b => self.clone(),
-            (Worlds::Some(a), Worlds::Some(b)) => a.or(b).into(),
-        }
-    }
-
-    fn without(&self, other: &Worlds) -> Worlds {
-        match (self, other) {
-            (Worlds::Never, _) | (_, Worlds::Always) => Worlds::Never,
-            (one, Worlds::Never) => one.clone(),
-            (Worlds::Unknown, _) | (_, Worlds::Unknown) => Worlds::Unknown,
-            (Worlds::Always, Worlds::Some(b)) => Diagram::always().without(b).into(),
-            (Worlds::Some(a), Worlds::Some(b)) => a.without(b).into(),
-        }
-    }
-
-    fn implies(&self, other: &Worlds) -> bool {
-        self.without(other) == Worlds::Never
-    }
-}
-
-/// The same worlds, whatever they are called. What is too complex is equal to nothing else.
+/// Equal where they hold in the same cases, whatever they are called. What is too complex equals nothing else.
 impl PartialEq for Condition {
     fn eq(&self, other: &Self) -> bool {
-        self.worlds() == other.worlds()
+        self.formula() == other.formula()
     }
 }
 
@@ -116,33 +63,33 @@ impl Default for Condition {
 }
 
 impl Condition {
-    fn new(worlds: Worlds, names: Vec<Name>) -> Self {
-        match worlds {
-            Worlds::Always => Condition::always(),
-            worlds => Condition(Some(Arc::new(Told { worlds, names }))),
+    fn new(formula: Formula, names: Vec<Name>) -> Self {
+        match formula {
+            Formula::Always => Condition::always(),
+            formula => Condition(Some(Arc::new(Named { formula, names }))),
         }
     }
 
-    fn unnamed(worlds: Worlds) -> Self {
-        Condition::new(worlds, Vec::new())
+    fn unnamed(formula: Formula) -> Self {
+        Condition::new(formula, Vec::new())
     }
 
-    fn worlds(&self) -> &Worlds {
-        self.0.as_ref().map_or(&ALWAYS, |told| &told.worlds)
+    fn formula(&self) -> &Formula {
+        self.0.as_ref().map_or(&ALWAYS, |named| &named.formula)
     }
 
     fn names(&self) -> &[Name] {
-        self.0.as_ref().map_or(&[], |told| &told.names)
+        self.0.as_ref().map_or(&[], |named| &named.names)
     }
 
-    /// Holds in every world.
+    /// Always holds.
     pub const fn always() -> Self {
         Condition(None)
     }
 
-    /// Holds in no world.
+    /// Never holds.
     pub fn never() -> Self {
-        Condition::unnamed(Worlds::Never)
+        Condition::unnamed(Formula::Never)
     }
 
     /// Holds where `variable` has the value `value`.
@@ -158,7 +105,7 @@ impl Condition {
         }
         let values = a.domain.as_deref().or(b.domain.as_deref()).unwrap_or(compared);
         if values.len() > MAX_COMPARED {
-            return Condition::unnamed(Worlds::Unknown);
+            return Condition::unnamed(Formula::Unknown);
         }
         let both =
             |value: &Arc<str>| Condition::is(a.clone(), value.clone()).and(&Condition::is(b.clone(), value.clone()));
@@ -178,11 +125,11 @@ impl Condition {
         Condition::is(variable, "true")
     }
 
-    /// The same worlds, called `name` in messages ("`IsProd`") in place of any earlier name.
+    /// The same condition, called `name` in messages ("`IsProd`") in place of any earlier name.
     #[must_use]
     pub fn named(self, name: impl Into<Arc<str>>) -> Self {
-        match self.worlds() {
-            worlds @ Worlds::Some(_) => Condition::new(worlds.clone(), vec![Name::new(name, worlds)]),
+        match self.formula() {
+            formula @ Formula::Sometimes(_) => Condition::new(formula.clone(), vec![Name::new(name, formula)]),
             _ => self,
         }
     }
@@ -196,9 +143,9 @@ impl Condition {
         if other.is_always() || self == other {
             return self.clone();
         }
-        let worlds = self.worlds().and(other.worlds());
-        let names = words::of_both(&worlds, self.names(), other.names());
-        Condition::new(worlds, names)
+        let formula = self.formula().and(other.formula());
+        let names = words::of_both(&formula, self.names(), other.names());
+        Condition::new(formula, names)
     }
 
     /// Where either holds.
@@ -210,42 +157,42 @@ impl Condition {
         if !other.is_possible() || self == other {
             return self.clone();
         }
-        let worlds = self.worlds().or(other.worlds());
-        let names = words::of_either(&worlds, self, other);
-        Condition::new(worlds, names)
+        let formula = self.formula().or(other.formula());
+        let names = words::of_either(&formula, self, other);
+        Condition::new(formula, names)
     }
 
     /// Where it does not hold.
     #[must_use]
     pub fn not(&self) -> Condition {
-        let worlds = Worlds::Always.without(self.worlds());
-        let names = words::of_negation(&worlds, self);
-        Condition::new(worlds, names)
+        let formula = Formula::Always.without(self.formula());
+        let names = words::of_negation(&formula, self);
+        Condition::new(formula, names)
     }
 
-    /// Whether some world may have it.
+    /// Whether it may hold.
     pub fn is_possible(&self) -> bool {
-        !matches!(self.worlds(), Worlds::Never)
+        !matches!(self.formula(), Formula::Never)
     }
 
-    /// Whether every world has it.
+    /// Whether it always holds.
     pub fn is_always(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether some world may have both.
+    /// Whether both may hold at once.
     pub fn is_possible_with(&self, other: &Condition) -> bool {
-        self.worlds().and(other.worlds()) != Worlds::Never
+        self.formula().and(other.formula()) != Formula::Never
     }
 
-    /// Whether every world that has `self` has `other`.
+    /// Whether `other` holds wherever `self` does.
     pub fn implies(&self, other: &Condition) -> bool {
-        self.worlds().implies(other.worlds())
+        self.formula().implies(other.formula())
     }
 
-    /// Whether its worlds were too many to tell apart: it may hold in none, and nothing may be reported for it.
+    /// Whether it grew too large to compute with: it may never hold, and nothing may be reported for it.
     pub fn is_too_complex(&self) -> bool {
-        matches!(self.worlds(), Worlds::Unknown)
+        matches!(self.formula(), Formula::Unknown)
     }
 
     /// Whether it holds when every variable has its default; `None` where a default is not known.
@@ -255,11 +202,11 @@ impl Condition {
 
     /// Whether it holds where every variable has the value that `value_of` gives; `None` where that is not known.
     pub fn holds_where(&self, value_of: impl Fn(&Variable) -> Option<Arc<str>>) -> Option<bool> {
-        match self.worlds() {
-            Worlds::Always => Some(true),
-            Worlds::Never => Some(false),
-            Worlds::Some(diagram) => diagram.holds_where(value_of),
-            Worlds::Unknown => None,
+        match self.formula() {
+            Formula::Always => Some(true),
+            Formula::Never => Some(false),
+            Formula::Sometimes(diagram) => diagram.holds_where(value_of),
+            Formula::Unknown => None,
         }
     }
 
