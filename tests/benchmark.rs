@@ -2,6 +2,8 @@
 //! the table of `BENCHMARKS.md`, and fails where a bound is not held. Inputs are generated; each figure is the best of
 //! several runs, and beside the time on the clock stands that of the processors, which other work does not lengthen.
 //!
+//! An executable of its own, since it is built optimized and nothing may run beside what is measured.
+//!
 //! `SQSLINT_PLAN_MB` sets another size of the plan. `cfn-lint` is measured where it is installed.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]

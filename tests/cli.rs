@@ -1,4 +1,6 @@
 //! Transcripts of the command line: arguments, output, exit code.
+//!
+//! An executable of its own: it needs the program only, so `TRYCMD=overwrite cargo test --test cli` builds no other test.
 
 #[test]
 fn transcripts() {

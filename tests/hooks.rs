@@ -3,7 +3,10 @@
 //!
 //! Without `pre-commit` on the `PATH` they are skipped. Those that build sqslint anew, or fetch what builds it, run with
 //! `cargo test --test hooks -- --ignored`.
+//!
+//! An executable of its own: a job of CI runs all of it, and nothing else, with the ignored ones.
 
+#[path = "it/programs.rs"]
 mod programs;
 
 use programs::{is_there, isolate};

@@ -1,5 +1,5 @@
 //! What services come to, variable by variable and event by event. Whole services are compared with the framework's
-//! own output in `tests/serverless.rs`.
+//! own output in `tests/it/serverless.rs`.
 
 #![allow(clippy::unwrap_used)]
 

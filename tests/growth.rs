@@ -1,0 +1,116 @@
+//! Time grows with the size of the input and no faster: a plan of many services and of much that is no queue, made by a
+//! seeded generator, and modules and resources of many instances. A plan of 100 MB is read by `tests/benchmark.rs`.
+//!
+//! An executable of its own: runs of some tenths of a second are compared, which other tests beside them would lengthen.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+#[path = "generated/plan.rs"]
+mod generated;
+
+use generated::plan;
+use sqslint::testing::TemporaryDirectory;
+use sqslint::{Options, Outcome};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Four times the size may take so many times as long: twice what is linear, for a busy machine.
+const LINEAR: u32 = 8;
+
+/// Held by the test that measures, so that no other does at the same time.
+static MEASURING: Mutex<()> = Mutex::new(());
+
+/// Checks `path`, and says how long that took.
+fn check(path: &Path) -> (Outcome, Duration) {
+    let start = Instant::now();
+    let outcome = sqslint::check(&Options {
+        paths: vec![path.to_owned()],
+        ..Options::default()
+    });
+    (outcome, start.elapsed())
+}
+
+#[test]
+fn plans_cost_what_their_size_says() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let (small, large) = (plan(500_000), plan(2_000_000));
+    let directory = TemporaryDirectory::with_files([("small.json", &*small), ("large.json", &*large)]);
+    let (outcome, first) = check(&directory.path().join("small.json"));
+    let (larger, second) = check(&directory.path().join("large.json"));
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let mappings = |outcome: &Outcome| {
+        let graph = &outcome.graph;
+        let linked = graph.mappings().iter().filter(|mapping| {
+            let queue = mapping
+                .queue
+                .known()
+                .and_then(|link| graph.queue(mapping.resource.unit, link));
+            queue.is_some_and(|queue| queue.resource.address.ends_with(".this"))
+        });
+        (linked.count(), graph.queues().len(), graph.functions().len())
+    };
+    let (linked, queues, functions) = mappings(&larger);
+    assert!(linked > 20, "{linked}");
+    assert_eq!((queues, functions), (2 * linked, linked));
+    let rules = larger.findings.iter().map(|found| found.rule);
+    assert!(
+        rules.clone().all(|rule| rule == "visibility-timeout-too-short"),
+        "{:?}",
+        rules.collect::<Vec<_>>()
+    );
+    assert!(!larger.findings.is_empty());
+    // What starts once is allowed for.
+    let bound = LINEAR * first + Duration::from_millis(500);
+    assert!(second < bound, "{first:?} for 0.5 MB, {second:?} for 2 MB");
+}
+
+/// How long checking the Terraform files takes, and how many queues they have.
+fn time(files: &[(&str, &str)]) -> (Duration, usize) {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
+    let (outcome, took) = check(directory.path());
+    (took, outcome.graph.queues().len())
+}
+
+#[test]
+fn instances_of_modules_and_resources_cost_the_same_each() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let module = r#"
+variable "name" {}
+resource "aws_sqs_queue" "dlq" { name = "${var.name}-dlq" }
+resource "aws_sqs_queue" "q" {
+  name           = var.name
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dlq.arn, maxReceiveCount = 5 })
+}
+resource "aws_lambda_function" "f" {
+  function_name = var.name
+  dead_letter_config { target_arn = aws_sqs_queue.dlq.arn }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}
+output "arn" { value = aws_sqs_queue.q.arn }
+"#;
+    let calls = |count: usize| {
+        let main = format!(
+            "module \"q\" {{\n  source = \"./m\"\n  for_each = toset([for n in range({count}) : \"n${{n}}\"])\n  name = each.key\n}}\n\
+             resource \"aws_sqs_queue\" \"after\" {{\n  for_each = module.q\n  name = \"after-${{each.key}}\"\n}}\n"
+        );
+        time(&[("main.tf", &main), ("m/main.tf", module)])
+    };
+    let keys = |count: usize| {
+        let main = format!(
+            "locals {{\n  names = toset([for n in setproduct(range({}), range(100)) : join(\"-\", n)])\n}}\n\
+             resource \"aws_sqs_queue\" \"dlq\" {{\n  for_each = local.names\n  name = \"${{each.key}}-dlq\"\n}}\n\
+             resource \"aws_sqs_queue\" \"q\" {{\n  for_each = local.names\n  name = each.key\n}}\n\
+             resource \"aws_sqs_queue_redrive_policy\" \"p\" {{\n  for_each = local.names\n  queue_url = aws_sqs_queue.q[each.key].url\n  \
+             redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.dlq[each.key].arn, maxReceiveCount = 5 }})\n}}\n",
+            count / 100
+        );
+        time(&[("main.tf", &main)])
+    };
+    for (few, many, queues) in [(calls(250), calls(1000), 3000), (keys(2500), keys(10_000), 20_000)] {
+        assert_eq!(many.1, queues);
+        assert!(many.0 < few.0 * LINEAR, "{few:?} {many:?}");
+    }
+}

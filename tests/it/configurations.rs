@@ -1,0 +1,147 @@
+//! Terraform configurations that are hard to evaluate, with the graph that Terraform itself resolved them to.
+//!
+//! `fixtures/configurations/<name>/expected.json` was recorded from Terraform 1.11 with a provider that has the real
+//! schema and applies offline (the account is 123456789012, the Region us-east-1 where none is set; `tofu-files` was
+//! recorded under the names that Terraform reads). Ours must be the same to the last value. Where the recording knows
+//! what the files do not say, `differs.json` beside it has our value and the reason.
+
+use serde_json::{Value, json};
+use sqslint::{Options, check, graph};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Lists and fields by their names in our document and in the recorded one.
+const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
+    (
+        "queues",
+        "queues",
+        &[
+            ("visibility_timeout", "visibility_timeout"),
+            ("retention", "retention"),
+            ("fifo", "fifo"),
+            ("redrive", "redrive"),
+        ],
+    ),
+    (
+        "functions",
+        "functions",
+        &[("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")],
+    ),
+    (
+        "event_source_mappings",
+        "esms",
+        &[
+            ("queue", "queue"),
+            ("function", "function"),
+            ("batch_size", "batch_size"),
+            ("window", "window"),
+            ("report_batch_item_failures", "report_batch_item_failures"),
+            ("maximum_concurrency", "max_concurrency"),
+            ("enabled", "enabled"),
+        ],
+    ),
+];
+
+fn configurations() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/configurations");
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    all.sort();
+    all
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// `address field` to value.
+type Values = BTreeMap<String, Value>;
+
+fn recorded(document: &Value) -> Values {
+    let mut values = Values::new();
+    for (_, list, fields) in LISTS {
+        for node in document[list].as_array().unwrap() {
+            let address = node["address"].as_str().unwrap();
+            values.insert(address.to_owned(), Value::Null);
+            for (_, field) in fields {
+                values.insert(format!("{address} {field}"), node[field].clone());
+            }
+        }
+    }
+    values
+}
+
+/// Our graph of the root module in `directory`, in the recorded words.
+fn ours(directory: &Path) -> Values {
+    let outcome = check(&Options {
+        paths: vec![directory.to_owned()],
+        ..Options::default()
+    });
+    assert_eq!(outcome.errors, Vec::<String>::new());
+    let broken = outcome.findings.iter().find(|found| found.rule == "parse-error");
+    assert!(broken.is_none(), "{broken:?}");
+    let document: Value = serde_json::from_str(&graph::json::render(&outcome.graph, &outcome.sources)).unwrap();
+    let name = format!("fixtures/configurations/{}", directory.file_name().unwrap().display());
+    let mut values = Values::new();
+    for (list, _, fields) in LISTS {
+        for node in document[list].as_array().unwrap() {
+            if node["unit"] != name {
+                continue;
+            }
+            let address = node["address"].as_str().unwrap();
+            let exists = [&node["when"], &node["uncertain"]]
+                .into_iter()
+                .find(|value| !value.is_null());
+            values.insert(address.to_owned(), exists.cloned().unwrap_or_default());
+            for (ours, theirs) in fields {
+                values.insert(format!("{address} {theirs}"), translated(&node[ours]));
+            }
+        }
+    }
+    values
+}
+
+fn translated(value: &Value) -> Value {
+    match value.get("max_receive_count") {
+        Some(count) => json!({ "target": value["target"], "maxReceiveCount": count }),
+        None => value.clone(),
+    }
+}
+
+#[test]
+fn graphs_are_those_of_terraform() {
+    let mut differences = Vec::new();
+    let all = configurations();
+    assert!(all.len() >= 20, "{} configurations", all.len());
+    for directory in all {
+        let mut expected = recorded(&read(&directory.join("expected.json")));
+        let exceptions = directory.join("differs.json");
+        if exceptions.exists() {
+            for (place, exception) in read(&exceptions).as_object().unwrap() {
+                assert!(exception["why"].is_string(), "{place} has no reason");
+                assert!(expected.contains_key(place), "{place} is not recorded");
+                expected.insert(place.clone(), exception["ours"].clone());
+            }
+        }
+        let found = ours(&directory);
+        let places: std::collections::BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+        for place in places {
+            let (expected, found) = (expected.get(place), found.get(place));
+            if expected != found {
+                let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+                differences.push(format!(
+                    "{}: {place}: {}, not {}",
+                    directory.file_name().unwrap().display(),
+                    shown(expected),
+                    shown(found)
+                ));
+            }
+        }
+    }
+    assert!(
+        differences.is_empty(),
+        "{} differ (Terraform's value first)\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
+}

@@ -1,0 +1,408 @@
+//! The graph against what Terraform, the SAM translator and CloudFormation's rules themselves make of the same
+//! files, and a run over real projects. Both need a collection of projects beside the checkout and are skipped
+//! with a message where it is not there.
+
+use serde_json::Value;
+use sqslint::graph::Graph;
+use sqslint::graph::json::render_by_default;
+use sqslint::selection::Selection;
+use sqslint::{Options, Outcome};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Where the collection lies, beside the checkout or beside the directory of several checkouts.
+fn shared() -> Option<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = [manifest.join("../shared"), manifest.join("../../shared")];
+    let found = places.into_iter().find(|place| place.join("corpus/expected").is_dir());
+    if found.is_none() {
+        println!("skipped: no collection of projects beside the checkout");
+    }
+    // Units are named by their real path, whatever links lead here.
+    found.map(|place| place.canonicalize().unwrap())
+}
+
+fn check(path: &Path) -> Outcome {
+    sqslint::check(&Options {
+        paths: vec![path.to_owned()],
+        selection: Selection::default(),
+        ..Options::default()
+    })
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn directories(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    all.sort();
+    all
+}
+
+fn json_files(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|e| e == "json"))
+        .collect();
+    all.sort();
+    all
+}
+
+/// One recording and what it is a recording of.
+struct Recording {
+    source: PathBuf,
+    graph: Value,
+    /// What had to be invented for it, as one text to search for addresses.
+    made_up: String,
+    /// Remote modules: Terraform fetched them, sqslint does not. By address, with a dot at the end.
+    outside: Vec<String>,
+}
+
+/// `module x (source)`, as recorded, to `module.x.`.
+fn outside_modules(recorded: &Value) -> Vec<String> {
+    let modules = recorded["outside"].as_array().into_iter().flatten();
+    let names = modules.filter_map(|module| module.as_str()?.split(' ').nth(1));
+    names.map(|name| format!("module.{name}.")).collect()
+}
+
+fn recordings(shared: &Path) -> Vec<Recording> {
+    let mut all = Vec::new();
+    for project in directories(&shared.join("corpus/expected")) {
+        let sources = shared.join("corpus/dev").join(project.file_name().unwrap());
+        for file in json_files(&project) {
+            let recorded = read(&file);
+            all.push(Recording {
+                source: sources.join(recorded["source"].as_str().unwrap()),
+                graph: recorded["graph"].clone(),
+                made_up: recorded["made_up"].to_string(),
+                outside: outside_modules(&recorded),
+            });
+        }
+    }
+    for configuration in directories(&shared.join("terraform/configurations")) {
+        all.push(Recording {
+            graph: read(&configuration.join("expected.json")),
+            source: configuration,
+            made_up: String::new(),
+            outside: Vec::new(),
+        });
+    }
+    all
+}
+
+/// Lists of nodes: as recorded, as ours, and their fields in both.
+const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
+    (
+        "queues",
+        "queues",
+        &[
+            ("visibility_timeout", "visibility_timeout"),
+            ("retention", "retention"),
+            ("fifo", "fifo"),
+            ("redrive", "redrive"),
+        ],
+    ),
+    (
+        "functions",
+        "functions",
+        &[("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")],
+    ),
+    (
+        "esms",
+        "event_source_mappings",
+        &[
+            ("queue", "queue"),
+            ("function", "function"),
+            ("batch_size", "batch_size"),
+            ("window", "window"),
+            ("report_batch_item_failures", "report_batch_item_failures"),
+            ("max_concurrency", "maximum_concurrency"),
+            ("enabled", "enabled"),
+        ],
+    ),
+];
+
+/// How ours relates to what was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Equal,
+    Unresolved,
+    Wrong,
+}
+
+/// Compares one value. A `one_of` that defaults do not decide leaves the recorded value open.
+fn compare(field: &str, recorded: &Value, ours: &Value) -> Verdict {
+    if let Some(cases) = ours.get("one_of").and_then(Value::as_array) {
+        let possible = |case: &Value| compare(field, recorded, &case["value"]) != Verdict::Wrong;
+        return if cases.iter().any(possible) {
+            Verdict::Unresolved
+        } else {
+            Verdict::Wrong
+        };
+    }
+    if ours.get("unresolved").is_some() {
+        return Verdict::Unresolved;
+    }
+    match field {
+        // A recorded link without an end is not known to the one who recorded it.
+        "queue" | "function" | "target" if recorded.is_null() => Verdict::Equal,
+        "queue" | "function" | "target" if ours.is_object() => equal(recorded, &ours["address"]),
+        "redrive" if recorded.is_object() && ours.is_object() => {
+            let target = compare("target", &recorded["target"], &ours["target"]);
+            let count = compare("count", &recorded["maxReceiveCount"], &ours["max_receive_count"]);
+            match (target, count) {
+                (Verdict::Wrong, _) | (_, Verdict::Wrong) => Verdict::Wrong,
+                (Verdict::Equal, Verdict::Equal) => Verdict::Equal,
+                _ => Verdict::Unresolved,
+            }
+        }
+        _ => equal(recorded, ours),
+    }
+}
+
+fn equal(recorded: &Value, ours: &Value) -> Verdict {
+    if recorded == ours {
+        Verdict::Equal
+    } else {
+        Verdict::Wrong
+    }
+}
+
+/// Counts by field, and a line for each thing that is wrong.
+#[derive(Default)]
+struct Tally {
+    fields: BTreeMap<String, [usize; 3]>,
+    wrong: Vec<String>,
+    unresolved: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, field: String, verdict: Verdict, detail: impl FnOnce() -> String) {
+        match verdict {
+            Verdict::Equal => {}
+            Verdict::Wrong => self.wrong.push(format!("{field}: {}", detail())),
+            Verdict::Unresolved => self.unresolved.push(format!("{field}: {}", detail())),
+        }
+        self.fields.entry(field).or_default()[verdict as usize] += 1;
+    }
+
+    fn table(&self) -> String {
+        let mut table = format!("{:<34} {:>6} {:>10} {:>6}\n", "field", "equal", "unresolved", "wrong");
+        for (field, [equal, unresolved, wrong]) in &self.fields {
+            writeln!(table, "{field:<34} {equal:>6} {unresolved:>10} {wrong:>6}").unwrap();
+        }
+        table
+    }
+}
+
+/// An address without the keys of its instances.
+fn without_keys(address: &str) -> String {
+    let mut depth = 0_usize;
+    let mut outside = String::new();
+    for character in address.chars() {
+        match character {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            other if depth == 0 => outside.push(other),
+            _ => {}
+        }
+    }
+    outside
+}
+
+/// Whether a node of ours claims to exist in the world of defaults.
+fn is_certain(node: &Value) -> bool {
+    node.get("when").is_none() && node.get("uncertain").is_none()
+}
+
+fn compare_unit(recording: &Recording, ours: &Value, tally: &mut Tally) {
+    let source = recording.source.display();
+    let is_of_unit = |node: &&Value| {
+        let unit = node["unit"].as_str().unwrap();
+        recording.source.ends_with(unit.trim_start_matches("../"))
+    };
+    for (recorded_list, our_list, fields) in LISTS {
+        let our_nodes: Vec<&Value> = ours[our_list].as_array().unwrap().iter().filter(is_of_unit).collect();
+        let recorded_nodes = recording.graph[recorded_list].as_array().unwrap();
+        for recorded in recorded_nodes {
+            let address = recorded["address"].as_str().unwrap();
+            let node = our_nodes.iter().find(|node| node["address"] == address);
+            // Where the keys are not settled, one node without them stands for all.
+            let stand_in = || {
+                let bare = |node: &&&Value| {
+                    !is_certain(node) && without_keys(node["address"].as_str().unwrap()) == without_keys(address)
+                };
+                our_nodes.iter().find(bare)
+            };
+            let presence = match node {
+                Some(_) => Verdict::Equal,
+                None if stand_in().is_some() => Verdict::Unresolved,
+                None if recording.outside.iter().any(|module| address.starts_with(module)) => Verdict::Unresolved,
+                None => Verdict::Wrong,
+            };
+            tally.add(our_list.to_owned(), presence, || {
+                format!("{source}: {address} is missing")
+            });
+            for (theirs, field) in fields.iter().filter(|_| node.is_some()) {
+                let (recorded, ours) = (&recorded[theirs], &node.unwrap()[field]);
+                tally.add(format!("{our_list}.{field}"), compare(field, recorded, ours), || {
+                    format!("{source}: {address}: recorded {recorded}, ours {ours}")
+                });
+            }
+        }
+        for node in our_nodes {
+            let address = node["address"].as_str().unwrap();
+            let is_recorded = recorded_nodes.iter().any(|recorded| recorded["address"] == address);
+            if !is_recorded && is_certain(node) && !recording.made_up.contains(address) {
+                tally.add(our_list.to_owned(), Verdict::Wrong, || {
+                    format!("{source}: {address} is not recorded")
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn graphs_agree_with_the_tools_themselves() {
+    let Some(shared) = shared() else { return };
+    let mut tally = Tally::default();
+    for recording in recordings(&shared) {
+        let outcome = check(&recording.source);
+        let ours = render_by_default(&outcome.graph, &outcome.sources);
+        compare_unit(&recording, &serde_json::from_str(&ours).unwrap(), &mut tally);
+    }
+    println!("{}", tally.table());
+    for line in &tally.unresolved {
+        println!("unresolved {line}");
+    }
+    for line in &tally.wrong {
+        println!("wrong {line}");
+    }
+    assert!(tally.wrong.is_empty(), "{} values are wrong", tally.wrong.len());
+    // Ends of mappings that only an import or a dynamic reference names (6), timeouts that `Globals` of a file that
+    // is not included may set (10).
+    assert!(
+        tally.unresolved.len() <= 16,
+        "{} values are unresolved",
+        tally.unresolved.len()
+    );
+}
+
+/// Projects in the syntax of Terraform 0.11 (a quoted block type), which Terraform itself no longer reads.
+const REFUSED_BY_TERRAFORM: [&str; 1] = ["cloudchacho__terraform-aws-taskhawk-queue__root"];
+
+/// What a run over all projects found.
+#[derive(Default)]
+struct Totals {
+    units: usize,
+    queues: usize,
+    mappings: usize,
+    linked_mappings: usize,
+    links: usize,
+    linked: usize,
+    unresolved: BTreeMap<String, usize>,
+    findings: BTreeMap<&'static str, usize>,
+    problems: Vec<String>,
+}
+
+impl Totals {
+    fn add(&mut self, project: &str, outcome: &Outcome) {
+        let graph = &outcome.graph;
+        self.units += graph.units().len();
+        self.queues += graph.queues().len();
+        self.mappings += graph.mappings().len();
+        self.count_links(graph);
+        let document = sqslint::graph::json::render(graph, &outcome.sources);
+        self.count_unresolved(&serde_json::from_str(&document).unwrap());
+        for finding in &outcome.findings {
+            *self.findings.entry(finding.rule).or_default() += 1;
+            let refused = finding.rule == "parse-error" && REFUSED_BY_TERRAFORM.contains(&project);
+            if !refused && matches!(finding.rule, "parse-error" | "limit-reached") {
+                let place = outcome.sources.start(finding.primary().span);
+                self.problems.push(format!(
+                    "{project}: {} {}:{}",
+                    finding.headline, place.line, place.column
+                ));
+            }
+        }
+        for error in &outcome.errors {
+            self.problems.push(format!("{project}: {error}"));
+        }
+    }
+
+    fn count_links(&mut self, graph: &Graph) {
+        for mapping in graph.mappings() {
+            let unit = mapping.resource.unit;
+            let queue = mapping.queue.cases.iter().filter_map(|case| case.value());
+            let queue = queue.filter(|link| graph.queue(unit, link).is_some()).count() > 0;
+            let function = mapping.function.cases.iter().filter_map(|case| case.value());
+            let function = function.filter(|link| graph.function(unit, link).is_some()).count() > 0;
+            self.links += 2;
+            self.linked += usize::from(queue) + usize::from(function);
+            self.linked_mappings += usize::from(queue && function);
+        }
+        for queue in graph.queues() {
+            for (_, link) in queue.redrive_targets(&queue.resource.when) {
+                self.links += 1;
+                self.linked += usize::from(graph.queue(queue.resource.unit, link).is_some());
+            }
+        }
+    }
+
+    fn count_unresolved(&mut self, value: &Value) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.count_unresolved(value)),
+            Value::Object(fields) => match fields.get("unresolved").and_then(Value::as_str) {
+                Some(reason) => *self.unresolved.entry(reason.to_owned()).or_default() += 1,
+                None => fields.values().for_each(|value| self.count_unresolved(value)),
+            },
+            _ => {}
+        }
+    }
+
+    fn print(&self) {
+        println!(
+            "units {}, queues {}, mappings {}",
+            self.units, self.queues, self.mappings
+        );
+        println!("mappings with both ends linked {}", self.linked_mappings);
+        println!("links {}, of them to a declared resource {}", self.links, self.linked);
+        println!("unresolved values {}", self.unresolved.values().sum::<usize>());
+        let mut causes: Vec<_> = self.unresolved.iter().collect();
+        causes.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
+        for (reason, count) in causes.into_iter().take(5) {
+            println!("  {count} {reason}");
+        }
+        println!("findings");
+        for (rule, count) in &self.findings {
+            println!("  {count} {rule}");
+        }
+        for problem in &self.problems {
+            println!("problem {problem}");
+        }
+    }
+}
+
+#[test]
+fn real_projects_are_read_without_a_problem() {
+    let Some(shared) = shared() else { return };
+    let index = std::fs::read_to_string(shared.join("corpus/dev/INDEX.tsv")).unwrap();
+    let mut totals = Totals::default();
+    for project in index.lines().skip(1).filter_map(|line| line.split('\t').next()) {
+        totals.add(project, &check(&shared.join("corpus/dev").join(project)));
+    }
+    totals.print();
+    assert!(totals.problems.is_empty(), "{} problems", totals.problems.len());
+    // What is known must not become less.
+    assert!(
+        totals.linked_mappings >= 94,
+        "{} mappings are linked",
+        totals.linked_mappings
+    );
+    assert!(totals.linked >= 274, "{} links lead to a resource", totals.linked);
+    let unresolved: usize = totals.unresolved.values().sum();
+    assert!(unresolved <= 290, "{unresolved} values are unresolved");
+}

@@ -1,0 +1,321 @@
+//! Fixes do what they say: the finding is gone, nothing else comes, and every other line stays as it was. Over the
+//! fixtures, and over real projects where a collection of them lies beside the checkout.
+
+use similar::TextDiff;
+use sqslint::diagnostic::{Diagnostic, Safety};
+use sqslint::rules::{RULES, Rule};
+use sqslint::selection::Selection;
+use sqslint::testing::TemporaryDirectory;
+use sqslint::{Fixed, Options, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn directories(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
+    all.sort();
+    all
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+/// Every file below `from`, by path relative to it.
+fn files(from: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![from.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.is_symlink() {
+                open.push(path);
+            } else if path.is_file() {
+                let inside = path.strip_prefix(from).unwrap().to_owned();
+                found.insert(inside, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn copied(from: &Path) -> TemporaryDirectory {
+    let directory = TemporaryDirectory::with_files([]);
+    for (path, bytes) in files(from) {
+        let to = directory.path().join(path);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::write(to, bytes).unwrap();
+    }
+    directory
+}
+
+fn options(path: &Path, selection: Selection) -> Options {
+    Options {
+        paths: vec![path.to_owned()],
+        selection,
+        ..Options::default()
+    }
+}
+
+/// A unified diff of what changed since `before`, with the names of the files.
+fn diff(before: &BTreeMap<PathBuf, Vec<u8>>, directory: &Path) -> String {
+    let mut text = String::new();
+    for (path, after) in files(directory) {
+        let empty = Vec::new();
+        let (before, after) = (
+            String::from_utf8_lossy(before.get(&path).unwrap_or(&empty)).into_owned(),
+            String::from_utf8_lossy(&after).into_owned(),
+        );
+        if before != after {
+            let diff = TextDiff::from_lines(&before, &after);
+            let shown = path.display().to_string();
+            let _ = write!(text, "{}", diff.unified_diff().context_radius(2).header(&shown, &shown));
+        }
+    }
+    text
+}
+
+fn fingerprints(outcome: &Outcome) -> BTreeSet<String> {
+    outcome.findings.iter().map(Diagnostic::fingerprint).collect()
+}
+
+/// Fixes and writes; fails where a fix does not do.
+fn fix(path: &Path, selection: Selection) -> Fixed {
+    let fixed = sqslint::fix(&options(path, selection), Safety::Unsafe);
+    assert_eq!(
+        fixed.broken,
+        Vec::<String>::new(),
+        "{}\n{}",
+        path.display(),
+        fixed.diff()
+    );
+    assert_eq!(fixed.write(), Vec::<String>::new(), "{}", path.display());
+    fixed
+}
+
+/// What fixes make of every fixture of one rule, to be read before it is accepted.
+#[test]
+fn fixtures_are_fixed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for rule in RULES.iter().filter(|rule| rule.check.is_some() && rule.fix.is_some()) {
+        let mut shown = String::new();
+        for stack in directories(&root.join(rule.id))
+            .iter()
+            .flat_map(|dialect| directories(dialect))
+        {
+            if name(&stack).starts_with("invalid-") {
+                let dialect = name(stack.parent().unwrap()).to_owned();
+                let _ = writeln!(shown, "== {dialect}/{}", name(&stack));
+                shown += &fixed_fixture(rule, &stack);
+            }
+        }
+        insta::assert_snapshot!(format!("fixed-{}", rule.id), shown);
+    }
+}
+
+fn fixed_fixture(rule: &Rule, stack: &Path) -> String {
+    let directory = copied(stack);
+    let before = files(directory.path());
+    let fixed = fix(directory.path(), Selection::only(rule));
+    let again = sqslint::check(&options(directory.path(), Selection::only(rule)));
+    assert_eq!(
+        fingerprints(&again),
+        fingerprints(&fixed.outcome),
+        "{}",
+        stack.display()
+    );
+    let left = again.findings.len();
+    let counts = format!("{} fixed, {left} left\n", fixed.findings);
+    let left = fixed.left.into_iter().map(|line| line + "\n");
+    counts + &left.collect::<String>() + &diff(&before, directory.path())
+}
+
+/// Where the collection lies, beside the checkout or beside the directory of several checkouts.
+fn corpus() -> Option<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = [manifest.join("../shared"), manifest.join("../../shared")];
+    let found = places
+        .into_iter()
+        .map(|place| place.join("corpus/dev"))
+        .find(|place| place.is_dir());
+    if found.is_none() {
+        println!("skipped: no collection of projects beside the checkout");
+    }
+    found
+}
+
+#[test]
+fn real_projects_are_fixed() {
+    let Some(corpus) = corpus() else { return };
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let (mut changed, mut lines) = (0, (0, 0));
+    for project in directories(&corpus) {
+        let directory = copied(&project);
+        let texts = files(directory.path());
+        let formatted = unformatted(directory.path());
+        let before = sqslint::check(&options(directory.path(), Selection::default()));
+        let fixed = fix(directory.path(), Selection::default());
+        let after = sqslint::check(&options(directory.path(), Selection::default()));
+        let new: Vec<_> = fingerprints(&after)
+            .difference(&fingerprints(&before))
+            .cloned()
+            .collect();
+        let new = after.findings.iter().filter(|found| new.contains(&found.fingerprint()));
+        let new: Vec<_> = new.map(|found| (found.rule, &found.headline)).collect();
+        assert!(new.is_empty(), "{}: {new:?}", project.display());
+        for found in &before.findings {
+            counts.entry(found.rule).or_default().0 += 1;
+        }
+        for found in &after.findings {
+            counts.entry(found.rule).or_default().1 += 1;
+        }
+        for left in &fixed.left {
+            println!("{}: left: {left}", name(&project));
+        }
+        for (path, text) in files(directory.path()) {
+            let was = String::from_utf8_lossy(&texts[&path]);
+            let is = String::from_utf8_lossy(&text);
+            if was != is {
+                changed += 1;
+                parses(&directory.path().join(&path), &was);
+                let (gone, come) = lines_of(&was, &is);
+                lines = (lines.0 + gone, lines.1 + come);
+            }
+        }
+        let newly: Vec<PathBuf> = unformatted(directory.path()).difference(&formatted).cloned().collect();
+        assert!(
+            newly.is_empty(),
+            "{}: not formatted any more: {newly:?}",
+            project.display()
+        );
+    }
+    println!("{changed} files changed: {} lines gone, {} come", lines.0, lines.1);
+    for (rule, (before, after)) in counts {
+        println!("{rule}: {before} before, {after} after");
+    }
+}
+
+/// How many lines went and how many came.
+fn lines_of(before: &str, after: &str) -> (usize, usize) {
+    let diff = TextDiff::from_lines(before, after);
+    let of = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+    (of(similar::ChangeTag::Delete), of(similar::ChangeTag::Insert))
+}
+
+/// Asks the parsers of others, where they are installed.
+fn parses(path: &Path, before: &str) {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match ending {
+        "json" => {
+            let is_json = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
+            assert!(
+                is_json(&std::fs::read_to_string(path).unwrap()) || !is_json(before),
+                "{}",
+                path.display()
+            );
+        }
+        "yaml" | "yml" => assert_ne!(python_reads(path), Some(false), "{}", path.display()),
+        _ => {}
+    }
+}
+
+/// Whether `PyYAML` reads the file, whatever its tags; `None` without `PyYAML`.
+fn python_reads(path: &Path) -> Option<bool> {
+    const PROGRAM: &str = "import sys\ntry:\n import yaml\nexcept ImportError:\n sys.exit(7)\n\
+                           list(yaml.compose_all(open(sys.argv[1], encoding='utf-8')))";
+    let run = Command::new("python3").args(["-c", PROGRAM]).arg(path).output().ok()?;
+    (run.status.code() != Some(7)).then(|| run.status.success())
+}
+
+/// The Terraform files that `terraform fmt` would change; none without `terraform`.
+fn unformatted(directory: &Path) -> BTreeSet<PathBuf> {
+    let run = Command::new("terraform")
+        .args(["fmt", "-check", "-recursive", "-list=true", "-write=false"])
+        .current_dir(directory)
+        .output();
+    let Ok(run) = run else { return BTreeSet::new() };
+    let listed = String::from_utf8_lossy(&run.stdout).into_owned();
+    listed.lines().map(PathBuf::from).collect()
+}
+
+/// Several in one file, some told of in the same words.
+#[test]
+fn suppressions_that_silence_nothing_go() {
+    let files = [
+        (
+            "t.yaml",
+            "# sqslint: ignore-file[fifo-queue-false] no reason\n\
+             AWSTemplateFormatVersion: 2010-09-09\n\
+             Metadata:\n  sqslint:\n    ignore:\n      - rule: fifo-queue-false\n        reason: none\n      \
+             - rule: [visibility-timeout-zero, redrive-policy-missing]\n        reason: some\n\
+             Resources:\n  Q: # sqslint: ignore[visibility-timeout-zero] x\n    Type: AWS::SQS::Queue\n    \
+             Properties:\n      # sqslint: ignore[redrive-policy-missing, visibility-timeout-zero] why\n      \
+             QueueName: a\n",
+            "AWSTemplateFormatVersion: 2010-09-09\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n    \
+             Properties:\n      QueueName: a\n",
+        ),
+        (
+            "main.tf",
+            "# sqslint: ignore-file[visibility-timeout-zero] x\nresource \"aws_sqs_queue\" \"q\" {\n  \
+             name = \"x\" # sqslint: ignore[visibility-timeout-zero, fifo-queue-false] x\n}\n",
+            "resource \"aws_sqs_queue\" \"q\" {\n  name = \"x\"\n}\n",
+        ),
+        (
+            "b.tf.json",
+            "{\"//\": \"sqslint: ignore[visibility-timeout-zero]\", \"resource\": {\"aws_sqs_queue\": {}}}\n",
+            "{\"resource\": {\"aws_sqs_queue\": {}}}\n",
+        ),
+    ];
+    let directory = TemporaryDirectory::with_files(files.map(|(name, before, _)| (name, before)));
+    fix(directory.path(), Selection::default());
+    for (name, _, after) in files {
+        let text = std::fs::read_to_string(directory.path().join(name)).unwrap();
+        assert_eq!(text, after, "{name}");
+    }
+}
+
+/// What is said once of two numbers, no edit of one of them mends.
+#[test]
+fn a_finding_of_two_places_is_left() {
+    let text = "AWSTemplateFormatVersion: 2010-09-09\n\
+                Parameters: {E: {Type: String}}\nConditions: {P: !Equals [!Ref E, a]}\nResources:\n  Q:\n    \
+                Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: !If [P, 20, 20]}\n  F:\n    \
+                Type: AWS::Lambda::Function\n    Properties: {Timeout: 30}\n  M:\n    \
+                Type: AWS::Lambda::EventSourceMapping\n    \
+                Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}\n";
+    let directory = TemporaryDirectory::with_files([("t.yaml", text)]);
+    let rule = RULES
+        .iter()
+        .find(|rule| rule.id == "visibility-timeout-below-function-timeout");
+    let fixed = fix(directory.path(), Selection::only(rule.unwrap()));
+    assert_eq!(fixed.outcome.findings.len(), 1);
+    assert_eq!(fixed.diff(), "");
+}
+
+#[test]
+fn a_finding_of_two_environments_with_numbers_of_their_own_is_left() {
+    let environment = |name: &str| format!("[[environment]]\nname = \"{name}\"\nvar-files = [\"{name}.tfvars\"]\n");
+    let settings = environment("dev") + &environment("prod");
+    let files = [
+        (
+            "main.tf",
+            "variable \"wait\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.wait\n}\n\
+             resource \"aws_lambda_function\" \"f\" {\n  timeout = 30\n}\n\
+             resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  \
+             function_name = aws_lambda_function.f.arn\n}\n",
+        ),
+        ("dev.tfvars", "wait = 20\n"),
+        ("prod.tfvars", "wait = 20\n"),
+        ("sqslint.toml", &settings),
+    ];
+    let directory = TemporaryDirectory::with_files(files);
+    let rule = RULES
+        .iter()
+        .find(|rule| rule.id == "visibility-timeout-below-function-timeout");
+    let fixed = fix(directory.path(), Selection::only(rule.unwrap()));
+    assert_eq!(fixed.outcome.findings.len(), 1);
+    assert_eq!(fixed.diff(), "");
+}

@@ -1,0 +1,280 @@
+//! Where output goes, seen from outside: files, GitHub Actions, terminals; and every format over a real run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/formats.in");
+const FORMATS: [&str; 12] = [
+    "full",
+    "concise",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "checkstyle",
+    "rdjson",
+    "markdown",
+    "html",
+];
+
+/// Runs in the sample, with nothing of the environment that decides output but `variables`.
+fn run(variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
+    let decisive = [
+        "GITHUB_ACTIONS",
+        "GITHUB_STEP_SUMMARY",
+        "SQSLINT_FORMAT",
+        "SQSLINT_CONFIG",
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "NO_GRAPHICS",
+        "FORCE_HYPERLINK",
+    ];
+    for name in decisive {
+        command.env_remove(name);
+    }
+    command
+        .args(arguments)
+        .current_dir(SAMPLE)
+        .env("LC_ALL", "C.UTF-8")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+#[test]
+fn every_format_has_the_same_exit_code() {
+    for format in FORMATS {
+        let found = run(&[], &["check", "--format", format]);
+        assert_eq!(found.status.code(), Some(1), "{format}");
+        assert!(out(&found).contains("visibility"), "{format}");
+        let refused = run(&[], &["check", "--format", format, "--select", "xyzzy"]);
+        assert_eq!(refused.status.code(), Some(2), "{format}");
+    }
+}
+
+#[test]
+fn several_reports_of_one_run() {
+    let directory = scratch("several_reports");
+    let path = |format: &str| directory.join(format).display().to_string();
+    let reports: Vec<String> = FORMATS
+        .iter()
+        .map(|format| format!("{format}={}", path(format)))
+        .collect();
+    let mut arguments = vec!["check", "--format", "concise"];
+    for report in &reports {
+        arguments.extend(["--report", report]);
+    }
+    let printed = out(&run(&[], &arguments));
+    for format in FORMATS {
+        let written = std::fs::read_to_string(path(format)).unwrap();
+        assert_eq!(written, out(&run(&[], &["check", "--format", format])), "{format}");
+    }
+    assert_eq!(printed, std::fs::read_to_string(path("concise")).unwrap());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_fails_the_run() {
+    let found = run(&[], &["check", "--report", "sarif=no/such/directory/x.sarif"]);
+    assert_eq!(found.status.code(), Some(2));
+    let said = String::from_utf8(found.stderr).unwrap();
+    assert!(said.contains("cannot write `no/such/directory/x.sarif`"), "{said}");
+}
+
+#[test]
+fn actions_get_annotations_unasked() {
+    let summary = scratch("actions").join("summary.md");
+    let variables = [
+        ("GITHUB_ACTIONS", "true"),
+        ("GITHUB_STEP_SUMMARY", summary.to_str().unwrap()),
+    ];
+    let text = out(&run(&variables, &["check"]));
+    // The report, in which nothing is a command; then the commands.
+    let (first, rest) = text.split_once('\n').unwrap();
+    let token = first.strip_prefix("::stop-commands::").unwrap();
+    let (report, commands) = rest.split_once(&format!("::{token}::\n")).unwrap();
+    assert!(report.contains("─[main.tf:") && !report.contains("\n::"), "{report}");
+    assert!(commands.starts_with("::error file="), "{commands}");
+    assert!(commands.lines().all(|line| line.starts_with("::")), "{commands}");
+    let again = out(&run(&variables, &["check"]));
+    assert_ne!(again.lines().next(), Some(first), "each run has its own token");
+    let written = std::fs::read_to_string(&summary).unwrap();
+    assert_eq!(
+        written.matches("| severity | rule |").count(),
+        2,
+        "it is appended to: {written}"
+    );
+}
+
+#[test]
+fn actions_get_what_they_ask_for() {
+    let variables = [("GITHUB_ACTIONS", "true")];
+    let asked = out(&run(&variables, &["check", "--format", "concise"]));
+    assert!(!asked.contains("::error") && !asked.contains("::stop"), "{asked}");
+    let by_variable = [("GITHUB_ACTIONS", "true"), ("SQSLINT_FORMAT", "concise")];
+    assert_eq!(out(&run(&by_variable, &["check"])), asked);
+    let elsewhere = out(&run(&[("GITHUB_ACTIONS", "false")], &["check"]));
+    assert!(!elsewhere.contains("::error"), "{elsewhere}");
+}
+
+#[test]
+fn colour_is_for_those_who_want_it() {
+    for (variables, arguments, expected) in [
+        (vec![], vec![], false),
+        (vec![], vec!["--color", "always"], true),
+        (vec![("NO_COLOR", "1")], vec!["--color", "always"], true),
+        (vec![("CLICOLOR_FORCE", "1")], vec![], true),
+        (vec![("CLICOLOR_FORCE", "0")], vec![], false),
+        (vec![("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], vec![], false),
+        (vec![("CLICOLOR_FORCE", "1")], vec!["--color", "never"], false),
+    ] {
+        let mut all = vec!["check"];
+        all.extend(&arguments);
+        let text = out(&run(&variables, &all));
+        assert_eq!(text.contains("\u{1b}["), expected, "{variables:?} {arguments:?}");
+    }
+}
+
+#[test]
+fn links_are_for_those_who_want_them() {
+    for (arguments, expected) in [
+        (vec![], false),
+        (vec!["--hyperlinks", "always"], true),
+        (vec!["--hyperlinks", "never"], false),
+        (vec!["--hyperlinks", "always", "--format", "concise"], true),
+        (vec!["--hyperlinks", "always", "--format", "json"], false),
+    ] {
+        let mut all = vec!["check"];
+        all.extend(&arguments);
+        let text = out(&run(&[], &all));
+        assert_eq!(text.contains("\u{1b}]8;;file:///"), expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn without_graphics_there_is_prose() {
+    let text = out(&run(&[("NO_GRAPHICS", "1")], &["check"]));
+    assert!(!text.contains(['─', '│', '╭']), "{text}");
+    assert!(text.contains("  at main.tf:"), "{text}");
+}
+
+#[test]
+fn drawings_are_well_formed() {
+    let svg = out(&run(&[], &["graph", "--format", "svg"]));
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let boxes = document.descendants().filter(|node| node.has_tag_name("rect"));
+    assert_eq!(boxes.count(), 3);
+    let page = out(&run(&[], &["check", "--format", "html"]));
+    assert!(page.contains("<svg ") && !page.contains("<script"), "{page}");
+}
+
+#[test]
+fn terminals_of_other_locales_get_ascii() {
+    for (variables, expected) in [
+        (vec![("LC_ALL", "C")], true),
+        (vec![("LC_ALL", "POSIX"), ("LANG", "C.UTF-8")], true),
+        (
+            vec![("LC_ALL", ""), ("LC_CTYPE", ""), ("LANG", "de_DE.ISO-8859-1")],
+            true,
+        ),
+        (vec![("LC_ALL", ""), ("LC_CTYPE", "de_DE.UTF-8"), ("LANG", "C")], false),
+        (vec![("LC_ALL", ""), ("LC_CTYPE", ""), ("LANG", "en_GB.utf8")], false),
+    ] {
+        for graphics in ["0", "1"] {
+            let mut all = variables.clone();
+            all.push(("NO_GRAPHICS", graphics));
+            let text = out(&run(&all, &["check"]));
+            assert_eq!(text.is_ascii(), expected, "{all:?}\n{text}");
+        }
+    }
+}
+
+/// What the program writes to a terminal so wide; `None` where no program gives it one.
+fn in_terminal(variables: &[(&str, &str)], columns: usize, arguments: &str) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_sqslint");
+    let line = format!("stty rows 24 cols {columns}; '{program}' check {arguments}");
+    let mut command = Command::new("script");
+    for name in [
+        "CI",
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "FORCE_HYPERLINK",
+        "NO_GRAPHICS",
+        "VTE_VERSION",
+    ] {
+        command.env_remove(name);
+    }
+    for name in ["GITHUB_ACTIONS", "SQSLINT_FORMAT", "TERM_PROGRAM", "WT_SESSION"] {
+        command.env_remove(name);
+    }
+    let output = command
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(SAMPLE)
+        .env("LC_ALL", "C.UTF-8")
+        .env("TERM", "xterm-256color")
+        .envs(variables.iter().copied())
+        .output();
+    let text = output
+        .ok()
+        .map(|output| String::from_utf8_lossy(&output.stdout).replace('\r', ""));
+    text.filter(|text| text.contains("sqslint explain"))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[allow(clippy::print_stderr, reason = "says why a test is skipped")]
+fn terminals_get_what_they_can_show() {
+    const KITTY: (&str, &str) = ("TERM", "xterm-kitty");
+    for (variables, arguments, coloured, linked) in [
+        (vec![], "", true, false),
+        (vec![("TERM", "dumb")], "", false, false),
+        (vec![("NO_COLOR", "1")], "", false, false),
+        (vec![("CLICOLOR", "0")], "", false, false),
+        (vec![], "--color never", false, false),
+        (vec![KITTY], "", true, true),
+        (vec![KITTY], "--hyperlinks never", true, false),
+        (vec![KITTY, ("NO_COLOR", "1")], "", false, true),
+        (vec![KITTY, ("CI", "true")], "", true, false),
+        (vec![("TERM", "dumb")], "--color always --hyperlinks always", true, true),
+    ] {
+        let Some(text) = in_terminal(&variables, 80, arguments) else {
+            eprintln!("skipped: no `script` that gives a terminal");
+            return;
+        };
+        assert_eq!(text.contains("\u{1b}["), coloured, "{variables:?} {arguments}\n{text}");
+        assert_eq!(
+            text.contains("\u{1b}]8;;file:"),
+            linked,
+            "{variables:?} {arguments}\n{text}"
+        );
+    }
+    for columns in [40, 80, 120] {
+        let text = in_terminal(&[("NO_COLOR", "1")], columns, "--quiet").unwrap();
+        let widest = text
+            .lines()
+            .filter(|line| line.contains(' '))
+            .map(|line| line.chars().count())
+            .max();
+        // Names that are longer than the line stay whole.
+        let bound = if columns == 40 { 50 } else { columns };
+        assert!(
+            widest.is_some_and(|widest| widest <= bound),
+            "{columns}: {widest:?}\n{text}"
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! `AWS::Include` of files beside the template.
+
+use serde_json::Value;
+use sqslint::graph::json::render;
+use sqslint::testing::TemporaryDirectory;
+use sqslint::{Options, Outcome, check};
+
+const PARTS: [(&str, &str); 6] = [
+    ("repo/.git/HEAD", ""),
+    (
+        "repo/shared/properties.yaml",
+        "VisibilityTimeout: 70\nDelaySeconds: 9\n",
+    ),
+    (
+        "repo/shared/queue.json",
+        r#"{"More": {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": 71}}}"#,
+    ),
+    ("repo/shared/mapping.yaml", "prod: {wait: 72}\n"),
+    (
+        "repo/shared/sections.yaml",
+        "Mappings: {M: {own: {wait: 73}}}\nResources:\n  Included: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: !FindInMap [M, own, wait]}}\n",
+    ),
+    ("secret.yaml", "VisibilityTimeout: 74\n"),
+];
+
+fn run(template: &str, more: &[(&str, &str)]) -> Outcome {
+    let own = [("repo/app/template.yaml", template)];
+    let directory = TemporaryDirectory::with_files(PARTS.iter().chain(&own).chain(more).copied());
+    check(&Options {
+        paths: vec![directory.path().join("repo/app/template.yaml")],
+        ..Options::default()
+    })
+}
+
+/// The visibility timeouts, by address.
+fn timeouts(outcome: &Outcome) -> Vec<String> {
+    let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let queues = document["queues"].as_array().unwrap().iter();
+    let shown = queues.map(|queue| format!("{} {}", queue["address"].as_str().unwrap(), queue["visibility_timeout"]));
+    shown.collect()
+}
+
+fn include(location: &str) -> String {
+    format!("Fn::Transform: {{Name: AWS::Include, Parameters: {{Location: '{location}'}}}}")
+}
+
+/// A queue with `properties`.
+fn queue(properties: &str) -> String {
+    format!(
+        "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      {properties}\n"
+    )
+}
+
+#[test]
+fn what_the_file_holds_stands_among_its_siblings() {
+    let properties = include("../shared/properties.yaml");
+    assert_eq!(timeouts(&run(&queue(&properties), &[])), ["Q 70"]);
+    let own = format!("{properties}\n      VisibilityTimeout: 5");
+    assert_eq!(timeouts(&run(&queue(&own), &[])), ["Q 5"]);
+    let resources = format!(
+        "{}\n  {}",
+        queue("VisibilityTimeout: 1"),
+        include("../shared/queue.json")
+    );
+    assert_eq!(timeouts(&run(&resources, &[])), ["More 71", "Q 1"]);
+    let mapping = queue("VisibilityTimeout: !FindInMap [M, prod, wait]");
+    let mapping = format!("{mapping}Mappings:\n  M:\n    {}\n", include("../shared/mapping.yaml"));
+    assert_eq!(timeouts(&run(&mapping, &[])), ["Q 72"]);
+}
+
+#[test]
+fn a_transform_of_the_template_adds_sections() {
+    for transform in [
+        "{Name: AWS::Include, Parameters: {Location: ../shared/sections.yaml}}",
+        "[AWS::Serverless-2016-10-31, {Name: AWS::Include, Parameters: {Location: ../shared/sections.yaml}}]",
+    ] {
+        let template = format!("Transform: {transform}\n{}", queue("VisibilityTimeout: 1"));
+        assert_eq!(timeouts(&run(&template, &[])), ["Included 73", "Q 1"], "{transform}");
+    }
+}
+
+#[test]
+fn what_is_not_here_or_out_of_bounds_is_not_known() {
+    for location in [
+        "s3://bucket/part.yaml",
+        "nothing.yaml",
+        "../../secret.yaml",
+        "/etc/passwd",
+        "${Bucket}/x",
+    ] {
+        let outcome = run(&queue(&include(location)), &[]);
+        assert!(timeouts(&outcome)[0].contains("unresolved"), "{location}");
+        let held = outcome
+            .findings
+            .iter()
+            .filter(|found| found.rule == "parse-error")
+            .count();
+        assert_eq!(held, 0, "{location}");
+    }
+}
+
+#[test]
+fn a_file_that_includes_itself_ends() {
+    let round = format!("VisibilityTimeout: 8\nA: {{{}}}\n", include("round.yaml"));
+    let outcome = run(
+        &queue(&include("../shared/round.yaml")),
+        &[("repo/shared/round.yaml", &round)],
+    );
+    assert_eq!(timeouts(&outcome), ["Q 8"]);
+    assert_eq!(
+        outcome
+            .findings
+            .iter()
+            .filter(|found| found.rule == "limit-reached")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_broken_file_is_said() {
+    let outcome = run(
+        &queue(&include("../shared/broken.yaml")),
+        &[("repo/shared/broken.yaml", "a: [\n")],
+    );
+    let found: Vec<_> = outcome
+        .findings
+        .iter()
+        .filter(|found| found.rule == "parse-error")
+        .collect();
+    assert!(found[0].headline.contains("broken.yaml"), "{found:?}");
+}
+
+#[test]
+fn another_macro_may_change_everything_that_it_gets() {
+    let open = r#"Q {"unresolved":"`Fn::Transform` may change it"}"#;
+    let own = queue("VisibilityTimeout: 5\n      Fn::Transform: {Name: Mine}");
+    assert_eq!(timeouts(&run(&own, &[])), [open]);
+    let resource = "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 5}, Fn::Transform: {Name: Mine}}\n";
+    assert_eq!(timeouts(&run(resource, &[])), [open]);
+    let absent = format!("Transform: Mine\n{}", queue("DelaySeconds: 1"));
+    assert_eq!(
+        timeouts(&run(&absent, &[])),
+        [r#"Q {"unresolved":"the macro `Mine` may add it"}"#]
+    );
+    let written = format!(
+        "Transform: [AWS::SecretsManager-2020-07-23, Mine]\n{}",
+        queue("VisibilityTimeout: 5")
+    );
+    assert_eq!(timeouts(&run(&written, &[])), ["Q 5"]);
+    let known = format!(
+        "Transform: AWS::SecretsManager-2020-07-23\n{}",
+        queue("DelaySeconds: 1")
+    );
+    assert_eq!(timeouts(&run(&known, &[])), ["Q 30"]);
+}
+
+/// What may be added is not written: neither a setting that is in vain, nor another source of a mapping.
+#[test]
+fn what_may_be_added_is_not_there_yet() {
+    let template = "
+AWSTemplateFormatVersion: '2010-09-09'
+Transform: [TRANSFORMS]
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 5}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {PROPERTIESTimeout: 60, Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}
+";
+    let away = include("s3://bucket/more.yaml");
+    let variants = [
+        ("AWS::Serverless-2016-10-31", format!("{away}, ")),
+        ("Mine, AWS::Serverless-2016-10-31", String::new()),
+    ];
+    for (transforms, properties) in variants {
+        let template = template
+            .replace("TRANSFORMS", transforms)
+            .replace("PROPERTIES", &properties);
+        let outcome = run(&template, &[]);
+        let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+        assert_eq!(document["event_source_mappings"][0]["queue"], "Q", "{transforms}");
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        assert!(!rules.contains(&"function-dead-letter-config-ineffective"), "{rules:?}");
+    }
+}

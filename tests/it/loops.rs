@@ -1,0 +1,119 @@
+//! `Fn::ForEach`: which resources there are, in which worlds, and what is refused.
+
+use sqslint::graph::json::render;
+use sqslint::testing::TemporaryDirectory;
+use sqslint::{Options, Outcome, check};
+
+const EXTENDED: &str = "AWSTemplateFormatVersion: '2010-09-09'\nTransform: AWS::LanguageExtensions\n";
+
+fn run(text: &str) -> Outcome {
+    let directory = TemporaryDirectory::with_files([("t.yaml", text)]);
+    check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    })
+}
+
+/// Queues with where they exist and their visibility timeouts.
+fn queues(outcome: &Outcome) -> Vec<String> {
+    let document: serde_json::Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let shown = document["queues"].as_array().unwrap().iter().map(|queue| {
+        let place = |key: &str| {
+            queue[key]
+                .as_str()
+                .map(|text| format!(" {key} {text}"))
+                .unwrap_or_default()
+        };
+        format!(
+            "{} {}{}{}",
+            queue["address"].as_str().unwrap(),
+            queue["visibility_timeout"],
+            place("when"),
+            place("uncertain")
+        )
+    });
+    shown.collect()
+}
+
+fn messages(outcome: &Outcome, rule: &str) -> Vec<String> {
+    let found = outcome.findings.iter().filter(|found| found.rule == rule);
+    found.map(|found| found.primary().message.clone()).collect()
+}
+
+#[test]
+fn the_transform_must_be_declared() {
+    let body =
+        "Resources:\n  Fn::ForEach::Q: [N, [a, b], {'Q${N}': {Type: AWS::SQS::Queue}}]\n  R: {Type: AWS::SQS::Queue}\n";
+    for head in [
+        "AWSTemplateFormatVersion: '2010-09-09'\n",
+        "Transform: AWS::Serverless-2016-10-31\n",
+    ] {
+        let outcome = run(&format!("{head}{body}"));
+        assert_eq!(
+            messages(&outcome, "parse-error"),
+            ["`Fn::ForEach` needs `Transform: AWS::LanguageExtensions`"]
+        );
+        assert_eq!(queues(&outcome), ["R 30"]);
+    }
+    // A part of a template that is put together may have it elsewhere.
+    let outcome = run(body);
+    assert!(messages(&outcome, "parse-error").is_empty());
+    assert_eq!(queues(&outcome), ["Qa 30", "Qb 30", "R 30"]);
+}
+
+#[test]
+fn a_loop_of_another_shape_is_refused() {
+    for value in ["[N, [a]]", "[[N], [a], {}]", "[N, [a], x]", "{}"] {
+        let outcome = run(&format!(
+            "{EXTENDED}Resources:\n  Fn::ForEach::Q: {value}\n  R: {{Type: AWS::SQS::Queue}}\n"
+        ));
+        let expected = "`Fn::ForEach` takes an identifier, a collection and an object";
+        assert_eq!(messages(&outcome, "parse-error"), [expected], "{value}");
+        assert_eq!(queues(&outcome), ["R 30"], "{value}");
+    }
+}
+
+#[test]
+fn items_that_differ_by_world_make_resources_of_these_worlds() {
+    let text = format!(
+        "{EXTENDED}Parameters: {{Env: {{Type: String, AllowedValues: [dev, prod]}}}}
+Mappings: {{M: {{dev: {{N: [a]}}, prod: {{N: [a, b]}}}}}}
+Resources:
+  Fn::ForEach::Q: [N, !FindInMap [M, !Ref Env, N], {{'Q${{N}}': {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: 5}}}}}}]
+"
+    );
+    assert_eq!(queues(&run(&text)), ["Qa 5", "Qb 5 when Env = prod"]);
+}
+
+#[test]
+fn items_that_are_not_known_leave_one_resource_that_may_exist() {
+    let text = format!(
+        "{EXTENDED}Parameters: {{Names: {{Type: CommaDelimitedList}}}}
+Resources:
+  Fn::ForEach::Q:
+    - N
+    - !Ref Names
+    - 'Q${{N}}': {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: 5, QueueName: 'a-&{{N}}-${{B}}', DelaySeconds: !Ref N}}}}
+      'M${{N}}':
+        Type: AWS::Lambda::EventSourceMapping
+        Properties: {{EventSourceArn: !GetAtt ['Q${{N}}', Arn], FunctionName: !Sub '${{N}}-f'}}
+"
+    );
+    let outcome = run(&text);
+    assert_eq!(queues(&outcome), ["Q${N} 5 uncertain parameter `Names` has no default"]);
+    let document = render(&outcome.graph, &outcome.sources);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["event_source_mappings"][0]["queue"], "Q${N}");
+    assert!(document["queues"][0]["name"]["unresolved"].is_string());
+}
+
+#[test]
+fn a_property_that_a_loop_may_write_is_not_absent() {
+    let text = format!(
+        "{EXTENDED}Parameters: {{Names: {{Type: CommaDelimitedList}}}}
+Resources:
+  Q: {{Type: AWS::SQS::Queue, Properties: {{Fn::ForEach::P: [N, !Ref Names, {{'${{N}}': 5}}]}}}}
+"
+    );
+    assert_eq!(queues(&run(&text)), [r#"Q {"unresolved":"a loop may add it"}"#]);
+}

@@ -1,0 +1,43 @@
+//! The tests that use the library and the program from outside: a module a subject, one executable for all of them,
+//! since each executable links the whole library again. `cargo test --test it <module>::` runs a module.
+//!
+//! On their own stand `cli.rs`, `hooks.rs`, `growth.rs` and `benchmark.rs`; each says why.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+
+mod arns;
+mod cdk;
+mod conditions;
+mod config;
+mod configurations;
+mod corpus;
+mod dialects;
+mod environments;
+mod explain;
+mod fix_reach;
+mod fixes;
+mod fixtures;
+mod formats;
+mod history;
+mod hostile;
+mod includes;
+mod intrinsics;
+mod layering;
+mod loops;
+mod neighbours;
+mod packages;
+mod pages;
+mod parameters;
+mod peers;
+mod pipes;
+mod plans;
+mod programs;
+mod readme;
+mod remote_modules;
+mod sam_translator;
+mod serverless;
+mod stacks;
+mod suppressions;
+mod syntax;
+mod templates;
+mod terragrunt;
+mod worlds;

@@ -1,0 +1,123 @@
+//! The graph of a recorded plan or state against the graph of the module it was made of: every number and link
+//! agrees, and what the recording leaves open is what Terraform leaves open. Under `fixtures/plans/` each directory
+//! holds a root module with its recordings.
+
+use serde_json::Value;
+use sqslint::graph::UnitKind;
+use sqslint::graph::json::render;
+use sqslint::{Options, Outcome};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/plans")
+}
+
+fn check(path: &Path) -> Outcome {
+    let outcome = sqslint::check(&Options {
+        paths: vec![path.to_owned()],
+        ..Options::default()
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    outcome
+}
+
+/// Nodes by address, without what tells where they are written.
+fn nodes(outcome: &Outcome) -> BTreeMap<String, Value> {
+    let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let mut all = BTreeMap::new();
+    for list in ["queues", "functions", "event_source_mappings", "alarms"] {
+        for node in document[list].as_array().unwrap() {
+            let mut node = node.clone();
+            for place in ["unit", "file", "line", "defaulted"] {
+                node.as_object_mut().unwrap().remove(place);
+            }
+            all.insert(node["address"].as_str().unwrap().to_owned(), node);
+        }
+    }
+    all
+}
+
+/// What of `recorded` differs from `source`; an unresolved value on either side is noted apart.
+fn differences(at: &str, source: &Value, recorded: &Value, open: &mut Vec<String>, wrong: &mut Vec<String>) {
+    if recorded.get("unresolved").is_some() {
+        open.push(at.to_owned());
+        return;
+    }
+    match (source, recorded) {
+        (source, _) if source.get("unresolved").is_some() => {}
+        (Value::Object(source), Value::Object(fields)) => {
+            for (name, value) in fields {
+                let of_source = source.get(name).unwrap_or(&Value::Null);
+                differences(&format!("{at}.{name}"), of_source, value, open, wrong);
+            }
+        }
+        _ if source == recorded => {}
+        // AWS chose it.
+        (Value::Null, Value::String(_)) if at.strip_suffix(".name").is_some() => {}
+        _ => wrong.push(format!("{at}: the module says {source}, the recording {recorded}")),
+    }
+}
+
+fn compare(directory: &str, recording: &str) -> Vec<String> {
+    let directory = fixtures().join(directory);
+    let source = nodes(&check(&directory));
+    let recorded = nodes(&check(&directory.join(recording)));
+    assert!(!recorded.is_empty());
+    let (mut open, mut wrong) = (Vec::new(), Vec::new());
+    for address in source.keys().filter(|address| !recorded.contains_key(*address)) {
+        wrong.push(format!("{address} is in the module only"));
+    }
+    for (address, node) in &recorded {
+        match source.get(address) {
+            None => wrong.push(format!("{address} is in the recording only")),
+            Some(of_source) => differences(address, of_source, node, &mut open, &mut wrong),
+        }
+    }
+    assert!(wrong.is_empty(), "{recording}\n{}", wrong.join("\n"));
+    open
+}
+
+#[test]
+fn a_first_plan_leaves_receive_counts_open() {
+    assert_eq!(
+        compare("orders", "plan.json"),
+        [
+            "aws_sqs_queue.intake[\"mail\"].redrive.max_receive_count",
+            "aws_sqs_queue.intake[\"web.fifo\"].redrive.max_receive_count",
+            "aws_sqs_queue.late.redrive.max_receive_count",
+            "module.queue[\"orders\"].aws_sqs_queue.this.redrive.max_receive_count",
+        ]
+    );
+}
+
+#[test]
+fn a_plan_over_what_is_deployed_knows_everything() {
+    assert_eq!(compare("orders", "existing.json"), [""; 0]);
+}
+
+#[test]
+fn states_know_everything() {
+    assert_eq!(compare("orders", "state.json"), [""; 0]);
+    assert_eq!(compare("orders", "terraform.tfstate"), [""; 0]);
+}
+
+#[test]
+fn plans_and_states_are_told_apart() {
+    let kind = |name: &str| check(&fixtures().join("orders").join(name)).graph.units()[0].kind;
+    assert_eq!(kind("plan.json"), UnitKind::Plan);
+    assert_eq!(kind("state.json"), UnitKind::State);
+    assert_eq!(kind("terraform.tfstate"), UnitKind::State);
+}
+
+#[test]
+fn a_walk_passes_plans_and_states_over() {
+    let outcome = check(&fixtures().join("orders"));
+    assert_eq!(outcome.graph.units().len(), 1);
+    let names: Vec<_> = outcome
+        .skipped
+        .iter()
+        .map(|path| Path::new(path).file_name().unwrap())
+        .collect();
+    assert_eq!(names, ["existing.json", "plan.json", "state.json", "terraform.tfstate"]);
+}

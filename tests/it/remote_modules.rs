@@ -1,0 +1,373 @@
+//! Modules that are not here and known by a description: their graphs against those that Terraform made with the
+//! modules' own code, one recording a version in `fixtures/remote-modules`. Where `VERSION` stands in a
+//! configuration, the test writes the version of the recording. Then the findings in modules that are described, and
+//! in those that `terraform init` fetched.
+
+use serde_json::Value;
+use sqslint::graph::json::render_by_default;
+use sqslint::testing::{TemporaryDirectory, describe};
+use sqslint::{Options, Outcome};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Lists of nodes, as recorded and as ours, and their fields in both.
+const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
+    (
+        "queues",
+        "queues",
+        &[
+            ("visibility_timeout", "visibility_timeout"),
+            ("retention", "retention"),
+            ("fifo", "fifo"),
+            ("redrive", "redrive"),
+        ],
+    ),
+    (
+        "functions",
+        "functions",
+        &[("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")],
+    ),
+    (
+        "esms",
+        "event_source_mappings",
+        &[
+            ("queue", "queue"),
+            ("function", "function"),
+            ("batch_size", "batch_size"),
+            ("window", "window"),
+            ("report_batch_item_failures", "report_batch_item_failures"),
+            ("max_concurrency", "maximum_concurrency"),
+            ("enabled", "enabled"),
+        ],
+    ),
+];
+
+fn check(path: &Path) -> Outcome {
+    sqslint::check(&Options {
+        paths: vec![path.to_owned()],
+        ..Options::default()
+    })
+}
+
+fn entries(path: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = std::fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    all.sort();
+    all
+}
+
+/// Our value in the terms of the recording.
+fn recorded_form(field: &str, ours: &Value) -> Value {
+    match field {
+        "queue" | "function" | "target" if ours.is_object() && ours.get("unresolved").is_none() => {
+            ours["address"].clone()
+        }
+        "redrive" if ours.get("target").is_some() => serde_json::json!({
+            "target": recorded_form("target", &ours["target"]),
+            "maxReceiveCount": ours["max_receive_count"],
+        }),
+        _ => ours.clone(),
+    }
+}
+
+fn address(node: &Value) -> &str {
+    node["address"].as_str().unwrap()
+}
+
+/// Everything in which ours differs from what was recorded.
+fn differences(recorded: &Value, ours: &Value) -> String {
+    let mut text = String::new();
+    for (recorded_list, our_list, fields) in LISTS {
+        let (recorded, ours) = (
+            recorded[recorded_list].as_array().unwrap(),
+            ours[our_list].as_array().unwrap(),
+        );
+        for node in ours {
+            if !recorded.iter().any(|known| address(known) == address(node)) {
+                writeln!(text, "{} is not recorded", address(node)).unwrap();
+            }
+        }
+        for known in recorded {
+            let Some(node) = ours.iter().find(|node| address(node) == address(known)) else {
+                writeln!(text, "{} is missing", address(known)).unwrap();
+                continue;
+            };
+            for (theirs, field) in fields {
+                let form = recorded_form(field, &node[field]);
+                if known[theirs] != form {
+                    writeln!(
+                        text,
+                        "{}.{field}: recorded {}, ours {form}",
+                        address(known),
+                        known[theirs]
+                    )
+                    .unwrap();
+                }
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn descriptions_give_the_graph_of_the_modules_own_code() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/remote-modules");
+    let mut wrong = String::new();
+    let mut compared = 0;
+    for fixture in entries(&fixtures) {
+        if !fixture.join("expected").is_dir() {
+            continue;
+        }
+        let text = std::fs::read_to_string(fixture.join("main.tf")).unwrap();
+        for file in entries(&fixture.join("expected")) {
+            let version = file.file_stem().unwrap().to_str().unwrap();
+            let text = text.replace("VERSION", version);
+            let directory = TemporaryDirectory::with_files([("main.tf", text.as_str())]);
+            let outcome = check(directory.path());
+            let ours = serde_json::from_str(&render_by_default(&outcome.graph, &outcome.sources)).unwrap();
+            let recorded = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+            let found = differences(&recorded, &ours);
+            compared += 1;
+            if !found.is_empty() {
+                let name = fixture.file_name().unwrap().to_str().unwrap();
+                writeln!(wrong, "{name} {version}:\n{found}").unwrap();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(compared > 5, "only {compared} recordings");
+}
+
+/// The findings and open questions of a project, and its notes.
+fn told(files: &[(&str, &str)]) -> String {
+    let directory = TemporaryDirectory::with_files(files.iter().copied().chain([(".git/HEAD", "")]));
+    let root = directory.path().canonicalize().unwrap();
+    let outcome = check(&root);
+    let mut text = describe(&outcome);
+    for unit in outcome.graph.units() {
+        for note in &unit.notes {
+            writeln!(text, "note: {note}").unwrap();
+        }
+    }
+    for queue in outcome.graph.queues() {
+        writeln!(text, "queue {}", queue.resource.address).unwrap();
+    }
+    let shown = root.display().to_string();
+    let shown = shown.trim_start_matches('/');
+    text.lines()
+        .map(|line| match line.find(shown) {
+            Some(at) => format!(
+                "{}{}\n",
+                line[..at].trim_end_matches("../").trim_end_matches('/'),
+                &line[at + shown.len() + 1..]
+            ),
+            None => format!("{line}\n"),
+        })
+        .collect()
+}
+
+/// The findings in a fixture.
+fn findings(fixture: &str) -> String {
+    describe(&check(Path::new("fixtures/remote-modules").join(fixture).as_path()))
+}
+
+#[test]
+fn a_described_module_is_judged_in_its_call() {
+    insta::assert_snapshot!(findings("described"), @r#"
+error [visibility-timeout-below-function-timeout] `module.orders.aws_sqs_queue.this[0]` hides a message for 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be worked on twice
+  fixtures/remote-modules/described/main.tf:11 the message becomes visible again after 20 s (the default of `var.visibility`)
+  fixtures/remote-modules/described/main.tf:2 the value comes from the default of `var.visibility`
+  fixtures/remote-modules/described/main.tf:29 `aws_lambda_function.worker` may run for 60 s
+  fixtures/remote-modules/described/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
+warning [max-receive-count-too-low] `module.orders.aws_sqs_queue.this[0]` gives up on a message after 1 receive: one throttle or lost response sends a good one to the dead-letter queue
+  fixtures/remote-modules/described/main.tf:14 moved to the dead-letter queue after 1 receive
+warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its age on the move
+  fixtures/remote-modules/described/main.tf:18 `dlq_message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
+  fixtures/remote-modules/described/main.tf:18 `message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
+info [dead-letter-queue-unalarmed] no alarm tells that messages lie in `module.mails.aws_sqs_queue.dlq[0]` or in 1 other dead-letter queue
+  fixtures/remote-modules/described/main.tf:18 what arrives here is deleted after 345600 s (4 days), seen or not
+  fixtures/remote-modules/described/main.tf:18 `module.mails.aws_sqs_queue.this[0]` sends what fails to `module.mails.aws_sqs_queue.dlq[0]`
+  fixtures/remote-modules/described/main.tf:5 nor in `module.orders.aws_sqs_queue.dlq[0]`
+"#);
+}
+
+#[test]
+fn a_fetched_module_is_judged_in_its_own_code() {
+    insta::assert_snapshot!(findings("fetched"), @r#"
+error [visibility-timeout-below-function-timeout] `module.orders.module.queue.aws_sqs_queue.this` hides a message for 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be worked on twice
+  fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:8 the message becomes visible again after 20 s (the default of `var.visibility`)
+  fixtures/remote-modules/fetched/main.tf:2 the value comes from the default of `var.visibility`
+  fixtures/remote-modules/fetched/main.tf:29 `aws_lambda_function.worker` may run for 60 s
+  fixtures/remote-modules/fetched/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
+warning [max-receive-count-too-low] `module.orders.module.queue.aws_sqs_queue.this` gives up on a message after 1 receive: one throttle or lost response sends a good one to the dead-letter queue
+  fixtures/remote-modules/fetched/main.tf:14 moved to the dead-letter queue after 1 receive
+warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its age on the move
+  fixtures/remote-modules/fetched/main.tf:18 `dlq_message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
+  fixtures/remote-modules/fetched/main.tf:18 `message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
+info [dead-letter-queue-unalarmed] no alarm tells that messages lie in `module.mails.aws_sqs_queue.dlq[0]` or in 1 other dead-letter queue
+  fixtures/remote-modules/fetched/main.tf:18 what arrives here is deleted after 345600 s (4 days), seen or not
+  fixtures/remote-modules/fetched/main.tf:18 `module.mails.aws_sqs_queue.this[0]` sends what fails to `module.mails.aws_sqs_queue.dlq[0]`
+  fixtures/remote-modules/fetched/.terraform/modules/orders/main.tf:34 nor in `module.orders.aws_sqs_queue.failed[0]`
+"#);
+}
+
+/// A value that the module sets stands at the head of the call, and says whose it is.
+#[test]
+fn a_default_of_the_module_is_said_to_be_one() {
+    let text = "module \"orders\" {\n  source  = \"terraform-aws-modules/sqs/aws\"\n  version = \"3.5.0\"\n}\n\
+                resource \"aws_lambda_function\" \"f\" {\n  timeout = 60\n}\n\
+                resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = module.orders.sqs_queue_arn\n  \
+                function_name = aws_lambda_function.f.arn\n}\n";
+    let told = told(&[("main.tf", text)]);
+    let place = "main.tf:1 the message becomes visible again after 30 s (the default of the module's \
+                 `visibility_timeout_seconds`)";
+    assert!(told.contains(place), "{told}");
+}
+
+/// What the modules for events and topics deliver; no recording holds that.
+#[test]
+fn described_pipes_targets_and_subscriptions_reach_their_queues() {
+    let outcome = check(Path::new("fixtures/remote-modules/deliveries"));
+    let ours: Value = serde_json::from_str(&render_by_default(&outcome.graph, &outcome.sources)).unwrap();
+    let ends: Vec<String> = ["pipes", "subscriptions", "targets"]
+        .iter()
+        .flat_map(|list| ours[list].as_array().unwrap())
+        .map(|node| {
+            let fields = ["source", "target", "endpoint", "dead_letter", "batch_size", "window"];
+            let known = fields.iter().filter(|field| !node[field].is_null());
+            let known: Vec<String> = known.map(|field| format!("{field} {}", node[field])).collect();
+            format!("{}: {}", address(node), known.join(", "))
+        })
+        .collect();
+    insta::assert_snapshot!(ends.join("\n"), @r#"
+module.rules.aws_pipes_pipe.this["p"]: source "aws_sqs_queue.orders", target "arn:aws:lambda:us-east-1:123456789012:function:f", batch_size 7, window 3
+module.topic.aws_sns_topic_subscription.this["sqs"]: endpoint "aws_sqs_queue.orders", dead_letter "aws_sqs_queue.failed"
+module.rules.aws_cloudwatch_event_target.this["queue"]: source "orders-rule", target "aws_sqs_queue.orders", dead_letter "aws_sqs_queue.failed"
+module.rules.aws_scheduler_schedule.this["nightly"]: source "module.rules.aws_scheduler_schedule.this[\"nightly\"]", target "aws_sqs_queue.orders"
+"#);
+}
+
+const CALL: &str = "module \"orders\" {\n  source = \"terraform-aws-modules/sqs/aws\"\n  name = \"orders\"\n}\n";
+const CODE: &str = "variable \"name\" {}\nresource \"aws_sqs_queue\" \"own\" {\n  name = var.name\n}\n";
+
+fn manifest(source: &str, version: &str, directory: &str) -> String {
+    format!(
+        r#"{{"Modules":[{{"Key":"","Dir":"."}},{{"Key":"orders","Source":"{source}","Version":"{version}","Dir":"{directory}"}}]}}"#
+    )
+}
+
+/// The queues with this manifest, whose code makes `aws_sqs_queue.own`.
+fn queues(call: &str, manifest: &str) -> String {
+    let text = told(&[
+        ("root/main.tf", call),
+        ("root/.terraform/modules/modules.json", manifest),
+        ("root/.terraform/modules/orders/main.tf", CODE),
+    ]);
+    let queues = text.lines().filter_map(|line| line.strip_prefix("queue "));
+    queues.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_fetched_code_is_used_where_it_is_that_of_the_call() {
+    let (source, here) = (
+        "registry.terraform.io/terraform-aws-modules/sqs/aws",
+        ".terraform/modules/orders",
+    );
+    let (own, described) = ("module.orders.aws_sqs_queue.own", "module.orders.aws_sqs_queue.this[0]");
+    let versioned = CALL.replace("name =", "version = \"~> 4.0\"\n  name =");
+    let table = [
+        (CALL, manifest(source, "4.2.0", here), own),
+        (CALL, manifest("terraform-aws-modules/sqs/aws", "4.2.0", here), own),
+        (&versioned, manifest(source, "4.2.0", here), own),
+        // Another version or source than the call asks for: not fetched since it was changed.
+        (&versioned, manifest(source, "3.5.0", here), described),
+        (
+            CALL,
+            manifest("registry.terraform.io/acme/sqs/aws", "4.2.0", here),
+            described,
+        ),
+        // Not there, and outside of the repository.
+        (CALL, manifest(source, "4.2.0", ".terraform/modules/gone"), described),
+        (CALL, manifest(source, "4.2.0", "../../../../../../.."), described),
+        (CALL, manifest(source, "4.2.0", "/"), described),
+        // The root as its own module.
+        (
+            CALL,
+            manifest(source, "4.2.0", "."),
+            "module.orders.module.orders.aws_sqs_queue.this[0]",
+        ),
+        (CALL, "{}".to_owned(), described),
+        (
+            CALL,
+            r#"{"Modules":[1,{"Key":2},{"Key":"orders"},{"Dir":"."}]}"#.to_owned(),
+            described,
+        ),
+    ];
+    for (call, manifest, expected) in table {
+        assert_eq!(queues(call, &manifest), expected, "{manifest}");
+    }
+}
+
+#[test]
+fn a_broken_manifest_is_a_finding() {
+    for text in ["{\"Modules\": [", "", "[]", "{\"Modules\": {}}"] {
+        let told = told(&[("main.tf", CALL), (".terraform/modules/modules.json", text)]);
+        let first = told.lines().next().unwrap();
+        assert!(
+            first.starts_with("error [parse-error] `") && first.contains(".terraform/modules/modules.json"),
+            "{text}: {told}"
+        );
+        assert!(told.contains("queue module.orders.aws_sqs_queue.this[0]"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_not_described_is_unresolved_and_said_so() {
+    let mapping = |call: &str| {
+        let text = format!(
+            "{call}resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = module.orders.queue_arn\n  \
+             function_name = \"f\"\n  batch_size = 100\n}}\n"
+        );
+        let told = told(&[("main.tf", &text)]);
+        assert!(!told.contains("queue module"), "{told}");
+        let first = |start: &str| told.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+        assert_eq!(
+            first("note: "),
+            "note: remote modules that are neither fetched by `terraform init` nor known are not read"
+        );
+        first("not evaluated: batch-size-without-window")
+            .rsplit_once("m: ")
+            .unwrap()
+            .1
+            .to_owned()
+    };
+    let with = |argument: &str| CALL.replace("  name", &format!("  {argument}\n  name"));
+    let table = [
+        (
+            with("version = \"6.0.0\""),
+            "version `6.0.0` of `terraform-aws-modules/sqs/aws` is not one that is described",
+        ),
+        (
+            with("version = \"4.x\""),
+            "`4.x` names no versions of `terraform-aws-modules/sqs/aws` that can be told",
+        ),
+        (with("version = var.v"), "its `version` is not a literal"),
+        (
+            with("dead_letters = true"),
+            "the description of `terraform-aws-modules/sqs/aws` has no variable `dead_letters`",
+        ),
+        (
+            CALL.replace("terraform-aws-modules", "acme"),
+            "its source is `acme/sqs/aws`",
+        ),
+        (
+            CALL.replace("terraform-aws-modules/sqs/aws", "s3::https://b/m.zip"),
+            "its source is `s3::https://b/m.zip`",
+        ),
+    ];
+    for (call, reason) in table {
+        assert_eq!(mapping(&call), format!("module `orders` is not here ({reason})"));
+    }
+}

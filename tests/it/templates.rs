@@ -1,0 +1,119 @@
+//! Templates meant to be misread, against the graphs that an evaluator of CloudFormation's rules recorded for them:
+//! `fixtures/templates/<name>/template.*` and `expected.json`, parameters at their defaults or as `parameters.json` says.
+//!
+//! "unknown" was recorded where only a deployment tells; nothing else may be unresolved, and nothing else known.
+
+use serde_json::{Value, json};
+use sqslint::given::{Given, Parameters};
+use sqslint::graph::json::render_by_default;
+use sqslint::{Options, check};
+use std::path::{Path, PathBuf};
+
+/// Fields as recorded, and as ours are called.
+const QUEUES: [(&str, &str); 4] = [
+    ("visibility_timeout", "visibility_timeout"),
+    ("retention", "retention"),
+    ("fifo", "fifo"),
+    ("redrive", "redrive"),
+];
+const FUNCTIONS: [(&str, &str); 2] = [("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")];
+const MAPPINGS: [(&str, &str); 7] = [
+    ("queue", "queue"),
+    ("function", "function"),
+    ("batch_size", "batch_size"),
+    ("window", "window"),
+    ("report_batch_item_failures", "report_batch_item_failures"),
+    ("max_concurrency", "maximum_concurrency"),
+    ("enabled", "enabled"),
+];
+
+fn graph(directory: &Path) -> Value {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let is_template = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "template");
+    let parameters = directory.join("parameters.json");
+    let outcome = check(&Options {
+        paths: entries.filter(is_template).collect(),
+        given: Given {
+            parameters: parameters
+                .is_file()
+                .then_some(Parameters::File(parameters))
+                .into_iter()
+                .collect(),
+            region: Some("us-east-1".to_owned()),
+            account: Some("123456789012".to_owned()),
+            ..Given::default()
+        },
+        ..Options::default()
+    });
+    assert_eq!(outcome.errors, Vec::<String>::new());
+    serde_json::from_str(&render_by_default(&outcome.graph, &outcome.sources)).unwrap()
+}
+
+/// Ours in the words of the recording.
+fn reworded(field: &str, ours: &Value) -> Value {
+    if ours.get("unresolved").is_some() {
+        let is_link = matches!(field, "queue" | "function" | "target");
+        return if is_link { Value::Null } else { json!("unknown") };
+    }
+    match field {
+        "redrive" if ours.get("target").is_some() => json!({
+            "target": reworded("target", &ours["target"]),
+            "maxReceiveCount": reworded("count", &ours["max_receive_count"]),
+        }),
+        "redrive" if ours.is_object() => ours.clone(),
+        "queue" | "function" | "target" if ours.is_object() => ours["address"].clone(),
+        _ => ours.clone(),
+    }
+}
+
+fn differences(directory: &Path) -> Vec<String> {
+    let name = directory.file_name().unwrap().to_string_lossy().into_owned();
+    let recorded: Value = serde_json::from_slice(&std::fs::read(directory.join("expected.json")).unwrap()).unwrap();
+    let ours = graph(directory);
+    let mut all = Vec::new();
+    let lists: [(&str, &str, &[(&str, &str)]); 3] = [
+        ("queues", "queues", &QUEUES),
+        ("functions", "functions", &FUNCTIONS),
+        ("esms", "event_source_mappings", &MAPPINGS),
+    ];
+    for (theirs, mine, fields) in lists {
+        let nodes = |list: &Value| list.as_array().cloned().unwrap_or_default();
+        let address = |node: &Value| node["address"].as_str().unwrap().to_owned();
+        let (recorded, ours) = (nodes(&recorded[theirs]), nodes(&ours[mine]));
+        let (expected, found): (Vec<_>, Vec<_>) = (
+            recorded.iter().map(address).collect(),
+            ours.iter().map(address).collect(),
+        );
+        if expected != found {
+            all.push(format!("{name}: {mine}: expected {expected:?}, found {found:?}"));
+            continue;
+        }
+        for (recorded, ours) in recorded.iter().zip(&ours) {
+            for (theirs, mine) in fields {
+                let (expected, found) = (&recorded[theirs], reworded(mine, &ours[mine]));
+                if *expected != found {
+                    all.push(format!(
+                        "{name}: {}.{mine}: expected {expected}, found {found}, as {}",
+                        address(recorded),
+                        ours[mine]
+                    ));
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn graphs_are_those_recorded() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/templates");
+    let entries = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let mut directories: Vec<PathBuf> = entries.collect();
+    directories.sort();
+    assert!(directories.len() >= 30, "{}", directories.len());
+    let all: Vec<String> = directories
+        .iter()
+        .flat_map(|directory| differences(directory))
+        .collect();
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
