@@ -8,16 +8,12 @@ mod alarms;
 mod arn;
 pub mod attribute;
 pub mod delivery;
-pub mod drawing;
-pub mod json;
+mod ends;
 pub mod limits;
 mod lookup;
 mod nodes;
 mod polling;
 pub mod relations;
-pub mod svg;
-pub mod text;
-pub mod topology;
 pub mod values;
 
 pub use crate::conditions::Condition;
@@ -26,6 +22,7 @@ pub use alarms::Watch;
 pub use arn::FIFO_SUFFIX;
 pub use attribute::{Attribute, Case, Cases, Name, Origin, Origins, State};
 pub use delivery::Deliveries;
+pub use ends::End;
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
 

@@ -1,4 +1,5 @@
-//! Formats: each turns one [`Report`] into text, and none of them knows a rule, a dialect or the graph.
+//! Formats: each turns one [`Report`] into text, and none of them knows a rule or a dialect, and [`graph`] alone
+//! knows the graph.
 //!
 //! What comes out of the inputs (names, paths, values) may hold anything: everything that is meant for a
 //! terminal passes through [`printable`] or, in snippets, through a replacement of the same length.
@@ -8,6 +9,7 @@ pub mod concise;
 mod excerpt;
 pub mod github;
 pub mod gitlab;
+pub mod graph;
 pub mod html;
 pub mod human;
 pub mod json;
@@ -73,17 +75,6 @@ impl<'a> Report<'a> {
         sorted.sort_by_key(|found| std::cmp::Reverse(found.severity));
         sorted
     }
-}
-
-/// A unit's queues and what reads them, drawn by whoever knows the graph.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Topology {
-    /// The unit, as findings name it.
-    pub unit: String,
-    /// As a Mermaid flowchart.
-    pub mermaid: String,
-    /// As an SVG element.
-    pub svg: String,
 }
 
 /// How many units were read, and what in them was not.

@@ -4,8 +4,11 @@
 //! `#   ^^^ <rule-id>` under a line wants the primary label to cover exactly the columns of the carets.
 
 use crate::diagnostic::Diagnostic;
+use crate::graph::Graph;
+use crate::report::graph::json;
 use crate::rules::Rule;
 use crate::selection::Selection;
+use crate::source::Sources;
 use crate::{Options, Outcome};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -131,6 +134,16 @@ pub fn check_files(rule: &Rule, files: &[(&str, &str)]) {
     found.sort();
     wanted.sort();
     assert_eq!(found, wanted, "\n{}", describe(&outcome));
+}
+
+/// The graph as the document of `sqslint graph --format json`.
+pub fn graph_json(graph: &Graph, sources: &Sources) -> String {
+    json::render(graph, sources)
+}
+
+/// The same in the world where every condition has its default.
+pub fn graph_json_by_default(graph: &Graph, sources: &Sources) -> String {
+    json::render_by_default(graph, sources)
 }
 
 /// Every finding in words, for the message of a failed test.

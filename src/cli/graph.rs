@@ -3,11 +3,9 @@
 use super::check::nothing_to_check;
 use super::{Exit, GraphArgs, GraphFormat, Streams, inputs};
 use sqslint::Options;
-use sqslint::diagnostic::Diagnostic;
-use sqslint::graph::topology::{self, Topology};
-use sqslint::graph::{Graph, drawing, json, svg, text};
+use sqslint::report::graph::topology::topologies;
+use sqslint::report::graph::{Marks, drawing, json, svg, text};
 use sqslint::report::{printable, printable_error};
-use std::collections::BTreeSet;
 use std::io;
 
 pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
@@ -33,14 +31,13 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let format = arguments.format;
     let outcome = sqslint::check(&options);
     let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !arguments.allow_empty;
+    let marks = Marks::new(&outcome.findings);
     let text = match format {
         GraphFormat::Json => json::render(&outcome.graph, &outcome.sources),
-        GraphFormat::Text => text::render_marked(&outcome.graph, &outcome.sources, &|unit, address| {
-            marks(&outcome.findings, unit, address)
-        }),
-        GraphFormat::Mermaid => drawing::mermaid(&topologies(&outcome.graph, &outcome.findings)),
-        GraphFormat::Dot => drawing::dot(&topologies(&outcome.graph, &outcome.findings)),
-        GraphFormat::Svg => svg::render(&topologies(&outcome.graph, &outcome.findings)),
+        GraphFormat::Text => text::render(&outcome.graph, &outcome.sources, &marks),
+        GraphFormat::Mermaid => drawing::mermaid(&topologies(&outcome.graph, &marks)),
+        GraphFormat::Dot => drawing::dot(&topologies(&outcome.graph, &marks)),
+        GraphFormat::Svg => svg::render(&topologies(&outcome.graph, &marks)),
     };
     if !nothing || format == GraphFormat::Json {
         streams.out.write_all(text.as_bytes())?;
@@ -66,29 +63,4 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     } else {
         Exit::Clean
     })
-}
-
-/// The findings about a resource, as reports begin with them, each rule once.
-fn marks(findings: &[Diagnostic], unit: &str, address: &str) -> Vec<String> {
-    let about = findings.iter().filter(|found| {
-        let calls = &found.calls;
-        found.subject.unit == unit && (found.subject.address == address || calls.iter().any(|call| call == address))
-    });
-    let mut marks: Vec<String> = about
-        .map(|found| format!("{}[{}]", found.severity, found.rule))
-        .collect();
-    marks.sort();
-    marks.dedup();
-    marks
-}
-
-/// Each unit as boxes and arrows, with what has findings marked.
-pub(super) fn topologies(graph: &Graph, findings: &[Diagnostic]) -> Vec<Topology> {
-    let mut marked: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for found in findings {
-        let unit = found.subject.unit.as_str();
-        marked.insert((unit, &found.subject.address));
-        marked.extend(found.calls.iter().map(|address| (unit, address.as_str())));
-    }
-    topology::topologies(graph, &|unit, address| marked.contains(&(unit, address)))
 }

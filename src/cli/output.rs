@@ -1,13 +1,13 @@
 //! Where reports go and in which format: standard output, files, and what GitHub Actions reads.
 
-use super::graph::topologies;
 use super::{CheckArgs, Streams};
 use clap::{Args, ValueEnum};
-use sqslint::graph::topology::Topology as Unit;
-use sqslint::graph::{Graph, drawing, svg};
+use sqslint::graph::Graph;
+use sqslint::report::graph::topology::topologies;
+use sqslint::report::graph::{Marks, Topology};
 use sqslint::report::{
-    Report, Topology, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown,
-    printable, printable_error, rdjson, sarif, statistics, summary,
+    Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown, printable,
+    printable_error, rdjson, sarif, statistics, summary,
 };
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, Write};
@@ -187,14 +187,7 @@ fn render(format: Format, report: &Report<'_>, graph: &Graph, style: human::Styl
 }
 
 fn drawings(report: &Report<'_>, graph: &Graph) -> Vec<Topology> {
-    let units = topologies(graph, report.findings).into_iter();
-    units
-        .map(|unit: Unit| Topology {
-            mermaid: drawing::mermaid(std::slice::from_ref(&unit)),
-            svg: svg::render_one(&unit),
-            unit: unit.unit,
-        })
-        .collect()
+    topologies(graph, &Marks::new(report.findings))
 }
 
 /// The full report, in which no line is taken for a command, and then the commands.

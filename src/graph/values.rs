@@ -1,7 +1,6 @@
 //! Every attribute of the graph by itself: what it is, where it stands and how it came about. For `sqslint explain`.
 
-use super::json::{End, end};
-use super::{Attribute, Case, Graph, Link, Origin, Resource, State, Target, UnitId};
+use super::{Attribute, Case, End, Graph, Link, Origin, Resource, State, Target, UnitId};
 use crate::source::Span;
 use std::fmt::Display;
 
@@ -220,7 +219,7 @@ fn listed<'g, T>(case: &'g Case<T>, show: impl Fn(&'g T) -> String) -> ListedCas
 fn shown(graph: &Graph, unit: UnitId, link: &Link) -> String {
     let queue = graph.queue(unit, link).map(|queue| &queue.resource);
     let function = || graph.function(unit, link).map(|function| &function.resource);
-    match end(graph, unit, link, queue.or_else(function)) {
+    match graph.end(unit, link, queue.or_else(function)) {
         End::Address(address) => format!("→ {address}"),
         End::Elsewhere { unit, address } => format!("→ {address} in {unit}"),
         // It may well be declared, as something that the graph does not hold.

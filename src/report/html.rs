@@ -3,9 +3,10 @@
 //! It loads nothing and runs nothing, which its own policy states as well; so it can be kept as an artifact.
 
 use super::excerpt::{Excerpt, Group};
+use super::graph::{Topology, svg};
 use super::markup::escaped;
 use super::suppressed::{Paths, why};
-use super::{Report, Topology, counted, summary};
+use super::{Report, counted, summary};
 use crate::diagnostic::{Diagnostic, Severity};
 use std::collections::BTreeMap;
 
@@ -58,7 +59,7 @@ pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
             escaped(name)
         ));
         for drawing in drawings.iter().filter(|drawing| drawing.unit == name) {
-            body.push_str(&format!("<div class=\"drawing\">{}</div>\n", drawing.svg));
+            body.push_str(&format!("<div class=\"drawing\">{}</div>\n", svg::render_one(drawing)));
         }
         for found in findings {
             article(&mut body, report, found);

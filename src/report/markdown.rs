@@ -2,8 +2,9 @@
 //!
 //! What comes out of files must neither format the page, nor mention people, nor refer to issues.
 
+use super::graph::{Topology, drawing};
 use super::suppressed::{Paths, why};
-use super::{Report, Topology, counted, printable, summary};
+use super::{Report, counted, printable, summary};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
 
@@ -145,8 +146,9 @@ fn unit<'a>(
             text.push_str(&list);
         }
     }
-    for chart in charts.filter(|chart| !chart.mermaid.is_empty()) {
-        text.push_str(&format!("\n```mermaid\n{}```\n", chart.mermaid));
+    for chart in charts {
+        let chart = drawing::mermaid(std::slice::from_ref(chart));
+        text.push_str(&format!("\n```mermaid\n{chart}```\n"));
     }
     text.push_str("\n</details>\n");
     text

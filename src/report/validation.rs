@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use super::example::{HOSTILE, with, without};
+use super::graph::Topology;
 use super::{
-    Report, Topology, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, markdown, rdjson,
-    sarif, statistics,
+    Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, markdown, rdjson, sarif,
+    statistics,
 };
 use roxmltree::Node;
 use serde_json::Value;
@@ -14,8 +15,7 @@ use std::path::{Path, PathBuf};
 fn drawings() -> Vec<Topology> {
     vec![Topology {
         unit: "infra, <b>".to_owned(),
-        mermaid: "flowchart LR\n".to_owned(),
-        svg: "<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_owned(),
+        ..Topology::default()
     }]
 }
 

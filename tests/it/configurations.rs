@@ -6,7 +6,8 @@
 //! what the files do not say, `differs.json` beside it has our value and the reason.
 
 use serde_json::{Value, json};
-use sqslint::{Options, check, graph};
+use sqslint::testing::graph_json;
+use sqslint::{Options, check};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +81,7 @@ fn ours(directory: &Path) -> Values {
     assert_eq!(outcome.errors, Vec::<String>::new());
     let broken = outcome.findings.iter().find(|found| found.rule == "parse-error");
     assert!(broken.is_none(), "{broken:?}");
-    let document: Value = serde_json::from_str(&graph::json::render(&outcome.graph, &outcome.sources)).unwrap();
+    let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let name = format!("fixtures/configurations/{}", directory.file_name().unwrap().display());
     let mut values = Values::new();
     for (list, _, fields) in LISTS {

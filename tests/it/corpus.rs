@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 use sqslint::graph::Graph;
-use sqslint::graph::json::render_by_default;
 use sqslint::selection::Selection;
+use sqslint::testing::{graph_json, graph_json_by_default};
 use sqslint::{Options, Outcome};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -271,7 +271,7 @@ fn graphs_agree_with_the_tools_themselves() {
     let mut tally = Tally::default();
     for recording in recordings(&shared) {
         let outcome = check(&recording.source);
-        let ours = render_by_default(&outcome.graph, &outcome.sources);
+        let ours = graph_json_by_default(&outcome.graph, &outcome.sources);
         compare_unit(&recording, &serde_json::from_str(&ours).unwrap(), &mut tally);
     }
     println!("{}", tally.table());
@@ -315,7 +315,7 @@ impl Totals {
         self.queues += graph.queues().len();
         self.mappings += graph.mappings().len();
         self.count_links(graph);
-        let document = sqslint::graph::json::render(graph, &outcome.sources);
+        let document = graph_json(graph, &outcome.sources);
         self.count_unresolved(&serde_json::from_str(&document).unwrap());
         for finding in &outcome.findings {
             *self.findings.entry(finding.rule).or_default() += 1;

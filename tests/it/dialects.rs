@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use sqslint::selection::Selection;
-use sqslint::{Options, Outcome, check, graph};
+use sqslint::testing::graph_json;
+use sqslint::{Options, Outcome, check};
 use std::path::Path;
 
 const SPELLINGS: [&str; 4] = ["terraform", "cloudformation-yaml", "cloudformation-json", "sam"];
@@ -77,7 +78,7 @@ fn neutral(value: Value) -> Value {
 fn graphs_agree() {
     let graph = |spelling| -> Value {
         let outcome = outcome(spelling);
-        let text = graph::json::render(&outcome.graph, &outcome.sources);
+        let text = graph_json(&outcome.graph, &outcome.sources);
         neutral(serde_json::from_str(&text).expect("the graph is JSON"))
     };
     let terraform = graph(SPELLINGS[0]);

@@ -1,8 +1,7 @@
 //! `AWS::Include` of files beside the template.
 
 use serde_json::Value;
-use sqslint::graph::json::render;
-use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::{TemporaryDirectory, graph_json};
 use sqslint::{Options, Outcome, check};
 
 const PARTS: [(&str, &str); 6] = [
@@ -34,7 +33,7 @@ fn run(template: &str, more: &[(&str, &str)]) -> Outcome {
 
 /// The visibility timeouts, by address.
 fn timeouts(outcome: &Outcome) -> Vec<String> {
-    let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let queues = document["queues"].as_array().unwrap().iter();
     let shown = queues.map(|queue| format!("{} {}", queue["address"].as_str().unwrap(), queue["visibility_timeout"]));
     shown.collect()
@@ -177,7 +176,7 @@ Resources:
             .replace("TRANSFORMS", transforms)
             .replace("PROPERTIES", &properties);
         let outcome = run(&template, &[]);
-        let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+        let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
         assert_eq!(document["event_source_mappings"][0]["queue"], "Q", "{transforms}");
         let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
         assert!(!rules.contains(&"function-dead-letter-config-ineffective"), "{rules:?}");

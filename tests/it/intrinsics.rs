@@ -1,8 +1,7 @@
 //! What expressions come to, one queue an expression: its name, or why that is not known.
 
 use serde_json::Value;
-use sqslint::graph::json::render;
-use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::{TemporaryDirectory, graph_json};
 use sqslint::{Options, check};
 
 const HEAD: &str = r#"AWSTemplateFormatVersion: "2010-09-09"
@@ -40,7 +39,7 @@ fn names(head: &str, expressions: &[&str]) -> Vec<String> {
         .filter(|f| matches!(f.rule, "parse-error" | "limit-reached"))
         .collect();
     assert!(problems.is_empty(), "{problems:?}");
-    let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let queues = document["queues"].as_array().unwrap();
     assert_eq!(queues.len(), expressions.len());
     queues.iter().map(|queue| shown(&queue["name"])).collect()

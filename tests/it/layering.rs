@@ -47,7 +47,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "report",
         &[
+            "conditions",
             "diagnostic",
+            "graph",
             "report",
             "rules::by_id",
             "rules::Rule",

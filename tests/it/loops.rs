@@ -1,7 +1,6 @@
 //! `Fn::ForEach`: which resources there are, in which worlds, and what is refused.
 
-use sqslint::graph::json::render;
-use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::{TemporaryDirectory, graph_json};
 use sqslint::{Options, Outcome, check};
 
 const EXTENDED: &str = "AWSTemplateFormatVersion: '2010-09-09'\nTransform: AWS::LanguageExtensions\n";
@@ -16,7 +15,7 @@ fn run(text: &str) -> Outcome {
 
 /// Queues with where they exist and their visibility timeouts.
 fn queues(outcome: &Outcome) -> Vec<String> {
-    let document: serde_json::Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let shown = document["queues"].as_array().unwrap().iter().map(|queue| {
         let place = |key: &str| {
             queue[key]
@@ -101,7 +100,7 @@ Resources:
     );
     let outcome = run(&text);
     assert_eq!(queues(&outcome), ["Q${N} 5 uncertain parameter `Names` has no default"]);
-    let document = render(&outcome.graph, &outcome.sources);
+    let document = graph_json(&outcome.graph, &outcome.sources);
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["event_source_mappings"][0]["queue"], "Q${N}");
     assert!(document["queues"][0]["name"]["unresolved"].is_string());

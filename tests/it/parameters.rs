@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 use sqslint::given::{Given, Parameters};
-use sqslint::graph::json::render;
-use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::{TemporaryDirectory, graph_json};
 use sqslint::{Options, Outcome, check};
 
 const TEMPLATE: &str = r#"AWSTemplateFormatVersion: "2010-09-09"
@@ -45,7 +44,7 @@ fn run(files: &[(&str, &str)], arguments: &[&str]) -> Outcome {
 }
 
 fn queue(outcome: &Outcome) -> Value {
-    let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     document["queues"][0].clone()
 }
 

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use sqslint::graph::UnitKind;
-use sqslint::graph::json::render;
+use sqslint::testing::graph_json;
 use sqslint::{Options, Outcome};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn check(path: &Path) -> Outcome {
 
 /// Nodes by address, without what tells where they are written.
 fn nodes(outcome: &Outcome) -> BTreeMap<String, Value> {
-    let document: Value = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let mut all = BTreeMap::new();
     for list in ["queues", "functions", "event_source_mappings", "alarms"] {
         for node in document[list].as_array().unwrap() {

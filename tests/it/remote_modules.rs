@@ -4,8 +4,7 @@
 //! in those that `terraform init` fetched.
 
 use serde_json::Value;
-use sqslint::graph::json::render_by_default;
-use sqslint::testing::{TemporaryDirectory, describe};
+use sqslint::testing::{TemporaryDirectory, describe, graph_json_by_default};
 use sqslint::{Options, Outcome};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -126,7 +125,7 @@ fn descriptions_give_the_graph_of_the_modules_own_code() {
             let text = text.replace("VERSION", version);
             let directory = TemporaryDirectory::with_files([("main.tf", text.as_str())]);
             let outcome = check(directory.path());
-            let ours = serde_json::from_str(&render_by_default(&outcome.graph, &outcome.sources)).unwrap();
+            let ours = serde_json::from_str(&graph_json_by_default(&outcome.graph, &outcome.sources)).unwrap();
             let recorded = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
             let found = differences(&recorded, &ours);
             compared += 1;
@@ -230,7 +229,7 @@ fn a_default_of_the_module_is_said_to_be_one() {
 #[test]
 fn described_pipes_targets_and_subscriptions_reach_their_queues() {
     let outcome = check(Path::new("fixtures/remote-modules/deliveries"));
-    let ours: Value = serde_json::from_str(&render_by_default(&outcome.graph, &outcome.sources)).unwrap();
+    let ours: Value = serde_json::from_str(&graph_json_by_default(&outcome.graph, &outcome.sources)).unwrap();
     let ends: Vec<String> = ["pipes", "subscriptions", "targets"]
         .iter()
         .flat_map(|list| ours[list].as_array().unwrap())

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use sqslint::selection::Selection;
-use sqslint::{Options, Outcome, check, graph};
+use sqslint::testing::graph_json;
+use sqslint::{Options, Outcome, check};
 use std::path::{Path, PathBuf};
 
 fn run(path: PathBuf) -> Outcome {
@@ -29,7 +30,7 @@ fn neutral(value: Value) -> Value {
 fn graph_of(path: PathBuf) -> Value {
     let outcome = run(path);
     assert_eq!(outcome.errors, Vec::<String>::new());
-    let text = graph::json::render(&outcome.graph, &outcome.sources);
+    let text = graph_json(&outcome.graph, &outcome.sources);
     neutral(serde_json::from_str(&text).unwrap())
 }
 

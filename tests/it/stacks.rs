@@ -1,9 +1,8 @@
 //! Links across templates: nested stacks, exports and imports, fragments of one template.
 
 use serde_json::Value;
-use sqslint::graph::json::render;
 use sqslint::selection::Selection;
-use sqslint::testing::{TemporaryDirectory, describe};
+use sqslint::testing::{TemporaryDirectory, describe, graph_json};
 use sqslint::{Options, Outcome, check};
 
 /// What is found in `files`, and the graph.
@@ -31,7 +30,7 @@ fn read(files: &[(&str, &str)], named: &[&str]) -> (Vec<String>, Value, Outcome)
         )
     });
     let found = found.collect();
-    let graph = serde_json::from_str(&render(&outcome.graph, &outcome.sources)).unwrap();
+    let graph = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     (found, graph, outcome)
 }
 

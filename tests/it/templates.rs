@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use sqslint::given::{Given, Parameters};
-use sqslint::graph::json::render_by_default;
+use sqslint::testing::graph_json_by_default;
 use sqslint::{Options, check};
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ fn graph(directory: &Path) -> Value {
         ..Options::default()
     });
     assert_eq!(outcome.errors, Vec::<String>::new());
-    serde_json::from_str(&render_by_default(&outcome.graph, &outcome.sources)).unwrap()
+    serde_json::from_str(&graph_json_by_default(&outcome.graph, &outcome.sources)).unwrap()
 }
 
 /// Ours in the words of the recording.

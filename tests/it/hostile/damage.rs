@@ -4,11 +4,11 @@
 use super::on_large_stack;
 use sqslint::diagnostic::{Diagnostic, Fix};
 use sqslint::discover::Input;
+use sqslint::frontend;
 use sqslint::graph::Graph;
 use sqslint::rules::{Findings, RULES, Settings};
 use sqslint::source::Sources;
-use sqslint::testing::TemporaryDirectory;
-use sqslint::{frontend, graph};
+use sqslint::testing::{TemporaryDirectory, graph_json};
 use std::path::Path;
 
 /// Single-byte changes tried on each sample.
@@ -126,7 +126,7 @@ fn judge(input: &Input, directory: &Path) {
     for fix in findings.iter().filter_map(|found| found.fix.as_ref()) {
         can_be_made(fix, &sources);
     }
-    graph::json::render(&graph, &sources);
+    graph_json(&graph, &sources);
 }
 
 /// No edit cuts a character or meets another: each ends before the next begins.

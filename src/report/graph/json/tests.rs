@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::conditions::Variable;
-use crate::graph::{Case, Form, Origins, RedrivePolicy, Seconds, Unit, UnitGraph, UnitKind};
+use crate::graph::{Case, Form, Origins, RedrivePolicy, Seconds, Target, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 
 /// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
-pub(in crate::graph) fn sample() -> (Graph, Sources) {
+pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
     let sources = Sources::new(None, PathBuf::from("/infra"));
     let file = sources.add(Path::new("/infra/main.tf"), "queue\ndlq\n");
     let env = Condition::is(

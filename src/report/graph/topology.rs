@@ -1,11 +1,11 @@
 //! A unit as a drawing wants it: boxes, and arrows along the way of a message. Renderings lie beside it.
 //!
-//! It is a digest: what has one value is shown, what depends on conditions is "varies". Nothing here knows rules;
-//! which resources are marked is for the caller to say.
+//! It is a digest: what has one value is shown, what depends on conditions is "varies".
 
-use super::delivery::Sender;
-use super::{Attribute, Graph, Link, Resource, State, Target, UnitId};
+use super::Marks;
 use crate::conditions::Condition;
+use crate::graph::delivery::Sender;
+use crate::graph::{Attribute, Graph, Link, Resource, State, Target, UnitId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -59,14 +59,14 @@ pub struct Topology {
     pub edges: Vec<Edge>,
 }
 
-/// Each unit of `graph` that has queues; `is_marked` is asked for unit and address.
-pub fn topologies(graph: &Graph, is_marked: &dyn Fn(&str, &str) -> bool) -> Vec<Topology> {
+/// Each unit of `graph` that has queues, with what has findings marked.
+pub fn topologies(graph: &Graph, marks: &Marks<'_>) -> Vec<Topology> {
     let ids = (0..graph.units().len()).map(|at| UnitId(u32::try_from(at).unwrap_or(u32::MAX)));
     let all = ids.map(|unit| {
         let mut builder = Builder {
             graph,
             unit,
-            is_marked,
+            marks,
             places: FxHashMap::default(),
             nodes: Vec::new(),
             edges: BTreeSet::new(),
@@ -84,7 +84,7 @@ pub fn topologies(graph: &Graph, is_marked: &dyn Fn(&str, &str) -> bool) -> Vec<
 struct Builder<'g> {
     graph: &'g Graph,
     unit: UnitId,
-    is_marked: &'g dyn Fn(&str, &str) -> bool,
+    marks: &'g Marks<'g>,
     places: FxHashMap<(u32, String), usize>,
     nodes: Vec<Node>,
     edges: BTreeSet<Edge>,
@@ -238,7 +238,7 @@ impl Builder<'_> {
                 format!("{} in {unit}", resource.address)
             },
             detail,
-            marked: (self.is_marked)(unit, &resource.address),
+            marked: self.marks.has(unit, &resource.address),
         });
         let at = self.nodes.len() - 1;
         self.places.insert((resource.unit.0, resource.address.to_string()), at);
@@ -282,11 +282,19 @@ fn one<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> Stri
 mod tests {
     use super::super::{drawing, json, svg};
     use super::*;
+    use crate::diagnostic::{Diagnostic, Severity, Subject};
 
     #[test]
     fn a_unit_is_drawn() {
         let (graph, _) = json::tests::sample();
-        let units = topologies(&graph, &|_, address| address.contains("orders"));
+        let orders = &graph.queues()[1].resource;
+        let subject = Subject {
+            unit: ".".to_owned(),
+            address: orders.address.to_string(),
+            attribute: "",
+        };
+        let found = [Diagnostic::new("r", Severity::Info, subject, "h", orders.header, "")];
+        let units = topologies(&graph, &Marks::new(&found));
         insta::assert_snapshot!(drawing::mermaid(&units));
         insta::assert_snapshot!(drawing::dot(&units));
         insta::assert_snapshot!(svg::render(&units));

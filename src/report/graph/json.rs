@@ -2,10 +2,9 @@
 //!
 //! It knows the fields of the document and their order, and nothing of rules or of how the graph was made.
 
-use super::delivery::{EventTarget, Pipe, Sender, Subscription};
-use super::{
-    Alarm, Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Target,
-    UnitId,
+use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription};
+use crate::graph::{
+    Alarm, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, UnitId,
 };
 use crate::source::Sources;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -68,34 +67,6 @@ fn text(value: impl Into<String>) -> Json {
 
 fn unresolved(reason: &str) -> Json {
     Json::Object(vec![("unresolved", text(reason))])
-}
-
-/// Where a link ends, in the document's terms.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum End<'g> {
-    /// A resource of the same unit.
-    Address(&'g str),
-    /// A resource of another unit.
-    Elsewhere { unit: &'g str, address: &'g str },
-    /// Nothing that the project declares.
-    Written(&'g str),
-}
-
-/// The end of `link`, written in `unit`, where `resource` is what it was found to point to.
-pub(super) fn end<'g>(graph: &'g Graph, unit: UnitId, link: &'g Link, resource: Option<&'g Resource>) -> End<'g> {
-    match resource {
-        Some(found) if found.unit == unit => End::Address(&found.address),
-        Some(found) => End::Elsewhere {
-            unit: &graph.unit(found.unit).name,
-            address: &found.address,
-        },
-        None => match &link.target {
-            Target::Resource(written)
-            | Target::Elsewhere { address: written, .. }
-            | Target::External(written)
-            | Target::Dangling(written) => End::Written(written),
-        },
-    }
 }
 
 /// The fields of one node as they are added to it.
@@ -388,7 +359,7 @@ impl<'g> Writer<'g> {
     }
 
     fn link(&self, unit: UnitId, link: &'g Link, found: Option<&'g Resource>) -> Json {
-        match end(self.graph, unit, link, found) {
+        match self.graph.end(unit, link, found) {
             End::Address(written) | End::Written(written) => text(written),
             End::Elsewhere { unit, address } => Json::Object(vec![("unit", text(unit)), ("address", text(address))]),
         }

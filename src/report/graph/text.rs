@@ -2,21 +2,16 @@
 //!
 //! It shows what [`json`](super::json) holds, briefer: places are left out but for the line.
 
-use super::json::{End, end};
-use super::{
-    Alarm, Attribute, Condition, EventSourceMapping, Function, Graph, Link, Queue, RedrivePolicy, Resource, State,
+use super::Marks;
+use crate::graph::{
+    Alarm, Attribute, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, RedrivePolicy, Resource, State,
     UnitId, UnitKind,
 };
 use crate::source::Sources;
 use std::fmt::Write as _;
 
-/// The whole graph; empty without units.
-pub fn render(graph: &Graph, sources: &Sources) -> String {
-    render_marked(graph, sources, &|_, _| Vec::new())
-}
-
-/// The same with lines of the caller's under what they are about; `marks` is asked for unit and address.
-pub fn render_marked(graph: &Graph, sources: &Sources, marks: &dyn Fn(&str, &str) -> Vec<String>) -> String {
+/// The whole graph, each resource with its findings; empty without units.
+pub fn render(graph: &Graph, sources: &Sources, marks: &Marks<'_>) -> String {
     let mut writer = Writer {
         graph,
         sources,
@@ -45,7 +40,7 @@ pub fn render_marked(graph: &Graph, sources: &Sources, marks: &dyn Fn(&str, &str
 struct Writer<'g> {
     graph: &'g Graph,
     sources: &'g Sources,
-    marks: &'g dyn Fn(&str, &str) -> Vec<String>,
+    marks: &'g Marks<'g>,
     text: String,
 }
 
@@ -166,7 +161,7 @@ impl<'g> Writer<'g> {
             let _ = write!(text, ", may not exist: {reason}");
         }
         self.line(1, &text);
-        for mark in (self.marks)(&self.graph.unit(resource.unit).name, &resource.address) {
+        for mark in self.marks.of(&self.graph.unit(resource.unit).name, &resource.address) {
             self.line(2, &format!("! {mark}"));
         }
     }
@@ -177,7 +172,7 @@ impl<'g> Writer<'g> {
     }
 
     fn link(&self, unit: UnitId, link: &Link, found: Option<&Resource>) -> String {
-        match end(self.graph, unit, link, found) {
+        match self.graph.end(unit, link, found) {
             End::Address(address) => address.to_owned(),
             End::Elsewhere { unit, address } => format!("{address} in {unit}"),
             End::Written(written) => format!("`{written}`"),
@@ -242,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_unit_reads_at_a_glance() {
-        let (graph, sources) = super::super::json::tests::sample();
-        insta::assert_snapshot!(render(&graph, &sources));
+        let (graph, sources) = crate::report::graph::json::tests::sample();
+        insta::assert_snapshot!(render(&graph, &sources, &Marks::default()));
     }
 }

@@ -1,0 +1,13 @@
+//! The graph itself: what `sqslint graph` prints, and the pictures of units in other reports.
+//!
+//! It is all of the reports that knows the graph, and it knows no rule.
+
+pub mod drawing;
+pub mod json;
+mod marks;
+pub mod svg;
+pub mod text;
+pub mod topology;
+
+pub use marks::Marks;
+pub use topology::Topology;
