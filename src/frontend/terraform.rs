@@ -169,12 +169,12 @@ fn load_root(
     }
     let mut graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
     graph.trim();
-    let limit = evaluator
-        .limit
-        .map(|(span, bound)| limit_reached(sources, &name, span, bound));
+    let limit = evaluator.limit.map(|(span, bound)| (span, bound.into()));
+    let limits = evaluator.circles.into_iter().chain(limit);
+    let diagnostics = limits.map(|(span, what)| limit_reached(sources, &name, span, &what));
     Loaded {
         graph,
-        diagnostics: limit.into_iter().collect(),
+        diagnostics: diagnostics.collect(),
         errors: Vec::new(),
     }
 }

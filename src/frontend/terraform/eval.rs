@@ -23,10 +23,12 @@ use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
-use super::value::{BOUNDS, Kind, MAX_CASES, TOO_MANY_CASES, Unknown, Value, joined};
+use super::value::{BOUNDS, Key, Kind, MAX_CASES, TOO_MANY_CASES, Unknown, Value, joined};
 use crate::conditions::Condition;
 use crate::source::{Sources, Span};
+use expansion::Made;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -66,6 +68,9 @@ pub(super) struct Evaluator<'a> {
     place: Option<Span>,
     /// The first bound that was reached, and where.
     pub(super) limit: Option<(Span, &'static str)>,
+    /// Calls that lead back to a module they come through, by their headers, and what is wrong with each.
+    pub(super) circles: BTreeMap<Span, Arc<str>>,
+    made: Made,
     /// Templates in files that were read, by path.
     pub(super) templates: FxHashMap<PathBuf, Result<Arc<Expression>, Arc<str>>>,
 }
@@ -92,7 +97,7 @@ pub(super) struct Scope {
     /// `count.index`.
     pub(super) index: Option<Value>,
     /// The key of the instance, which tells its conditions from those of its siblings.
-    pub(super) key: Arc<str>,
+    pub(super) key: Key,
     /// Names of `for` expressions and dynamic blocks, innermost last.
     pub(super) names: Vec<(Arc<str>, Value)>,
     /// Whether only these names mean something: in a template of its own.
@@ -337,7 +342,7 @@ impl Evaluator<'_> {
         let mut key = self.instances[scope.module].scope.to_string();
         // A question that does not look at its instance is the same question in each, and outside of them.
         if text.contains("count.") || text.contains("each.") || self.is_described(scope.module) {
-            key.push_str(&scope.key);
+            key.push_str(&scope.key.shown());
         }
         for (name, value) in scope.names.iter().filter(|(name, _)| text.contains(&**name)) {
             let value = value.to_text().unwrap_or_else(|| format!("{:?}", value.kind).into());

@@ -149,7 +149,7 @@ fn as_list(value: &Value, element: &Type) -> Option<Value> {
 /// The reason why known arguments gave nothing: a reference that AWS fills, or a mistake.
 fn refuse(name: &str, values: &[Value]) -> Value {
     let filled = values.iter().find_map(|value| match &value.kind {
-        Kind::Reference(id, attribute) => Some(format!("`{}.{attribute}` is known only after apply", id.address)),
+        Kind::Reference(id, attribute) => Some(format!("`{}.{attribute}` is known only after apply", id.address())),
         Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Resource(_) => {
             Some(format!("an argument of `{name}` is known only after apply"))
         }

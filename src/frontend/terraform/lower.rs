@@ -115,16 +115,16 @@ impl<'a, 'e> Lowering<'a, 'e> {
         let instance = &self.eval.instances[at];
         let argument = separate::meta_argument(&block.body).filter(|_| member.uncertain.is_some());
         let cause = match (argument, &instance.uncertain) {
-            (Some(argument), _) => {
-                Some(format!("{}{}", instance.prefix, self.eval.asked(argument, &member.scope)).into())
-            }
-            (None, Some(_)) => Some(instance.prefix.clone()),
+            (Some(argument), _) => Some(format!("{at}|{}", self.eval.asked(argument, &member.scope)).into()),
+            (None, Some(_)) => Some(at.to_string().into()),
             (None, None) => None,
         };
         Node {
             resource: Resource {
                 unit: UnitId(0),
-                address: format!("{}{kind}.{name}{}", instance.prefix, member.key.shown()).into(),
+                address: instance
+                    .path
+                    .address(format_args!("{kind}.{name}{}", member.key.shown())),
                 construct: None,
                 kind: kind.clone(),
                 header: block.header,

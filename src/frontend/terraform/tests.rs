@@ -82,7 +82,7 @@ fn shown(value: &Value) -> String {
                 .collect();
             cases.join(" | ")
         }
-        Kind::Reference(id, attribute) => format!("<{}.{attribute}>", id.address),
+        Kind::Reference(id, attribute) => format!("<{}.{attribute}>", id.address()),
         _ => match json::encode(value).kind {
             Kind::Text(text) => text.to_string(),
             Kind::Template(parts) => parts

@@ -11,7 +11,7 @@ use super::number::Number;
 use super::types::{self, Type};
 use crate::conditions::Condition;
 use crate::source::Span;
-pub(super) use identity::{Key, ResourceId, Trail, Unknown};
+pub(super) use identity::{Key, ModulePath, ResourceId, Trail, Unknown};
 use std::sync::Arc;
 
 /// More cases than this are not worth telling apart.

@@ -8,13 +8,43 @@ use super::super::value::{Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
 use crate::conditions::Condition;
+use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// More instances than this are a bound reached.
 const MAX_INSTANCES: usize = 20_000;
+/// More blocks in instances of modules, and instances of blocks, than this are one.
+const MAX_MADE: usize = 100_000;
+/// So long is an address that somebody has written.
+const ORDINARY_ADDRESS: usize = 200;
+/// Addresses longer than that may go beyond it by so much in all.
+const MAX_EXCESS: usize = 8 << 20;
 /// Modules may call each other so deep.
 const MAX_CALLS: usize = 32;
+
+/// What instances a unit has, each of which is a node of the graph with an address, or may be.
+#[derive(Default)]
+pub(super) struct Made {
+    blocks: usize,
+    excess: usize,
+}
+
+impl Made {
+    /// Counts `more` of them in a module or block whose address is of `length`; the bound where they do not fit.
+    fn add(&mut self, more: usize, length: usize) -> Result<(), &'static str> {
+        let excess = length.saturating_sub(ORDINARY_ADDRESS).saturating_mul(more);
+        if self.blocks.saturating_add(more) > MAX_MADE {
+            return Err("there are more than 100000 instances of resources and modules");
+        }
+        if self.excess.saturating_add(excess) > MAX_EXCESS {
+            return Err("the addresses of its instances are longer than 8 megabytes");
+        }
+        self.blocks += more;
+        self.excess += excess;
+        Ok(())
+    }
+}
 
 /// The instances of one block.
 #[derive(Debug)]
@@ -66,18 +96,10 @@ impl Evaluator<'_> {
         let blocks = if data { &declared.data } else { &declared.resources };
         let block = blocks.get(name)?.clone();
         let named = Named::Resource(data, name.0.clone(), name.1.clone());
-        let prefix = self.instances[module].prefix.clone();
+        let path = self.instances[module].path.clone();
         Some(self.expand(module, named, &block, |_, member, unknown| {
-            let data_prefix = if data { "data." } else { "" };
-            let address = format!("{prefix}{data_prefix}{}.{}{}", name.0, name.1, member.key.shown());
-            let id = Arc::new(ResourceId {
-                module,
-                data,
-                kind: name.0.clone(),
-                name: name.1.clone(),
-                key: member.key.clone(),
-                address: address.into(),
-            });
+            let place = (module, path.clone());
+            let id = Arc::new(ResourceId::new(place, data, name.clone(), member.key.clone()));
             if unknown {
                 Kind::AnyResource(id)
             } else {
@@ -98,6 +120,9 @@ impl Evaluator<'_> {
                 Ok(target) => target.clone(),
                 Err(reason) => return Value::unknown(reason.clone()),
             };
+            if let Err(bound) = this.admit(module, &target, &member.key) {
+                return this.give_up(call.block.header, bound);
+            }
             let at = this.instantiate(Birth {
                 name: name.clone(),
                 call: call.clone(),
@@ -112,6 +137,13 @@ impl Evaluator<'_> {
         }))
     }
 
+    /// Counts what the instance `key` of `target` holds, which `module` calls; the bound where it does not fit.
+    fn admit(&mut self, module: usize, target: &Module, key: &Key) -> Result<(), &'static str> {
+        let blocks = target.resources.len() + target.calls.len();
+        self.made
+            .add(blocks, self.instances[module].path.length() + key.length())
+    }
+
     /// The module that a call means, or why it is not evaluated.
     pub(in super::super) fn target(&mut self, module: usize, call: &Call, name: &str) -> Result<Arc<Module>, Arc<str>> {
         let found = match (&call.source, self.installed(module, call, name)) {
@@ -120,6 +152,11 @@ impl Evaluator<'_> {
             (Source::Described(described), None) => Some(described.clone()),
             (Source::Away(why), None) => return Err(format!("module `{name}` is not here ({why})").into()),
         };
+        let circle = found.as_ref().and_then(|found| self.circle(module, found, name));
+        if let Some(circle) = circle {
+            self.circles.insert(call.block.header, circle.clone());
+            return Err(circle);
+        }
         let bound = if self.instances[module].calls.len() >= MAX_CALLS {
             "modules call each other more than 32 levels deep"
         } else if self.instances.len() > MAX_INSTANCES {
@@ -129,6 +166,28 @@ impl Evaluator<'_> {
         };
         self.give_up(call.block.header, bound);
         Err(bound.into())
+    }
+
+    /// What is wrong with calling `found` as `name` in `module`, if that is in it already: each call would make the
+    /// next without end, whatever its `count` says, so Terraform refuses it before it looks at any value.
+    fn circle(&self, module: usize, found: &Arc<Module>, name: &str) -> Option<Arc<str>> {
+        let mut between: Vec<String> = Vec::new();
+        let mut at = module;
+        while !Arc::ptr_eq(&self.instances[at].module, found) {
+            let (name, _, scope) = self.instances[at].caller.as_ref()?;
+            between.push(format!("`{name}`"));
+            at = scope.module;
+        }
+        between.reverse();
+        Some(match between.as_slice() {
+            [] => format!("module `{name}` calls itself").into(),
+            [one] => format!("module `{name}` calls itself through module {one}").into(),
+            [more @ .., last] => format!(
+                "module `{name}` calls itself through modules {} and {last}",
+                more.join(", ")
+            )
+            .into(),
+        })
     }
 
     /// The code that `terraform init` fetched for a call.
@@ -206,7 +265,7 @@ impl Evaluator<'_> {
                         .map(|index| {
                             let mut scope = scope.clone();
                             scope.index = Some(Value::count(index));
-                            scope.key = format!("[{index}]").into();
+                            scope.key = Key::Index(index);
                             place(self, Key::Index(index), scope, None)
                         })
                         .collect(),
@@ -217,7 +276,7 @@ impl Evaluator<'_> {
                         .map(|(name, value)| {
                             let key = Key::Name(name.clone());
                             let mut scope = scope.clone();
-                            scope.key = key.shown().into();
+                            scope.key = key.clone();
                             scope.each = Some((Value::text(name.clone()), value));
                             (name, place(self, key, scope, None))
                         })
@@ -247,7 +306,7 @@ impl Evaluator<'_> {
             return value
                 .each_case()
                 .into_iter()
-                .map(|(when, value)| (when, self.count(&value, attribute.span)))
+                .map(|(when, value)| (when, self.count(&value, scope.module, attribute.span)))
                 .collect();
         }
         if let Some(attribute) = body.attribute("for_each") {
@@ -255,23 +314,22 @@ impl Evaluator<'_> {
             return value
                 .each_case()
                 .into_iter()
-                .map(|(when, value)| (when, self.each(&value, attribute.span)))
+                .map(|(when, value)| (when, self.each(&value, scope.module, attribute.span)))
                 .collect();
         }
         vec![(Condition::always(), Keys::One)]
     }
 
-    fn count(&mut self, value: &Value, span: crate::source::Span) -> Keys {
+    fn count(&mut self, value: &Value, module: usize, span: Span) -> Keys {
         let count = self.plain(value.clone()).to_exact().filter(Number::is_whole);
         match (count, value.as_unknown()) {
             (Some(count), _) if !count.is_negative() || count.is_zero() => {
-                match count.to_i64().and_then(|count| usize::try_from(count).ok()) {
-                    Some(count) if self.room(count, span) => Keys::Count(count),
-                    Some(_) => Keys::Unknown("its `count` is too large".into()),
-                    None => {
-                        self.room(usize::MAX, span);
-                        Keys::Unknown("its `count` is too large".into())
-                    }
+                let count = count.to_i64().and_then(|count| usize::try_from(count).ok());
+                let count = count.unwrap_or(usize::MAX);
+                if self.room(count, &Key::Index(count), module, span) {
+                    Keys::Count(count)
+                } else {
+                    Keys::Unknown("its `count` is too large".into())
                 }
             }
             (_, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
@@ -279,18 +337,35 @@ impl Evaluator<'_> {
         }
     }
 
-    fn room(&mut self, count: usize, span: crate::source::Span) -> bool {
-        let fits = count <= MAX_INSTANCES;
-        if !fits {
-            self.give_up(span, "there are more than 20000 instances of one block");
-        }
-        fits
+    /// Whether `module` has room for `count` instances of a block, of whose keys `longest` is the longest.
+    fn room(&mut self, count: usize, longest: &Key, module: usize, span: Span) -> bool {
+        let length = self.instances[module].path.length() + longest.length();
+        let bound = if count > MAX_INSTANCES {
+            "there are more than 20000 instances of one block"
+        } else {
+            match self.made.add(count, length) {
+                Ok(()) => return true,
+                Err(bound) => bound,
+            }
+        };
+        self.give_up(span, bound);
+        false
     }
 
-    fn each(&mut self, value: &Value, span: crate::source::Span) -> Keys {
+    fn each(&mut self, value: &Value, module: usize, span: Span) -> Keys {
+        let keys: Vec<Arc<str>> = match &value.kind {
+            Kind::Map(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            Kind::Set(items) | Kind::List(items) => items.iter().filter_map(Value::to_text).collect(),
+            _ => Vec::new(),
+        };
+        let longest = keys.iter().max_by_key(|key| key.len());
+        let longest = longest.map_or(Key::None, |key| Key::Name(key.clone()));
+        if !self.room(keys.len(), &longest, module, span) {
+            return Keys::Unknown("its `for_each` is too large".into());
+        }
         match &value.kind {
-            Kind::Map(entries) if self.room(entries.len(), span) => Keys::Each(entries.to_vec()),
-            Kind::Set(items) | Kind::List(items) if self.room(items.len(), span) => {
+            Kind::Map(entries) => Keys::Each(entries.to_vec()),
+            Kind::Set(items) | Kind::List(items) => {
                 let mut all = Vec::new();
                 for item in items.iter() {
                     let item = self.plain(item.clone());

@@ -1,11 +1,13 @@
 //! Instances of modules: one evaluation context a call and key.
 
 use super::super::module::{Call, Module};
-use super::super::value::{Key, Kind, Value};
+use super::super::value::{Key, Kind, ModulePath, Value};
+use super::expansion::Made;
 use super::{Evaluator, Scope};
 use crate::conditions::Condition;
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One instance of a module.
@@ -14,8 +16,8 @@ pub(in super::super) struct Instance {
     pub(in super::super) module: Arc<Module>,
     /// The instance that calls it, with the call and its scope there; `None` for the root.
     pub(super) caller: Option<(Arc<str>, Arc<Call>, Scope)>,
-    /// Before the addresses of its resources: `module.orders["a"].`.
-    pub(in super::super) prefix: Arc<str>,
+    /// Before the addresses of its resources.
+    pub(in super::super) path: Arc<ModulePath>,
     /// Names it in the keys of conditions.
     pub(super) scope: Arc<str>,
     /// Where it exists.
@@ -48,7 +50,7 @@ impl<'a> Evaluator<'a> {
         let root = Instance {
             module: root,
             caller: None,
-            prefix: "".into(),
+            path: Arc::default(),
             scope: unit.into(),
             when: Condition::always(),
             uncertain: None,
@@ -66,23 +68,26 @@ impl<'a> Evaluator<'a> {
             depth: 0,
             place: None,
             limit: None,
+            circles: BTreeMap::new(),
+            made: Made::default(),
             templates: FxHashMap::default(),
         }
     }
 
-    /// An evaluator of instances that need no calls: prefix of their addresses, blocks, headers of the calls.
+    /// An evaluator of instances that need no calls: what is before their addresses, blocks, headers of the calls.
     pub(in super::super) fn of_instances(
         sources: &'a Sources,
         modules: &'a super::super::module::Modules,
         unit: &str,
-        instances: Vec<(Arc<str>, Arc<Module>, Vec<Span>)>,
+        instances: Vec<(Arc<ModulePath>, Arc<Module>, Vec<Span>)>,
     ) -> Self {
         let mut evaluator = Evaluator::new(sources, modules, Arc::default(), unit);
-        let instances = instances.into_iter().map(|(prefix, module, calls)| Instance {
+        let instances = instances.into_iter().enumerate();
+        let instances = instances.map(|(at, (path, module, calls))| Instance {
             module,
             caller: None,
-            scope: format!("{unit}#{prefix}").into(),
-            prefix,
+            scope: format!("{unit}#{at}").into(),
+            path,
             when: Condition::always(),
             uncertain: None,
             calls,
@@ -94,9 +99,8 @@ impl<'a> Evaluator<'a> {
     /// Adds an instance and gives its place.
     pub(super) fn instantiate(&mut self, birth: Birth) -> usize {
         let parent = &self.instances[birth.scope.module];
-        let prefix: Arc<str> = format!("{}module.{}{}.", parent.prefix, birth.name, birth.key.shown()).into();
-        let root = &self.instances[0].scope;
-        let scope = format!("{root}#{prefix}").into();
+        let path = parent.path.step(birth.name.clone(), birth.key);
+        let scope = format!("{}#{}", self.instances[0].scope, self.instances.len()).into();
         let mut calls = parent.calls.clone();
         // The places of a described module are those of its call.
         if birth.module.described.is_none() {
@@ -107,7 +111,7 @@ impl<'a> Evaluator<'a> {
         self.instances.push(Instance {
             module: birth.module,
             caller: Some((birth.name, birth.call, birth.scope)),
-            prefix,
+            path,
             scope,
             when,
             uncertain,

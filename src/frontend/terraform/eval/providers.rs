@@ -15,10 +15,10 @@ impl Evaluator<'_> {
     pub(in super::super) fn region_of(&mut self, id: &ResourceId) -> Value {
         let label = (id.kind.clone(), id.name.clone());
         let Some(expansion) = self.resource(id.module, id.data, &label) else {
-            return Value::unknown(format!("`{}` is not declared", id.address));
+            return Value::unknown(format!("`{}` is not declared", id.address()));
         };
         let Some((member, block)) = expansion.member(&id.key).zip(self.block_of(id)) else {
-            return Value::unknown(format!("`{}` does not exist", id.address));
+            return Value::unknown(format!("`{}` does not exist", id.address()));
         };
         self.region(&id.kind, &block.body, &member.scope)
     }

@@ -69,16 +69,8 @@ impl Evaluator<'_> {
             return expansion.value.clone();
         }
         // Undeclared: the link dangles, and says so where it is used.
-        let prefix = if data { "data." } else { "" };
-        Kind::Resource(Arc::new(ResourceId {
-            module,
-            data,
-            address: format!("{prefix}{}.{}", name.0, name.1).into(),
-            kind: name.0,
-            name: name.1,
-            key: Key::None,
-        }))
-        .into()
+        let nowhere = (module, Arc::default());
+        Kind::Resource(Arc::new(ResourceId::new(nowhere, data, name, Key::None))).into()
     }
 
     fn follow(&mut self, mut value: Value, steps: &[Step], scope: &Scope) -> Value {
@@ -130,7 +122,7 @@ impl Evaluator<'_> {
                 Kind::Null => Vec::new(),
                 Kind::List(items) | Kind::Set(items) => items.to_vec(),
                 Kind::AnyResource(id) => {
-                    return Value::unknown(format!("the instances of `{}` are not known", id.address));
+                    return Value::unknown(format!("the instances of `{}` are not known", id.address()));
                 }
                 Kind::AnyModule(_) => return Value::unknown("the instances of a module are not known"),
                 Kind::Unknown(_) => return value,
@@ -202,10 +194,10 @@ impl Evaluator<'_> {
 
     /// What the block of a resource says about `name`, or the provider's default.
     pub(in super::super) fn configured(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
-        let unknown = || Value::unknown(format!("`{}.{name}` is known only after apply", id.address));
+        let unknown = || Value::unknown(format!("`{}.{name}` is known only after apply", id.address()));
         let label = (id.kind.clone(), id.name.clone());
         let Some(expansion) = self.resource(id.module, id.data, &label) else {
-            return Value::unknown(format!("`{}` is not declared", id.address));
+            return Value::unknown(format!("`{}` is not declared", id.address()));
         };
         let (Some(member), Some(block)) = (expansion.member(&id.key), self.block_of(id)) else {
             return unknown();
@@ -213,7 +205,7 @@ impl Evaluator<'_> {
         let scope = member.scope.clone();
         if id.data && &*id.kind == "aws_iam_policy_document" && matches!(&**name, "json" | "minified_json") {
             let mut document = self.policy_document(&block.body, &scope).at(block.header);
-            document.origins = document.origins.before(block.header, format!("`{}`", id.address));
+            document.origins = document.origins.before(block.header, format!("`{}`", id.address()));
             return document;
         }
         let default = |this: &mut Self| match provider::default(&id.kind, name) {
@@ -234,7 +226,7 @@ impl Evaluator<'_> {
         });
         value.origins = value
             .origins
-            .before(attribute.span, format!("`{name}` of `{}`", id.address));
+            .before(attribute.span, format!("`{name}` of `{}`", id.address()));
         value
     }
 

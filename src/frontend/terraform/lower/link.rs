@@ -56,11 +56,11 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     let label = (id.kind.clone(), id.name.clone());
     if eval.resource(id.module, id.data, &label).is_none() {
         return Ok(Link {
-            target: Target::Dangling(id.address.clone()),
+            target: Target::Dangling(id.address().clone()),
             form,
         });
     }
-    let known_later = || format!("`{}.{attribute}` is known only after apply", id.address).into();
+    let known_later = || format!("`{}.{attribute}` is known only after apply", id.address()).into();
     if depth >= MAX_DEPTH {
         return Err(known_later());
     }
@@ -77,7 +77,7 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
         });
     }
     Ok(Link {
-        target: Target::Resource(id.address.clone()),
+        target: Target::Resource(id.address().clone()),
         form,
     })
 }

@@ -141,9 +141,9 @@ impl Lowering<'_, '_> {
     /// The alias or version that the function's argument names.
     fn qualifier(&mut self, node: &Node) -> Attribute<Option<String>> {
         self.read(node, "function_name", None, |eval, value| match &value.kind {
-            Kind::Reference(id, _) if &*id.kind == "aws_lambda_alias" => Ok(Some(id.address.to_string())),
+            Kind::Reference(id, _) if &*id.kind == "aws_lambda_alias" => Ok(Some(id.address().to_string())),
             Kind::Reference(id, attribute) if &**attribute == "qualified_arn" => {
-                Ok(Some(format!("{}.{attribute}", id.address)))
+                Ok(Some(format!("{}.{attribute}", id.address())))
             }
             Kind::Reference(..) => Ok(None),
             _ => {

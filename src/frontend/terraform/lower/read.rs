@@ -290,7 +290,7 @@ pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Refusa
 pub(super) fn refusal(value: &Value, or: &str) -> Refusal {
     match &value.kind {
         Kind::Unknown(unknown) => unknown.reason.clone(),
-        Kind::Reference(id, attribute) => format!("`{}.{attribute}` is known only after apply", id.address).into(),
+        Kind::Reference(id, attribute) => format!("`{}.{attribute}` is known only after apply", id.address()).into(),
         Kind::Template(parts) => parts
             .iter()
             .find(|part| part.to_text().is_none())

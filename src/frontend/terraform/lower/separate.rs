@@ -4,6 +4,7 @@
 //! not exist is a policy where it does; elsewhere nothing is said to be absent.
 
 use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
+use super::super::value::ModulePath;
 use super::{Lowering, Node};
 use crate::conditions::Condition;
 use crate::graph::{Attribute, Case, Form, Link, Queue, RedriveAllowPolicy, RedrivePolicy, State, Target};
@@ -52,10 +53,10 @@ impl Lowering<'_, '_> {
             cause: node.cause.clone(),
             flag: Condition::flag(format!("{}|{}", self.graph.unit.name, resource.address)),
         });
-        let prefix = self.eval.instances[node.scope.module].prefix.clone();
+        let path = self.eval.instances[node.scope.module].path.clone();
         let separate = Separate {
             queue: self.link(node, "queue_url"),
-            among: among(&node.block, &prefix),
+            among: among(&node.block, &path),
             when: resource.when.clone(),
             doubt,
             policy,
@@ -142,7 +143,7 @@ impl Places {
 }
 
 /// What the text of `queue_url` says of a queue that is not known: `aws_sqs_queue.q` for `aws_sqs_queue.q[…].id`.
-fn among(block: &Block, prefix: &str) -> Option<Arc<str>> {
+fn among(block: &Block, path: &ModulePath) -> Option<Arc<str>> {
     let url = block.body.attribute("queue_url")?;
     let (base, steps) = root(&url.value)?;
     let named = match (base, steps.first()) {
@@ -153,7 +154,7 @@ fn among(block: &Block, prefix: &str) -> Option<Arc<str>> {
         }
         (base, first) => declared(base, first)?,
     };
-    Some(format!("{}{named}", without_keys(prefix)).into())
+    Some(format!("{}{named}", without_keys(&path.to_string())).into())
 }
 
 fn declared(base: &str, first: Option<&Step>) -> Option<String> {

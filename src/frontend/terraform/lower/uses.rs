@@ -129,7 +129,9 @@ impl Lowering<'_, '_> {
     /// Queues and functions that are given to a module that is not here.
     pub(super) fn hand_out(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) {
         let instance = &self.eval.instances[at];
-        let by: Arc<str> = format!("{}module.{name}{}", instance.prefix, member.key.shown()).into();
+        let by = instance
+            .path
+            .address(format_args!("module.{name}{}", member.key.shown()));
         let world = instance.when.and(&member.when);
         let mut found = Vec::new();
         self.search(&block.body, &member.scope, false, 0, &mut |name, _, value, span| {

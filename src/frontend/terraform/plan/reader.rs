@@ -160,9 +160,9 @@ impl<'p> Reader<'p> {
 
     fn resource(&self, planned: &'p Planned<'p>, instance: usize) -> Option<Resource<'p>> {
         let address = serde_json::from_str::<Cow<'_, str>>(planned.address.get()).ok()?;
-        let prefix = &self.resolver.instances[instance].prefix;
+        let prefix = self.resolver.instances[instance].path.to_string();
         let name = address
-            .strip_prefix(&**prefix)?
+            .strip_prefix(&*prefix)?
             .strip_prefix(&*planned.kind)?
             .strip_prefix('.')?;
         Some(Resource {
@@ -210,16 +210,8 @@ impl<'p> Reader<'p> {
     }
 
     fn id(&self, instance: usize, data: bool, kind: &str, name: &str) -> Arc<ResourceId> {
-        let of_data = if data { "data." } else { "" };
-        let address = format!("{}{of_data}{kind}.{name}", self.resolver.instances[instance].prefix);
-        Arc::new(ResourceId {
-            module: instance,
-            data,
-            kind: kind.into(),
-            name: name.into(),
-            key: Key::None,
-            address: address.into(),
-        })
+        let module = (instance, self.resolver.instances[instance].path.clone());
+        Arc::new(ResourceId::new(module, data, (kind.into(), name.into()), Key::None))
     }
 
     /// The graph of everything that matters.
@@ -248,9 +240,9 @@ impl<'p> Reader<'p> {
             .into_iter()
             .enumerate()
             .map(|(at, module)| {
-                let prefix = self.resolver.instances[at].prefix.as_str().into();
+                let path = self.resolver.instances[at].path.clone();
                 (
-                    prefix,
+                    path,
                     Arc::new(module),
                     self.beside(at).map_or_else(Vec::new, |(_, calls)| calls),
                 )
@@ -278,7 +270,7 @@ impl<'p> Reader<'p> {
                 continue;
             };
             if identity.arn.is_some() {
-                existing.insert(resource.id.address.clone());
+                existing.insert(resource.id.address().clone());
             }
             let all = [
                 (identity.arn, "arn"),
@@ -317,9 +309,9 @@ impl<'p> Reader<'p> {
                 continue;
             };
             let instance = self.instance(&address);
-            let prefix = &self.resolver.instances[instance].prefix;
+            let prefix = self.resolver.instances[instance].path.to_string();
             let rest = address
-                .strip_prefix(&**prefix)
+                .strip_prefix(&*prefix)
                 .and_then(|rest| rest.strip_prefix("data."));
             let Some((kind, name)) = rest.and_then(|rest| rest.split_once('.')) else {
                 continue;

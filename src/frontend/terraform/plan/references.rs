@@ -4,7 +4,7 @@
 //! A plan lists the names in an expression and nothing else of it: no operators, and no locals. So several
 //! resources, or a local, leave open which one is meant. It knows no value and no resource type.
 
-use super::super::value::ResourceId;
+use super::super::value::{Key, ModulePath, ResourceId};
 use super::address::{Step, steps};
 use super::document::{Called, ConfigurationModule, Configured, Expression};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,8 +17,7 @@ const MAX_TARGETS: usize = 8;
 
 /// One instance of a module.
 pub(super) struct Instance<'p> {
-    /// With a dot at the end; empty for the root.
-    pub(super) prefix: String,
+    pub(super) path: Arc<ModulePath>,
     pub(super) configuration: Option<&'p ConfigurationModule<'p>>,
     /// The instance that calls it, and how.
     pub(super) caller: Option<(usize, &'p Called<'p>)>,
@@ -89,7 +88,7 @@ pub(super) struct Resolver<'p> {
 impl<'p> Resolver<'p> {
     pub(super) fn new(root: Option<&'p ConfigurationModule<'p>>) -> Self {
         let root = Instance {
-            prefix: String::new(),
+            path: Arc::default(),
             configuration: root,
             caller: None,
             name: String::new(),
@@ -117,7 +116,10 @@ impl<'p> Resolver<'p> {
             .configuration
             .and_then(|configuration| configuration.module_calls.get(name));
         self.instances.push(Instance {
-            prefix: format!("{}module.{name}{key}.", self.instances[parent].prefix),
+            // The key stays as Terraform printed it.
+            path: self.instances[parent]
+                .path
+                .step(format!("{name}{key}").into(), Key::None),
             configuration: caller.map(|called| &called.module),
             caller: caller.map(|called| (parent, called)),
             name: name.to_owned(),

@@ -196,7 +196,7 @@ impl<'p> Translator<'_, 'p> {
 
     /// What is known of an argument that is known only after apply; `None` where it proves to be null.
     fn later(&mut self, subject: &Subject<'_>, place: Place<'p, '_>, slot: &Slot<'_>) -> Option<Value> {
-        let shown = format!("`{}.{}`", subject.id.address, slot.name);
+        let shown = format!("`{}.{}`", subject.id.address(), slot.name);
         let unknown = |why: &str| Some(Value::unknown(format!("{shown} is known only after apply{why}")));
         let Some(argument) = slot.argument else {
             return unknown("");
@@ -236,7 +236,7 @@ impl<'p> Translator<'_, 'p> {
 
     /// Leaves out the targets that are there already: they are not what is waited for.
     fn keep_unknown(&self, found: &mut Found) {
-        found.targets.retain(|(id, _)| !self.existing.contains(&id.address));
+        found.targets.retain(|(id, _)| !self.existing.contains(id.address()));
     }
 
     #[allow(clippy::too_many_arguments, reason = "three trees are walked side by side")]

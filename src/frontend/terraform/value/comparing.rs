@@ -104,7 +104,7 @@ impl Value {
                 }
                 text.push(if object { '>' } else { '}' });
             }
-            Kind::Reference(id, attribute) => text.push_str(&format!("?{}.{attribute}", id.address)),
+            Kind::Reference(id, attribute) => text.push_str(&format!("?{}.{attribute}", id.address())),
             _ => text.push('?'),
         }
     }
