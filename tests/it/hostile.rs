@@ -1,6 +1,7 @@
 //! Whatever the bytes: no panic, which fails the test, and no hang, which fails the run.
 
 mod damage;
+mod memory;
 mod modules;
 mod templates;
 
