@@ -3,6 +3,8 @@
 //! A marker `# expect: <rule-id>` at the end of a line wants a finding whose primary label starts on that line;
 //! `#   ^^^ <rule-id>` under a line wants the primary label to cover exactly the columns of the carets.
 
+pub mod needs;
+
 use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;
 use crate::report::graph::json;

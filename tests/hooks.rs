@@ -1,7 +1,7 @@
 //! The hooks as `pre-commit` runs them, in repositories made in temporary directories: the one of the README, those of
 //! `.pre-commit-hooks.yaml`, and the wheel's.
 //!
-//! Without `pre-commit` on the `PATH` they are skipped. Those that build sqslint anew, or fetch what builds it, run with
+//! Those that build sqslint anew, or fetch what builds it, run with
 //! `cargo test --test hooks -- --ignored`.
 //!
 //! An executable of its own: a job of CI runs all of it, and nothing else, with the ignored ones.
@@ -9,8 +9,9 @@
 #[path = "it/programs.rs"]
 mod programs;
 
-use programs::{is_there, isolate};
+use programs::isolate;
 use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::needs::{GIT, MATURIN, PRE_COMMIT};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -242,7 +243,7 @@ fn configuration(hooks: &TemporaryDirectory, id: &str) -> String {
 
 #[test]
 fn the_local_hook_of_the_readme_guards() {
-    if !is_there("git") || !is_there("pre-commit") {
+    if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
@@ -251,7 +252,7 @@ fn the_local_hook_of_the_readme_guards() {
 
 #[test]
 fn the_hook_for_an_installed_program_guards() {
-    if !is_there("git") || !is_there("pre-commit") {
+    if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
     let (home, hooks) = (TemporaryDirectory::with_files([]), hooks(&[".pre-commit-hooks.yaml"]));
@@ -260,7 +261,7 @@ fn the_hook_for_an_installed_program_guards() {
 
 #[test]
 fn files_in_several_invocations_are_judged_as_in_one() {
-    if !is_there("git") || !is_there("pre-commit") {
+    if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
@@ -298,7 +299,7 @@ fn files_in_several_invocations_are_judged_as_in_one() {
 #[test]
 #[ignore = "builds sqslint anew, as pre-commit does"]
 fn the_hook_that_pre_commit_builds_guards() {
-    if !is_there("git") || !is_there("pre-commit") {
+    if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
     let package = [
@@ -327,7 +328,7 @@ fn the_hook_that_pre_commit_builds_guards() {
 #[test]
 #[ignore = "builds a wheel with maturin; pre-commit's environment for it asks for setuptools"]
 fn the_wheel_of_the_readme_guards() {
-    if !is_there("git") || !is_there("pre-commit") || !is_there("maturin") {
+    if !GIT.is_met() || !PRE_COMMIT.is_met() || !MATURIN.is_met() {
         return;
     }
     let wheels = TemporaryDirectory::with_files([]);

@@ -1,27 +1,15 @@
 //! The graph against what Terraform, the SAM translator and CloudFormation's rules themselves make of the same
-//! files, and a run over real projects. Both need a collection of projects beside the checkout and are skipped
-//! with a message where it is not there.
+//! files, and a run over real projects. Both need a collection of projects beside the checkout.
 
 use serde_json::Value;
 use sqslint::graph::Graph;
 use sqslint::selection::Selection;
 use sqslint::testing::{graph_json, graph_json_by_default};
+use sqslint::testing::needs::{PROJECTS, RECORDINGS};
 use sqslint::{Options, Outcome};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-/// Where the collection lies, beside the checkout or beside the directory of several checkouts.
-fn shared() -> Option<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let places = [manifest.join("../shared"), manifest.join("../../shared")];
-    let found = places.into_iter().find(|place| place.join("corpus/expected").is_dir());
-    if found.is_none() {
-        println!("skipped: no collection of projects beside the checkout");
-    }
-    // Units are named by their real path, whatever links lead here.
-    found.map(|place| place.canonicalize().unwrap())
-}
 
 fn check(path: &Path) -> Outcome {
     sqslint::check(&Options {
@@ -267,7 +255,7 @@ fn compare_unit(recording: &Recording, ours: &Value, tally: &mut Tally) {
 
 #[test]
 fn graphs_agree_with_the_tools_themselves() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = RECORDINGS.found() else { return };
     let mut tally = Tally::default();
     for recording in recordings(&shared) {
         let outcome = check(&recording.source);
@@ -388,7 +376,7 @@ impl Totals {
 
 #[test]
 fn real_projects_are_read_without_a_problem() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = PROJECTS.found() else { return };
     let index = std::fs::read_to_string(shared.join("corpus/dev/INDEX.tsv")).unwrap();
     let mut totals = Totals::default();
     for project in index.lines().skip(1).filter_map(|line| line.split('\t').next()) {

@@ -6,6 +6,7 @@ use sqslint::diagnostic::{Diagnostic, Safety};
 use sqslint::rules::{RULES, Rule};
 use sqslint::selection::Selection;
 use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::needs::{PROJECTS, PYYAML, TERRAFORM};
 use sqslint::{Fixed, Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -133,29 +134,16 @@ fn fixed_fixture(rule: &Rule, stack: &Path) -> String {
     counts + &left.collect::<String>() + &diff(&before, directory.path())
 }
 
-/// Where the collection lies, beside the checkout or beside the directory of several checkouts.
-fn corpus() -> Option<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let places = [manifest.join("../shared"), manifest.join("../../shared")];
-    let found = places
-        .into_iter()
-        .map(|place| place.join("corpus/dev"))
-        .find(|place| place.is_dir());
-    if found.is_none() {
-        println!("skipped: no collection of projects beside the checkout");
-    }
-    found
-}
-
 #[test]
 fn real_projects_are_fixed() {
-    let Some(corpus) = corpus() else { return };
+    let Some(shared) = PROJECTS.found() else { return };
+    let (has_terraform, has_pyyaml) = (TERRAFORM.is_met(), PYYAML.is_met());
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let (mut changed, mut lines) = (0, (0, 0));
-    for project in directories(&corpus) {
+    for project in directories(&shared.join("corpus/dev")) {
         let directory = copied(&project);
         let texts = files(directory.path());
-        let formatted = unformatted(directory.path());
+        let formatted = unformatted(directory.path(), has_terraform);
         let before = sqslint::check(&options(directory.path(), Selection::default()));
         let fixed = fix(directory.path(), Selection::default());
         let after = sqslint::check(&options(directory.path(), Selection::default()));
@@ -180,12 +168,15 @@ fn real_projects_are_fixed() {
             let is = String::from_utf8_lossy(&text);
             if was != is {
                 changed += 1;
-                parses(&directory.path().join(&path), &was);
+                parses(&directory.path().join(&path), &was, has_pyyaml);
                 let (gone, come) = lines_of(&was, &is);
                 lines = (lines.0 + gone, lines.1 + come);
             }
         }
-        let newly: Vec<PathBuf> = unformatted(directory.path()).difference(&formatted).cloned().collect();
+        let newly: Vec<PathBuf> = unformatted(directory.path(), has_terraform)
+            .difference(&formatted)
+            .cloned()
+            .collect();
         assert!(
             newly.is_empty(),
             "{}: not formatted any more: {newly:?}",
@@ -206,7 +197,7 @@ fn lines_of(before: &str, after: &str) -> (usize, usize) {
 }
 
 /// Asks the parsers of others, where they are installed.
-fn parses(path: &Path, before: &str) {
+fn parses(path: &Path, before: &str, has_pyyaml: bool) {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending {
         "json" => {
@@ -217,26 +208,28 @@ fn parses(path: &Path, before: &str) {
                 path.display()
             );
         }
-        "yaml" | "yml" => assert_ne!(python_reads(path), Some(false), "{}", path.display()),
+        "yaml" | "yml" if has_pyyaml => assert!(python_reads(path), "{}", path.display()),
         _ => {}
     }
 }
 
-/// Whether `PyYAML` reads the file, whatever its tags; `None` without `PyYAML`.
-fn python_reads(path: &Path) -> Option<bool> {
-    const PROGRAM: &str = "import sys\ntry:\n import yaml\nexcept ImportError:\n sys.exit(7)\n\
-                           list(yaml.compose_all(open(sys.argv[1], encoding='utf-8')))";
-    let run = Command::new("python3").args(["-c", PROGRAM]).arg(path).output().ok()?;
-    (run.status.code() != Some(7)).then(|| run.status.success())
+/// Whether `PyYAML` reads the file, whatever its tags.
+fn python_reads(path: &Path) -> bool {
+    const PROGRAM: &str = "import sys, yaml; list(yaml.compose_all(open(sys.argv[1], encoding='utf-8')))";
+    let run = Command::new("python3").args(["-c", PROGRAM]).arg(path).output();
+    run.is_ok_and(|run| run.status.success())
 }
 
 /// The Terraform files that `terraform fmt` would change; none without `terraform`.
-fn unformatted(directory: &Path) -> BTreeSet<PathBuf> {
+fn unformatted(directory: &Path, has_terraform: bool) -> BTreeSet<PathBuf> {
+    if !has_terraform {
+        return BTreeSet::new();
+    }
     let run = Command::new("terraform")
         .args(["fmt", "-check", "-recursive", "-list=true", "-write=false"])
         .current_dir(directory)
-        .output();
-    let Ok(run) = run else { return BTreeSet::new() };
+        .output()
+        .unwrap();
     let listed = String::from_utf8_lossy(&run.stdout).into_owned();
     listed.lines().map(PathBuf::from).collect()
 }

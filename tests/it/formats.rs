@@ -1,5 +1,6 @@
 //! Where output goes, seen from outside: files, GitHub Actions, terminals; and every format over a real run.
 
+use sqslint::testing::needs::TERMINAL;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -203,8 +204,8 @@ fn terminals_of_other_locales_get_ascii() {
     }
 }
 
-/// What the program writes to a terminal so wide; `None` where no program gives it one.
-fn in_terminal(variables: &[(&str, &str)], columns: usize, arguments: &str) -> Option<String> {
+/// What the program writes to a terminal so wide.
+fn in_terminal(variables: &[(&str, &str)], columns: usize, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_sqslint");
     let line = format!("stty rows 24 cols {columns}; '{program}' check {arguments}");
     let mut command = Command::new("script");
@@ -228,18 +229,18 @@ fn in_terminal(variables: &[(&str, &str)], columns: usize, arguments: &str) -> O
         .env("LC_ALL", "C.UTF-8")
         .env("TERM", "xterm-256color")
         .envs(variables.iter().copied())
-        .output();
-    let text = output
-        .ok()
-        .map(|output| String::from_utf8_lossy(&output.stdout).replace('\r', ""));
-    text.filter(|text| text.contains("sqslint explain"))
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).replace('\r', "")
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-#[allow(clippy::print_stderr, reason = "says why a test is skipped")]
 fn terminals_get_what_they_can_show() {
     const KITTY: (&str, &str) = ("TERM", "xterm-kitty");
+    if !TERMINAL.is_met() {
+        return;
+    }
     for (variables, arguments, coloured, linked) in [
         (vec![], "", true, false),
         (vec![("TERM", "dumb")], "", false, false),
@@ -252,10 +253,8 @@ fn terminals_get_what_they_can_show() {
         (vec![KITTY, ("CI", "true")], "", true, false),
         (vec![("TERM", "dumb")], "--color always --hyperlinks always", true, true),
     ] {
-        let Some(text) = in_terminal(&variables, 80, arguments) else {
-            eprintln!("skipped: no `script` that gives a terminal");
-            return;
-        };
+        let text = in_terminal(&variables, 80, arguments);
+        assert!(text.contains("sqslint explain"), "{text}");
         assert_eq!(text.contains("\u{1b}["), coloured, "{variables:?} {arguments}\n{text}");
         assert_eq!(
             text.contains("\u{1b}]8;;file:"),
@@ -264,7 +263,7 @@ fn terminals_get_what_they_can_show() {
         );
     }
     for columns in [40, 80, 120] {
-        let text = in_terminal(&[("NO_COLOR", "1")], columns, "--quiet").unwrap();
+        let text = in_terminal(&[("NO_COLOR", "1")], columns, "--quiet");
         let widest = text
             .lines()
             .filter(|line| line.contains(' '))

@@ -1,7 +1,7 @@
 //! The tests that use the library and the program from outside: a module a subject, one executable for all of them,
 //! since each executable links the whole library again. `cargo test --test it <module>::` runs a module.
 //!
-//! On their own stand `cli.rs`, `hooks.rs`, `growth.rs` and `benchmark.rs`; each says why.
+//! On their own stand `cli.rs`, `hooks.rs`, `growth.rs`, `skipped.rs` and `benchmark.rs`; each says why.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod arns;

@@ -1,9 +1,9 @@
 //! What lies around the program for others to take it by: the action, workflows, packages, completions, manual. What
 //! each says of the others is held here; that hooks work, in `hooks.rs`.
 
-use crate::programs::is_there;
 #[cfg(unix)]
 use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::needs::{BASH, FISH, GROFF, ZSH};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -94,7 +94,7 @@ fn the_action_hands_its_inputs_over() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         (output.status.code(), said)
     };
-    if !is_there("bash") {
+    if !BASH.is_met() {
         return;
     }
     let (code, said) = run("a", "--select visibility\n--fail-level error");
@@ -204,19 +204,19 @@ fn the_package_holds_what_a_build_needs() {
 
 #[test]
 fn completions_and_the_manual_are_understood() {
-    for shell in ["bash", "zsh"] {
-        if is_there(shell) {
-            let said = fed(shell, &["-n"], &printed(&["completions", shell]));
+    for shell in [&BASH, &ZSH] {
+        if shell.is_met() {
+            let said = fed(shell.name, &["-n"], &printed(&["completions", shell.name]));
             assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
         }
     }
-    if is_there("fish") {
+    if FISH.is_met() {
         let said = fed("fish", &["--no-execute"], &printed(&["completions", "fish"]));
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     }
     let manual = printed(&["man"]);
     assert!(manual.is_ascii(), "roff has names for other characters");
-    if is_there("groff") {
+    if GROFF.is_met() {
         let said = fed("groff", &["-man", "-ww", "-z", "-Tascii"], &manual);
         assert_eq!(String::from_utf8_lossy(&said.stderr), "");
     }

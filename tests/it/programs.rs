@@ -1,20 +1,6 @@
-//! Programs that tests run: whether they are there, and what they are not to see. It knows nothing of what they do.
-#![allow(dead_code, reason = "not every test that runs programs needs all of it")]
-#![allow(clippy::print_stderr, reason = "says why a test is skipped")]
+//! The environment of programs that tests run: nothing of the machine's settings.
 
 use std::process::Command;
-
-/// Whether a program is there; a test says why it stops.
-pub(crate) fn is_there(program: &str) -> bool {
-    let found = Command::new(program)
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: there is no {program} on the PATH");
-    }
-    found
-}
 
 /// Nothing of the machine's settings, nor of a hook that these tests may run in.
 pub(crate) fn isolate(command: &mut Command) {

@@ -1,6 +1,5 @@
 //! SAM templates come to the same graph as what the SAM translator makes of them: queues, functions, mappings, and
-//! everything around them. The translator is a Python package; without it the test is skipped with a message
-//! (`.ci/run` installs it). Templates are those of `fixtures/sam` and, where they are there, a collection of projects
+//! everything around them. The translator is a Python package; `.ci/run` installs it. Templates are those of `fixtures/sam` and, where they are there, a collection of projects
 //! beside the checkout and the directory that `SAM_TEMPLATES` names.
 
 use serde_json::Value;
@@ -8,6 +7,7 @@ use sqslint::conditions::Condition;
 use sqslint::graph::access::{Grant, PolicyDocument, Principal, Statement};
 use sqslint::graph::{Attribute, Graph, Link, Resource, State, Target};
 use sqslint::selection::Selection;
+use sqslint::testing::needs::SAM_TRANSLATOR;
 use sqslint::{Options, check};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -36,21 +36,6 @@ const EXPLAINED: [(&str, &str, &str); 3] = [
 
 fn manifest() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A Python that has the translator: that of `.ci/run`, or the machine's.
-fn python() -> Option<PathBuf> {
-    let candidates = [
-        manifest().join("target/sam-translator/bin/python"),
-        PathBuf::from("python3"),
-    ];
-    candidates.into_iter().find(|python| {
-        let run = Command::new(python)
-            .args(["-c", "import samtranslator, yaml"])
-            .stderr(Stdio::null())
-            .status();
-        run.is_ok_and(|status| status.success())
-    })
 }
 
 /// Templates below `directory` that name SAM's types.
@@ -380,8 +365,7 @@ fn access(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
 
 #[test]
 fn sam_templates_come_to_what_the_translator_makes() {
-    let Some(python) = python() else {
-        println!("skipped: no Python with aws-sam-translator");
+    let Some(python) = SAM_TRANSLATOR.found() else {
         return;
     };
     let mut paths = Vec::new();

@@ -6,6 +6,7 @@ mod evaluation;
 
 use super::*;
 use crate::graph::{Attribute, Link, State, Target};
+use crate::testing::needs::EXPRESSIONS;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -144,14 +145,10 @@ fn expressions_are_terraforms() {
 /// What Terraform recorded for some hundred expressions: we know no other value, and hardly miss one.
 #[test]
 fn no_expression_has_a_value_that_terraform_does_not_give() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = ["../shared", "../../shared"]
-        .iter()
-        .map(|path| here.join(path).join("terraform"));
-    let Some(folder) = found.into_iter().find(|path| path.join("expressions.jsonl").is_file()) else {
-        eprintln!("skipped: the recorded expressions are not here");
+    let Some(shared) = EXPRESSIONS.found() else {
         return;
     };
+    let folder = shared.join("terraform");
     let prelude = std::fs::read_to_string(folder.join("prelude.tf")).unwrap();
     let hello = std::fs::read_to_string(folder.join("data/hello.txt")).unwrap();
     let greet = std::fs::read_to_string(folder.join("data/greet.tftpl")).unwrap();

@@ -192,16 +192,14 @@ fn no_text_is_fatal() {
     super::super::tree::hostile::maul(text, sources.add(Path::new("t.yaml"), text), parse);
 }
 
-/// Every template of the corpus, where it is present, reads without an error.
+/// Every template of the real projects, where they are here, reads without an error.
 #[test]
 fn real_templates_are_read() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/dev");
-    if !corpus.is_dir() {
-        eprintln!("skipped: no corpus");
+    let Some(shared) = crate::testing::needs::PROJECTS.found() else {
         return;
-    }
+    };
     for input in crate::discover::discover(&crate::discover::Wanted {
-        paths: &[corpus],
+        paths: &[shared.join("corpus/dev")],
         ..Default::default()
     })
     .inputs

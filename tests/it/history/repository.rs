@@ -1,7 +1,8 @@
 //! Repositories in temporary directories, what the program says in them, and the files that most of them have.
 
-use crate::programs::{is_there, isolate};
+use crate::programs::isolate;
 use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::needs::GIT;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -9,9 +10,9 @@ use std::process::{Command, Output, Stdio};
 pub(crate) struct Repository(pub(crate) TemporaryDirectory);
 
 impl Repository {
-    /// With these files committed on `main`; `None`, with a message, where there is no git.
+    /// With these files committed on `main`; `None` where there is no git.
     pub(crate) fn new(files: &[(&str, &str)]) -> Option<Self> {
-        if !is_there("git") {
+        if !GIT.is_met() {
             return None;
         }
         let repository = Repository(TemporaryDirectory::with_files(files.iter().copied()));

@@ -3,6 +3,7 @@
 //! `SQSLINT_EXPRESSIONS=20000` asks for more than the usual number.
 
 use super::{Scratch, encoded, evaluate};
+use crate::testing::needs::TERRAFORM;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -368,8 +369,7 @@ fn answers(folder: &Path, expressions: &[String]) -> Vec<Option<String>> {
 
 #[test]
 fn random_expressions_have_the_values_that_terraform_gives() {
-    if Command::new("terraform").arg("version").output().is_err() {
-        eprintln!("skipped: there is no terraform here");
+    if !TERRAFORM.is_met() {
         return;
     }
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());

@@ -3,21 +3,19 @@
 use super::{absent, applied, reads};
 use crate::diagnostic::{Change, Undelivered};
 use crate::frontend::edits::edits;
+use crate::testing::needs::PROJECTS;
 use crate::{Options, Outcome, Stdin, check};
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Where the collection lies, beside the checkout or beside the directory of several checkouts.
+/// The real projects, where they are here.
 fn projects() -> Vec<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let places = ["../shared/corpus/dev", "../../shared/corpus/dev"].map(|place| manifest.join(place));
-    let Some(found) = places.iter().find_map(|place| std::fs::read_dir(place).ok()) else {
-        println!("skipped: no collection of projects beside the checkout");
+    let Some(shared) = PROJECTS.found() else {
         return Vec::new();
     };
+    let found = std::fs::read_dir(shared.join("corpus/dev")).unwrap();
     let mut all: Vec<PathBuf> = found
-        .flatten()
-        .map(|entry| entry.path())
+        .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_dir())
         .collect();
     all.sort();

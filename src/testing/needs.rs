@@ -1,0 +1,99 @@
+//! Programs and data outside of this repository that some tests need. Such a test asks here first and does nothing
+//! where they are missing; `tests/skipped.rs` says at the end of a run which tests did nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Something that not every machine has.
+#[derive(Debug)]
+pub struct Need {
+    /// Its name.
+    pub name: &'static str,
+    /// The tests that do nothing without it.
+    pub tests: &'static str,
+    /// The first of these that is here counts.
+    ways: &'static [Way],
+}
+
+/// How something can be here.
+#[derive(Debug)]
+enum Way {
+    /// This command succeeds. A program with a slash is one of the checkout.
+    Runs(&'static [&'static str]),
+    /// `shared`, beside the checkout or beside the directory of several checkouts, has this in it.
+    Shared(&'static str),
+}
+
+impl Need {
+    /// The program, or the folder `shared`, by its real path.
+    pub fn found(&self) -> Option<PathBuf> {
+        self.ways.iter().find_map(Way::found)
+    }
+
+    /// Whether it is here.
+    pub fn is_met(&self) -> bool {
+        self.found().is_some()
+    }
+}
+
+impl Way {
+    fn found(&self) -> Option<PathBuf> {
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR"));
+        match self {
+            Way::Runs([program, arguments @ ..]) => {
+                let program = if program.contains('/') {
+                    checkout.join(program)
+                } else {
+                    PathBuf::from(program)
+                };
+                let mut command = Command::new(&program);
+                command.args(arguments).stdin(Stdio::null());
+                let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+                status.is_ok_and(|status| status.success()).then_some(program)
+            }
+            Way::Runs([]) => None,
+            Way::Shared(part) => {
+                let places = ["../shared", "../../shared"].map(|place| checkout.join(place));
+                let found = places.iter().find(|place| place.join(part).exists());
+                found.and_then(|place| place.canonicalize().ok())
+            }
+        }
+    }
+}
+
+macro_rules! needs {
+    ($($constant:ident: $name:literal, for $tests:literal, $ways:expr;)*) => {
+        $(
+            #[doc = concat!("For ", $tests, ".")]
+            pub static $constant: Need = Need { name: $name, tests: $tests, ways: &$ways };
+        )*
+
+        /// Everything that a test may need.
+        pub static NEEDS: &[&Need] = &[$(&$constant),*];
+    };
+}
+
+use Way::{Runs, Shared};
+
+needs! {
+    GIT: "git", for "baselines, `--since`, `--staged` and hooks", [Runs(&["git", "--version"])];
+    PRE_COMMIT: "pre-commit", for "hooks", [Runs(&["pre-commit", "--version"])];
+    MATURIN: "maturin", for "the hook of the wheel", [Runs(&["maturin", "--version"])];
+    TERRAFORM: "terraform", for "random expressions compared with Terraform's values, and the format of what fixes write",
+        [Runs(&["terraform", "version"])];
+    SAM_TRANSLATOR: "aws-sam-translator", for "SAM templates compared with what AWS's transform makes of them", [
+        Runs(&["target/sam-translator/bin/python", "-c", "import samtranslator, yaml"]),
+        Runs(&["python3", "-c", "import samtranslator, yaml"]),
+    ];
+    PYYAML: "PyYAML", for "fixed templates read by another parser", [Runs(&["python3", "-c", "import yaml"])];
+    BASH: "bash", for "the script of the action, and completions", [Runs(&["bash", "--version"])];
+    ZSH: "zsh", for "completions", [Runs(&["zsh", "--version"])];
+    FISH: "fish", for "completions", [Runs(&["fish", "--version"])];
+    GROFF: "groff", for "the manual page", [Runs(&["groff", "--version"])];
+    TERMINAL: "a `script` that gives a terminal", for "output to terminals", [Runs(&["script", "-qec", "true", "/dev/null"])];
+    PROJECTS: "../shared/corpus/dev", for "runs over real projects", [Shared("corpus/dev")];
+    RECORDINGS: "../shared/corpus/expected", for "graphs compared with those of Terraform and the SAM transform",
+        [Shared("corpus/expected")];
+    EXPRESSIONS: "../shared/terraform", for "expressions compared with values that Terraform gave",
+        [Shared("terraform/expressions.jsonl")];
+}
