@@ -1,21 +1,12 @@
 //! What CDK apps were synthesised to: a recorded app with its source beside it, and templates of their size.
 
-use sqslint::selection::Selection;
+use crate::inputs::{check, repository};
+use sqslint::Outcome;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::{Options, Outcome, check};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-fn run(path: PathBuf) -> Outcome {
-    check(&Options {
-        paths: vec![path],
-        selection: Selection::default(),
-        ..Options::default()
-    })
-}
 
 fn orders() -> Outcome {
-    run(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cdk/orders/cdk.out"))
+    check(&repository("fixtures/cdk/orders/cdk.out"))
 }
 
 #[test]
@@ -39,7 +30,7 @@ fn a_walk_passes_over_what_is_generated_and_reads_what_is_kept() {
         ("test/integ.snapshot/manifest.json", manifest),
         ("test/integ.snapshot/S.template.json", template),
     ]);
-    let outcome = run(directory.path().to_owned());
+    let outcome = check(directory.path());
     let units: Vec<&str> = outcome.graph.units().iter().map(|unit| unit.name.as_str()).collect();
     assert_eq!(units.len(), 1, "{units:?}");
     assert!(units[0].ends_with("test/integ.snapshot/S.template.json"), "{units:?}");
@@ -138,7 +129,7 @@ const LARGE: &str = include_str!("../../fixtures/cdk/large/group.txt");
 fn large_templates_are_read_whole() {
     let text = large_template(120);
     let directory = TemporaryDirectory::with_files([("Large.template.json", text.as_str())]);
-    let outcome = run(directory.path().join("Large.template.json"));
+    let outcome = check(&directory.path().join("Large.template.json"));
     assert_eq!(outcome.graph.mappings().len(), 120);
     for mapping in outcome.graph.mappings() {
         let unit = mapping.resource.unit;

@@ -5,11 +5,11 @@
 //! recorded under the names that Terraform reads). Ours must be the same to the last value. Where the recording knows
 //! what the files do not say, `differs.json` beside it has our value and the reason.
 
+use crate::inputs::{check, directories, json, repository};
 use serde_json::{Value, json};
 use sqslint::testing::graph_json;
-use sqslint::{Options, check};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Lists and fields by their names in our document and in the recorded one.
 const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
@@ -43,18 +43,6 @@ const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
     ),
 ];
 
-fn configurations() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/configurations");
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
-    all.sort();
-    all
-}
-
-fn read(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
 /// `address field` to value.
 type Values = BTreeMap<String, Value>;
 
@@ -74,10 +62,7 @@ fn recorded(document: &Value) -> Values {
 
 /// Our graph of the root module in `directory`, in the recorded words.
 fn ours(directory: &Path) -> Values {
-    let outcome = check(&Options {
-        paths: vec![directory.to_owned()],
-        ..Options::default()
-    });
+    let outcome = check(directory);
     assert_eq!(outcome.errors, Vec::<String>::new());
     let broken = outcome.findings.iter().find(|found| found.rule == "parse-error");
     assert!(broken.is_none(), "{broken:?}");
@@ -112,13 +97,13 @@ fn translated(value: &Value) -> Value {
 #[test]
 fn graphs_are_those_of_terraform() {
     let mut differences = Vec::new();
-    let all = configurations();
+    let all = directories(&repository("fixtures/configurations"));
     assert!(all.len() >= 20, "{} configurations", all.len());
     for directory in all {
-        let mut expected = recorded(&read(&directory.join("expected.json")));
+        let mut expected = recorded(&json(&directory.join("expected.json")));
         let exceptions = directory.join("differs.json");
         if exceptions.exists() {
-            for (place, exception) in read(&exceptions).as_object().unwrap() {
+            for (place, exception) in json(&exceptions).as_object().unwrap() {
                 assert!(exception["why"].is_string(), "{place} has no reason");
                 assert!(expected.contains_key(place), "{place} is not recorded");
                 expected.insert(place.clone(), exception["ours"].clone());

@@ -1,43 +1,15 @@
 //! The graph against what Terraform, the SAM translator and CloudFormation's rules themselves make of the same
 //! files, and a run over real projects. Both need a collection of projects beside the checkout.
 
+use crate::inputs::{check, directories, entries, json};
 use serde_json::Value;
+use sqslint::Outcome;
 use sqslint::graph::Graph;
-use sqslint::selection::Selection;
-use sqslint::testing::{graph_json, graph_json_by_default};
 use sqslint::testing::needs::{PROJECTS, RECORDINGS};
-use sqslint::{Options, Outcome};
+use sqslint::testing::{graph_json, graph_json_by_default};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-fn check(path: &Path) -> Outcome {
-    sqslint::check(&Options {
-        paths: vec![path.to_owned()],
-        selection: Selection::default(),
-        ..Options::default()
-    })
-}
-
-fn read(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
-fn directories(path: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
-    all.sort();
-    all
-}
-
-fn json_files(path: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<PathBuf> = entries
-        .filter(|path| path.extension().is_some_and(|e| e == "json"))
-        .collect();
-    all.sort();
-    all
-}
 
 /// One recording and what it is a recording of.
 struct Recording {
@@ -60,8 +32,9 @@ fn recordings(shared: &Path) -> Vec<Recording> {
     let mut all = Vec::new();
     for project in directories(&shared.join("corpus/expected")) {
         let sources = shared.join("corpus/dev").join(project.file_name().unwrap());
-        for file in json_files(&project) {
-            let recorded = read(&file);
+        let is_json = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
+        for file in entries(&project).into_iter().filter(is_json) {
+            let recorded = json(&file);
             all.push(Recording {
                 source: sources.join(recorded["source"].as_str().unwrap()),
                 graph: recorded["graph"].clone(),
@@ -72,7 +45,7 @@ fn recordings(shared: &Path) -> Vec<Recording> {
     }
     for configuration in directories(&shared.join("terraform/configurations")) {
         all.push(Recording {
-            graph: read(&configuration.join("expected.json")),
+            graph: json(&configuration.join("expected.json")),
             source: configuration,
             made_up: String::new(),
             outside: Vec::new(),

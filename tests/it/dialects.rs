@@ -1,20 +1,15 @@
 //! The same stack in four spellings gives the same findings and the same graph, spelling apart.
 
+use crate::inputs::{check, repository};
 use serde_json::Value;
-use sqslint::selection::Selection;
+use sqslint::Outcome;
 use sqslint::testing::graph_json;
-use sqslint::{Options, Outcome, check};
-use std::path::Path;
 
 const SPELLINGS: [&str; 4] = ["terraform", "cloudformation-yaml", "cloudformation-json", "sam"];
 
 fn outcome(spelling: &str) -> Outcome {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/stacks/orders");
-    check(&Options {
-        paths: vec![root.join(spelling)],
-        selection: Selection::default(),
-        ..Options::default()
-    })
+    let root = repository("fixtures/stacks/orders");
+    check(&root.join(spelling))
 }
 
 /// `aws_sqs_queue.orders_dlq` and `OrdersDlq` are the same resource.

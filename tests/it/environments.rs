@@ -1,7 +1,8 @@
 //! `sqslint.toml` at work: each unit judged by its own file, once for each environment.
 
+use crate::inputs::check;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::{Options, Outcome, check, config, diagnostic::Severity};
+use sqslint::{Options, Outcome, config, diagnostic::Severity};
 
 const STACK: &str = r#"
 variable "seconds" {
@@ -24,7 +25,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
 
 fn run(files: &[(&str, &str)], options: Options) -> Outcome {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
-    check(&Options {
+    sqslint::check(&Options {
         paths: vec![directory.path().to_owned()],
         ..options
     })
@@ -60,12 +61,7 @@ fn a_file_of_variables_is_no_mistake_where_an_environment_takes_it() {
         (".git/HEAD", ""),
     ];
     let directory = TemporaryDirectory::with_files(files);
-    let named = |file: &str| {
-        check(&Options {
-            paths: vec![directory.path().join(file)],
-            ..Options::default()
-        })
-    };
+    let named = |file: &str| check(&directory.path().join(file));
     assert_eq!(told(&named("env/prod.tfvars")), [format!("warning {SHORT}")]);
     let other = named("env/other.tfvars").errors;
     assert_eq!(other.len(), 1, "{other:?}");
@@ -149,7 +145,7 @@ fn what_is_excluded_is_passed_over_unless_it_is_named() {
         ("sqslint.toml", "exclude = [\"examples/\"]"),
     ]);
     let run = |path: &str, force_exclude| {
-        let outcome = check(&Options {
+        let outcome = sqslint::check(&Options {
             paths: vec![directory.path().join(path)],
             force_exclude,
             ..Options::default()

@@ -1,5 +1,6 @@
 //! What `sqslint explain` knows of a place; how it says it is in the transcripts.
 
+use crate::inputs::{check_files, repository};
 use sqslint::Options;
 use sqslint::explain::{Asked, Conclusion, Explained, explain, look};
 use sqslint::rules::{RULES, Verdict};
@@ -119,7 +120,7 @@ resource "aws_lambda_event_source_mapping" "worker" {
 /// Whatever is asked, there is an answer.
 #[test]
 fn every_place_can_be_asked_for() {
-    let stacks = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/stacks/orders");
+    let stacks = repository("fixtures/stacks/orders");
     for name in [
         "terraform/queues.tf",
         "sam/template.yaml",
@@ -161,11 +162,7 @@ resource "aws_sqs_queue" "direct" {
   name = "${var.project}-${var.stage}"
 }
 "#;
-    let directory = TemporaryDirectory::with_files([("main.tf", NAMES)]);
-    let outcome = sqslint::check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    });
+    let outcome = check_files([("main.tf", NAMES)]);
     let open = outcome.not_evaluated.iter();
     let open = open.filter(|entry| entry.rule == "fifo-queue-name-suffix");
     let lines: Vec<(String, u32)> = open

@@ -1,6 +1,7 @@
 //! Fixes do what they say: the finding is gone, nothing else comes, and every other line stays as it was. Over the
 //! fixtures, and over real projects where a collection of them lies beside the checkout.
 
+use crate::inputs::{directories, name, repository};
 use similar::TextDiff;
 use sqslint::diagnostic::{Diagnostic, Safety};
 use sqslint::rules::{RULES, Rule};
@@ -12,18 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn directories(path: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(path).into_iter().flatten();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let mut all: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
-    all.sort();
-    all
-}
-
-fn name(path: &Path) -> &str {
-    path.file_name().unwrap().to_str().unwrap()
-}
 
 /// Every file below `from`, by path relative to it.
 fn files(from: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -100,13 +89,12 @@ fn fix(path: &Path, selection: Selection) -> Fixed {
 /// What fixes make of every fixture of one rule, to be read before it is accepted.
 #[test]
 fn fixtures_are_fixed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let root = repository("fixtures");
     for rule in RULES.iter().filter(|rule| rule.check.is_some() && rule.fix.is_some()) {
         let mut shown = String::new();
-        for stack in directories(&root.join(rule.id))
-            .iter()
-            .flat_map(|dialect| directories(dialect))
-        {
+        let of_rule = directories(&root).into_iter().filter(|path| name(path) == rule.id);
+        let dialects = of_rule.flat_map(|path| directories(&path));
+        for stack in dialects.flat_map(|dialect| directories(&dialect)) {
             if name(&stack).starts_with("invalid-") {
                 let dialect = name(stack.parent().unwrap()).to_owned();
                 let _ = writeln!(shown, "== {dialect}/{}", name(&stack));

@@ -1,26 +1,14 @@
 //! Each stack under `fixtures/<rule-id>/<dialect>/` does what its name says: `invalid-…` has findings of the
 //! rule, `valid-…` has none.
 
+use crate::inputs::{directories, name, repository};
 use sqslint::rules::Verdict;
 use sqslint::{Options, rules, testing};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-fn directories(path: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(path).expect("the directory exists");
-    let paths = entries.map(|entry| entry.expect("it can be read").path());
-    let mut all: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
-    all.sort();
-    all
-}
-
-fn name(path: &Path) -> &str {
-    path.file_name().and_then(|name| name.to_str()).expect("UTF-8")
-}
 
 #[test]
 fn fixtures_do_what_their_name_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let root = repository("fixtures");
     let mut wrong = Vec::new();
     for of_rule in directories(&root) {
         let Some(rule) = rules::by_id(name(&of_rule)) else {
@@ -62,7 +50,7 @@ fn fixtures_do_what_their_name_says() {
 #[test]
 fn every_rule_says_where_it_holds() {
     let outcome = sqslint::check(&Options {
-        paths: vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")],
+        paths: vec![repository("fixtures")],
         trace: true,
         ..Options::default()
     });

@@ -1,8 +1,9 @@
 //! `AWS::Include` of files beside the template.
 
+use crate::inputs::check;
 use serde_json::Value;
+use sqslint::Outcome;
 use sqslint::testing::{TemporaryDirectory, graph_json};
-use sqslint::{Options, Outcome, check};
 
 const PARTS: [(&str, &str); 6] = [
     ("repo/.git/HEAD", ""),
@@ -25,10 +26,7 @@ const PARTS: [(&str, &str); 6] = [
 fn run(template: &str, more: &[(&str, &str)]) -> Outcome {
     let own = [("repo/app/template.yaml", template)];
     let directory = TemporaryDirectory::with_files(PARTS.iter().chain(&own).chain(more).copied());
-    check(&Options {
-        paths: vec![directory.path().join("repo/app/template.yaml")],
-        ..Options::default()
-    })
+    check(&directory.path().join("repo/app/template.yaml"))
 }
 
 /// The visibility timeouts, by address.

@@ -1,8 +1,8 @@
 //! What expressions come to, one queue an expression: its name, or why that is not known.
 
+use crate::inputs::check_files;
 use serde_json::Value;
-use sqslint::testing::{TemporaryDirectory, graph_json};
-use sqslint::{Options, check};
+use sqslint::testing::graph_json;
 
 const HEAD: &str = r#"AWSTemplateFormatVersion: "2010-09-09"
 Parameters:
@@ -28,11 +28,7 @@ fn names(head: &str, expressions: &[&str]) -> Vec<String> {
             "  Q{at:03}: {{Type: 'AWS::SQS::Queue', Properties: {{QueueName: {expression}}}}}\n"
         ));
     }
-    let directory = TemporaryDirectory::with_files([("t.yaml", text.as_str())]);
-    let outcome = check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    });
+    let outcome = check_files([("t.yaml", text.as_str())]);
     let problems: Vec<_> = outcome
         .findings
         .iter()

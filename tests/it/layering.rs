@@ -1,6 +1,7 @@
 //! Which module may use which, where privacy cannot say it: the table below against the `use crate::…` lines and
 //! paths of the sources. Tests inside the files may use what they like.
 
+use crate::inputs::repository;
 use std::path::{Path, PathBuf};
 
 /// What the sources below a path may name of `crate::`. The first entry that fits a file counts.
@@ -138,7 +139,7 @@ fn is_allowed(path: &str, allowed: &[&str]) -> bool {
 
 #[test]
 fn modules_import_downwards_only() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sources = repository("src");
     let mut wrong = Vec::new();
     for file in rust_files(&sources) {
         let name = file
@@ -173,7 +174,7 @@ fn groups_are_taken_apart() {
 
 #[test]
 fn no_dialect_knows_another() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend");
+    let root = repository("src/frontend");
     for (dialect, other) in [("terraform", "cloudformation::"), ("cloudformation", "terraform::")] {
         let mut files = rust_files(&root.join(dialect));
         files.push(root.join(format!("{dialect}.rs")));

@@ -1,16 +1,13 @@
 //! `Fn::ForEach`: which resources there are, in which worlds, and what is refused.
 
-use sqslint::testing::{TemporaryDirectory, graph_json};
-use sqslint::{Options, Outcome, check};
+use crate::inputs::check_files;
+use sqslint::Outcome;
+use sqslint::testing::graph_json;
 
 const EXTENDED: &str = "AWSTemplateFormatVersion: '2010-09-09'\nTransform: AWS::LanguageExtensions\n";
 
 fn run(text: &str) -> Outcome {
-    let directory = TemporaryDirectory::with_files([("t.yaml", text)]);
-    check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    })
+    check_files([("t.yaml", text)])
 }
 
 /// Queues with where they exist and their visibility timeouts.

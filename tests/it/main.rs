@@ -20,6 +20,7 @@ mod formats;
 mod history;
 mod hostile;
 mod includes;
+mod inputs;
 mod intrinsics;
 mod layering;
 mod loops;

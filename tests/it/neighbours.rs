@@ -1,10 +1,9 @@
 //! What stands around the queues of a stack, as the graph holds it: producers, pipes, policies, roles and keys.
 
+use crate::inputs::{check, repository};
 use sqslint::graph::access::{Grant, PolicyDocument, Statement};
 use sqslint::graph::{Attribute, Graph, Link, Resource, State, Target};
-use sqslint::{Options, check};
 use std::fmt::Debug;
-use std::path::Path;
 
 fn value<T>(attribute: &Attribute<T>, show: impl Fn(&T) -> String) -> String {
     let cases = attribute.cases.iter().map(|case| match &case.state {
@@ -214,11 +213,8 @@ fn dump(graph: &Graph) -> String {
 }
 
 fn stack(dialect: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/stacks/neighbours");
-    let outcome = check(&Options {
-        paths: vec![root.join(dialect)],
-        ..Options::default()
-    });
+    let root = repository("fixtures/stacks/neighbours");
+    let outcome = check(&root.join(dialect));
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
     dump(&outcome.graph)
 }

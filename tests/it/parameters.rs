@@ -1,9 +1,10 @@
 //! Values for parameters, in every form that AWS's tools write, and what wins over what.
 
+use crate::inputs::check_files;
 use serde_json::{Value, json};
 use sqslint::given::{Given, Parameters};
 use sqslint::testing::{TemporaryDirectory, graph_json};
-use sqslint::{Options, Outcome, check};
+use sqslint::{Options, Outcome};
 
 const TEMPLATE: &str = r#"AWSTemplateFormatVersion: "2010-09-09"
 Parameters:
@@ -33,7 +34,7 @@ fn run(files: &[(&str, &str)], arguments: &[&str]) -> Outcome {
         Parameters::File(file) => Parameters::File(directory.path().join(file)),
         assignment @ Parameters::Assignment(_) => assignment,
     });
-    check(&Options {
+    sqslint::check(&Options {
         paths: vec![directory.path().join("template.yaml")],
         given: Given {
             parameters: parameters.collect(),
@@ -179,7 +180,7 @@ fn what_no_file_settles_stays_open() {
 #[test]
 fn the_region_and_account_are_those_given() {
     let directory = TemporaryDirectory::with_files([("template.yaml", TEMPLATE)]);
-    let outcome = check(&Options {
+    let outcome = sqslint::check(&Options {
         paths: vec![directory.path().to_owned()],
         given: Given {
             region: Some("cn-north-1".to_owned()),
@@ -193,14 +194,10 @@ fn the_region_and_account_are_those_given() {
 
 #[test]
 fn a_repeated_key_is_noted_and_its_last_value_counts() {
-    let directory = TemporaryDirectory::with_files([(
+    let outcome = check_files([(
         "t.yaml",
         "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 1\n      VisibilityTimeout: 2\n",
     )]);
-    let outcome = check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    });
     assert_eq!(queue(&outcome)["visibility_timeout"], 2);
     let note = "a key is written again further down and only the last one counts (line 5)";
     assert_eq!(outcome.graph.units()[0].notes, [note]);

@@ -1,10 +1,10 @@
 //! Small inputs on which tools in wide use are wrong, with the right answer. The comment of each case says
 //! which tool, and what it says.
 
+use crate::inputs::check_files;
+use sqslint::Options;
 use sqslint::given::Given;
-use sqslint::selection::Selection;
 use sqslint::testing::{TemporaryDirectory, describe};
-use sqslint::{Options, check};
 
 const FUNCTION: &str = r#"F: {Type: AWS::Lambda::Function, Properties: {Role: "arn:aws:iam::123456789012:role/r", Code: {S3Bucket: b, S3Key: k}, Runtime: python3.13, Handler: a.b, Timeout: 60}}"#;
 const QUEUE: &str = "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}";
@@ -112,7 +112,7 @@ fn given_parameters_count() {
     );
     let directory = TemporaryDirectory::with_files([("template.yaml", template.as_str())]);
     for (visibility, is_found) in [("V=30", true), ("V=360", false)] {
-        let outcome = check(&Options {
+        let outcome = sqslint::check(&Options {
             paths: vec![directory.path().to_owned()],
             given: Given {
                 parameters: vec!["T=60".into(), visibility.into()],
@@ -529,11 +529,7 @@ Resources:
       Threshold: 0
       ComparisonOperator: GreaterThanThreshold
 ";
-    let directory = TemporaryDirectory::with_files([("template.yaml", template)]);
-    let outcome = check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    });
+    let outcome = check_files([("template.yaml", template)]);
     assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
     // 22: queues that take failures of other things.
     let uses = [
@@ -566,12 +562,7 @@ fn verify(case: &Case) {
         case.head,
         lines.concat()
     );
-    let directory = TemporaryDirectory::with_files([("template.yaml", text.as_str())]);
-    let outcome = check(&Options {
-        paths: vec![directory.path().to_owned()],
-        selection: Selection::default(),
-        ..Options::default()
-    });
+    let outcome = check_files([("template.yaml", text.as_str())]);
     let seen: Vec<String> = outcome
         .findings
         .iter()

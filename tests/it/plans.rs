@@ -2,22 +2,20 @@
 //! agrees, and what the recording leaves open is what Terraform leaves open. Under `fixtures/plans/` each directory
 //! holds a root module with its recordings.
 
+use crate::inputs::{check, repository};
 use serde_json::Value;
+use sqslint::Outcome;
 use sqslint::graph::UnitKind;
 use sqslint::testing::graph_json;
-use sqslint::{Options, Outcome};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/plans")
+    repository("fixtures/plans")
 }
 
-fn check(path: &Path) -> Outcome {
-    let outcome = sqslint::check(&Options {
-        paths: vec![path.to_owned()],
-        ..Options::default()
-    });
+fn checked(path: &Path) -> Outcome {
+    let outcome = check(path);
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
     outcome
 }
@@ -61,8 +59,8 @@ fn differences(at: &str, source: &Value, recorded: &Value, open: &mut Vec<String
 
 fn compare(directory: &str, recording: &str) -> Vec<String> {
     let directory = fixtures().join(directory);
-    let source = nodes(&check(&directory));
-    let recorded = nodes(&check(&directory.join(recording)));
+    let source = nodes(&checked(&directory));
+    let recorded = nodes(&checked(&directory.join(recording)));
     assert!(!recorded.is_empty());
     let (mut open, mut wrong) = (Vec::new(), Vec::new());
     for address in source.keys().filter(|address| !recorded.contains_key(*address)) {
@@ -104,7 +102,7 @@ fn states_know_everything() {
 
 #[test]
 fn plans_and_states_are_told_apart() {
-    let kind = |name: &str| check(&fixtures().join("orders").join(name)).graph.units()[0].kind;
+    let kind = |name: &str| checked(&fixtures().join("orders").join(name)).graph.units()[0].kind;
     assert_eq!(kind("plan.json"), UnitKind::Plan);
     assert_eq!(kind("state.json"), UnitKind::State);
     assert_eq!(kind("terraform.tfstate"), UnitKind::State);
@@ -112,7 +110,7 @@ fn plans_and_states_are_told_apart() {
 
 #[test]
 fn a_walk_passes_plans_and_states_over() {
-    let outcome = check(&fixtures().join("orders"));
+    let outcome = checked(&fixtures().join("orders"));
     assert_eq!(outcome.graph.units().len(), 1);
     let names: Vec<_> = outcome
         .skipped

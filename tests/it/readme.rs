@@ -1,8 +1,8 @@
 //! The README is true: its console blocks run, and its table is the list of rules (`UPDATE=1` rewrites it).
 
+use crate::inputs::repository;
 use sqslint::diagnostic::Safety;
 use sqslint::rules::RULES;
-use std::path::Path;
 
 const START: &str = "<!-- rules -->\n";
 const END: &str = "<!-- /rules -->";
@@ -31,7 +31,7 @@ fn table() -> String {
 
 #[test]
 fn the_table_lists_every_rule() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let path = repository("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = readme.split_once(START).unwrap();
     let (_, after) = rest.split_once(END).unwrap();

@@ -3,11 +3,11 @@
 //! configuration, the test writes the version of the recording. Then the findings in modules that are described, and
 //! in those that `terraform init` fetched.
 
+use crate::inputs::{check, entries, repository};
 use serde_json::Value;
 use sqslint::testing::{TemporaryDirectory, describe, graph_json_by_default};
-use sqslint::{Options, Outcome};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Lists of nodes, as recorded and as ours, and their fields in both.
 const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
@@ -40,22 +40,6 @@ const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
         ],
     ),
 ];
-
-fn check(path: &Path) -> Outcome {
-    sqslint::check(&Options {
-        paths: vec![path.to_owned()],
-        ..Options::default()
-    })
-}
-
-fn entries(path: &Path) -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = std::fs::read_dir(path)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    all.sort();
-    all
-}
 
 /// Our value in the terms of the recording.
 fn recorded_form(field: &str, ours: &Value) -> Value {
@@ -112,7 +96,7 @@ fn differences(recorded: &Value, ours: &Value) -> String {
 
 #[test]
 fn descriptions_give_the_graph_of_the_modules_own_code() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/remote-modules");
+    let fixtures = repository("fixtures/remote-modules");
     let mut wrong = String::new();
     let mut compared = 0;
     for fixture in entries(&fixtures) {

@@ -2,13 +2,12 @@
 //! everything around them. The translator is a Python package; `.ci/run` installs it. Templates are those of `fixtures/sam` and, where they are there, a collection of projects
 //! beside the checkout and the directory that `SAM_TEMPLATES` names.
 
+use crate::inputs::check;
 use serde_json::Value;
 use sqslint::conditions::Condition;
 use sqslint::graph::access::{Grant, PolicyDocument, Principal, Statement};
 use sqslint::graph::{Attribute, Graph, Link, Resource, State, Target};
-use sqslint::selection::Selection;
 use sqslint::testing::needs::SAM_TRANSLATOR;
-use sqslint::{Options, check};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::io::Write as _;
@@ -88,11 +87,7 @@ fn graph(text: &str) -> Graph {
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("template.yaml");
     std::fs::write(&path, text).unwrap();
-    let outcome = check(&Options {
-        paths: vec![path],
-        selection: Selection::default(),
-        ..Options::default()
-    });
+    let outcome = check(&path);
     std::fs::remove_dir_all(&directory).unwrap();
     outcome.graph
 }

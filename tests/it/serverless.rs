@@ -1,18 +1,9 @@
 //! Services of the Serverless Framework against what the framework itself compiles them to, as recorded.
 
+use crate::inputs::{check, entries, repository};
 use serde_json::Value;
-use sqslint::selection::Selection;
 use sqslint::testing::graph_json;
-use sqslint::{Options, Outcome, check};
-use std::path::{Path, PathBuf};
-
-fn run(path: PathBuf) -> Outcome {
-    check(&Options {
-        paths: vec![path],
-        selection: Selection::default(),
-        ..Options::default()
-    })
-}
+use std::path::PathBuf;
 
 /// Without places, and whatever is known by default.
 fn neutral(value: Value) -> Value {
@@ -28,7 +19,7 @@ fn neutral(value: Value) -> Value {
 }
 
 fn graph_of(path: PathBuf) -> Value {
-    let outcome = run(path);
+    let outcome = check(&path);
     assert_eq!(outcome.errors, Vec::<String>::new());
     let text = graph_json(&outcome.graph, &outcome.sources);
     neutral(serde_json::from_str(&text).unwrap())
@@ -36,12 +27,7 @@ fn graph_of(path: PathBuf) -> Value {
 
 #[test]
 fn services_are_what_the_framework_compiles_them_to() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/serverless");
-    let mut services: Vec<PathBuf> = std::fs::read_dir(root)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    services.sort();
+    let services = entries(&repository("fixtures/serverless"));
     assert!(!services.is_empty());
     for service in services {
         let ours = graph_of(service.join("serverless.yml"));

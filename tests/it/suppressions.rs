@@ -1,12 +1,12 @@
 //! Suppressions end to end: each case is a set of files and what is left of their findings, as `file:line rule`, with
 //! what is silenced behind `-`.
 
+use crate::inputs::repository;
 use sqslint::config::Source;
 use sqslint::selection::Selection;
 use sqslint::suppress::Day;
 use sqslint::testing::{self, TemporaryDirectory};
 use sqslint::{Options, Outcome, add_ignores, check};
-use std::path::Path;
 
 /// A queue whose visibility timeout is zero (line 2 of its block), and one that is not.
 const ZERO: &str = "visibility-timeout-zero";
@@ -599,7 +599,7 @@ fn a_module_that_others_wrote_is_silenced_where_it_is_called() {
 
 /// Every text file below a directory of fixtures.
 fn fixture(name: &str) -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
+    let root = repository("fixtures").join(name);
     let mut next = vec![root.clone()];
     let mut files = Vec::new();
     while let Some(directory) = next.pop() {

@@ -3,10 +3,11 @@
 //!
 //! "unknown" was recorded where only a deployment tells; nothing else may be unresolved, and nothing else known.
 
+use crate::inputs::{entries, repository};
 use serde_json::{Value, json};
+use sqslint::Options;
 use sqslint::given::{Given, Parameters};
 use sqslint::testing::graph_json_by_default;
-use sqslint::{Options, check};
 use std::path::{Path, PathBuf};
 
 /// Fields as recorded, and as ours are called.
@@ -28,11 +29,10 @@ const MAPPINGS: [(&str, &str); 7] = [
 ];
 
 fn graph(directory: &Path) -> Value {
-    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let is_template = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "template");
     let parameters = directory.join("parameters.json");
-    let outcome = check(&Options {
-        paths: entries.filter(is_template).collect(),
+    let outcome = sqslint::check(&Options {
+        paths: entries(directory).into_iter().filter(is_template).collect(),
         given: Given {
             parameters: parameters
                 .is_file()
@@ -106,10 +106,7 @@ fn differences(directory: &Path) -> Vec<String> {
 
 #[test]
 fn graphs_are_those_recorded() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/templates");
-    let entries = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
-    let mut directories: Vec<PathBuf> = entries.collect();
-    directories.sort();
+    let directories = entries(&repository("fixtures/templates"));
     assert!(directories.len() >= 30, "{}", directories.len());
     let all: Vec<String> = directories
         .iter()

@@ -1,8 +1,8 @@
 //! What `terragrunt.hcl` files make of the modules they call.
 
+use crate::inputs::check_files;
+use sqslint::Outcome;
 use sqslint::graph::State;
-use sqslint::testing::TemporaryDirectory;
-use sqslint::{Options, Outcome};
 
 /// A queue whose numbers are variables.
 const MODULE: (&str, &str) = (
@@ -26,13 +26,9 @@ resource "aws_sqs_queue" "q" {
 
 const CALL: &str = "terraform {\n  source = \"../../modules//queue\"\n}\n";
 
-fn check(files: &[(&str, &str)]) -> Outcome {
+fn checked(files: &[(&str, &str)]) -> Outcome {
     let git = [(".git/HEAD", "")];
-    let directory = TemporaryDirectory::with_files(files.iter().copied().chain(git).chain([MODULE]));
-    let outcome = sqslint::check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    });
+    let outcome = check_files(files.iter().copied().chain(git).chain([MODULE]));
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
     outcome
 }
@@ -47,7 +43,7 @@ fn shown<T: Copy>(state: &State<T>, number: impl Fn(T) -> i64) -> String {
 
 /// Unit, visibility timeout, delay and wait time of each queue.
 fn queues(files: &[(&str, &str)]) -> Vec<String> {
-    let outcome = check(files);
+    let outcome = checked(files);
     let graph = &outcome.graph;
     let lines = graph.queues().iter().map(|queue| {
         let seconds = [&queue.visibility_timeout, &queue.delay, &queue.receive_wait_time];
@@ -163,7 +159,7 @@ fn variable_files_of_the_module_win() {
 #[test]
 fn a_module_that_is_elsewhere_is_told() {
     let file = "terraform {\n  source = \"git::https://example.com/modules.git//queue?ref=v1\"\n}\n";
-    let outcome = check(&[("live/a/terragrunt.hcl", file)]);
+    let outcome = checked(&[("live/a/terragrunt.hcl", file)]);
     let unit = outcome.graph.units().iter().find(|unit| unit.name == "live/a").unwrap();
     assert_eq!(
         unit.notes,
@@ -177,5 +173,5 @@ fn files_that_include_each_other_end() {
         "{CALL}include {{\n  path = \"../b/terragrunt.hcl\"\n}}\nlocals {{\n  x = read_terragrunt_config(\"../b/terragrunt.hcl\")\n}}\n"
     );
     let other = file.replace("../b/", "../a/");
-    check(&[("live/a/terragrunt.hcl", &file), ("live/b/terragrunt.hcl", &other)]);
+    checked(&[("live/a/terragrunt.hcl", &file), ("live/b/terragrunt.hcl", &other)]);
 }

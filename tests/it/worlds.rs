@@ -6,24 +6,19 @@
 
 mod model;
 
+use crate::inputs::check_files;
 use model::{Choices, FUNCTIONS, QUEUES, Template, Value, World};
 use proptest::prelude::*;
+use sqslint::Outcome;
 use sqslint::conditions::{Condition, Variable};
 use sqslint::diagnostic::{Diagnostic, Severity};
 use sqslint::graph::{Attribute, Resource, Seconds};
-use sqslint::selection::Selection;
-use sqslint::testing::{TemporaryDirectory, describe};
-use sqslint::{Options, Outcome, check};
+use sqslint::testing::describe;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 fn judge<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Outcome {
-    let directory = TemporaryDirectory::with_files(files);
-    let outcome = check(&Options {
-        paths: vec![directory.path().to_owned()],
-        selection: Selection::default(),
-        ..Options::default()
-    });
+    let outcome = check_files(files);
     assert!(outcome.errors.is_empty(), "{}", describe(&outcome));
     outcome
 }

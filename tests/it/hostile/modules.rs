@@ -1,6 +1,7 @@
 //! Terraform that would grow, nest or call itself without end, and how its work grows with its instances.
 
 use super::on_large_stack;
+use crate::inputs::{check, check_files};
 use sqslint::discover::Input;
 use sqslint::frontend;
 use sqslint::source::Sources;
@@ -16,10 +17,7 @@ fn modules_nested_without_end_are_a_limit() {
             "]}".repeat(depth)
         );
         let directory = TemporaryDirectory::with_files([("plan.json", &*text)]);
-        let outcome = sqslint::check(&sqslint::Options {
-            paths: vec![directory.path().join("plan.json")],
-            ..sqslint::Options::default()
-        });
+        let outcome = check(&directory.path().join("plan.json"));
         let rules: Vec<_> = outcome.findings.iter().map(|found| found.rule).collect();
         assert_eq!(rules, ["limit-reached"]);
     });
@@ -197,11 +195,7 @@ fn a_chain_of_modules_is_followed_and_recursion_is_told() {
         .iter()
         .map(|(name, text)| (name.as_str(), text.as_str()))
         .collect();
-    let directory = TemporaryDirectory::with_files(files);
-    let outcome = sqslint::check(&sqslint::Options {
-        paths: vec![directory.path().to_owned()],
-        ..sqslint::Options::default()
-    });
+    let outcome = check_files(files);
     let known = outcome
         .graph
         .queues()
@@ -226,10 +220,7 @@ fn configurations_that_read_each_other_end() {
     ];
     let directory = TemporaryDirectory::with_files(files.each_ref().map(|(name, text)| (*name, text.as_str())));
     let begun = std::time::Instant::now();
-    let outcome = sqslint::check(&sqslint::Options {
-        paths: vec![directory.path().to_owned()],
-        ..sqslint::Options::default()
-    });
+    let outcome = check(directory.path());
     let took = begun.elapsed();
     assert_eq!(outcome.graph.queues().len(), 1);
     // Twenty to the power of eight reads, if nothing bounds them.

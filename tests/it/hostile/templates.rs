@@ -1,15 +1,13 @@
 //! Templates that would grow, nest or refer without end: each ends, and a limit is told.
 
+use crate::inputs::check;
 use sqslint::testing::TemporaryDirectory;
 
 /// The rules of the findings in `text`, which is read within a second or so on any machine.
 fn tool_findings(name: &str, text: &str) -> Vec<&'static str> {
     let directory = TemporaryDirectory::with_files([(name, text)]);
     let started = std::time::Instant::now();
-    let outcome = sqslint::check(&sqslint::Options {
-        paths: vec![directory.path().join(name)],
-        ..sqslint::Options::default()
-    });
+    let outcome = check(&directory.path().join(name));
     // Hours, if something is not bounded; debug builds on a busy machine take seconds.
     assert!(
         started.elapsed() < std::time::Duration::from_mins(1),
