@@ -6,11 +6,12 @@ mod recognise;
 mod referrers;
 mod walk;
 
+use crate::files::{self, Files, Refusal, named};
 use names::{TERRAGRUNT, is_terraform, is_variables, name_of};
 use rayon::prelude::*;
 pub use recognise::unreadable;
 use recognise::{NO_UNIT, input_of, is_assembly, named_file, recognise, touched_file};
-pub(crate) use referrers::{clean, is_data};
+pub(crate) use referrers::is_data;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,8 +50,10 @@ impl Input {
 }
 
 /// What is looked for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Wanted<'a> {
+    /// Which files may be read.
+    pub files: &'a Files,
     /// Files and directories that are named.
     pub paths: &'a [PathBuf],
     /// Files that have changed, absolute, there or not: they select units as named ones do, and need not.
@@ -74,31 +77,31 @@ pub struct Discovery {
     pub unfit: Vec<(PathBuf, String)>,
     /// Directories of generated or foreign code that were passed over.
     pub skipped: Vec<String>,
+    /// Files that say what is to be read, and are not read themselves.
+    pub refused: Vec<(PathBuf, Refusal)>,
 }
 
 /// Finds units: a file selects its own and those that depend on it, a directory every one below it.
 pub fn discover(wanted: &Wanted<'_>) -> Discovery {
     let found = Arc::new(Mutex::new(Found::default()));
-    let walk = Walk {
-        no_gitignore: wanted.no_gitignore,
-    };
+    let walk = Walk::new(wanted.files, wanted.no_gitignore);
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     for path in wanted.paths {
-        let absolute = match std::fs::canonicalize(path) {
+        let absolute = match named(path) {
             Ok(absolute) => absolute,
-            Err(error) => {
-                with(&found, |found| found.errors.push(unreadable(path, &error)));
+            Err(refusal) => {
+                with(&found, |found| found.errors.push(unreadable(path, &refusal)));
                 continue;
             }
         };
-        if is_assembly(&absolute) {
+        if is_assembly(&absolute, wanted.files) {
             with(&found, |found| {
                 found.inputs.insert(Input::CdkApp(absolute));
             });
-        } else if absolute.is_dir() {
+        } else if files::is_directory(&absolute) {
             walk.units(&absolute, path, &found);
         } else {
-            let named = named_file(&absolute, path);
+            let named = named_file(&absolute, path, wanted.files);
             with(&found, |found| match named {
                 Ok(input) => {
                     found.inputs.insert(input);
@@ -114,7 +117,7 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
         .iter()
         .filter(|path| !is_passed_over(path, wanted.repository));
     for path in touched {
-        let units = touched_file(path, wanted.repository);
+        let units = touched_file(path, wanted.repository, wanted.files);
         with(&found, |found| found.inputs.extend(units));
         files.insert(path.clone());
     }
@@ -124,11 +127,15 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
     }
     let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
     let candidates: Vec<(PathBuf, String)> = found.candidates.into_iter().collect();
-    let read: Vec<Result<Option<Input>, String>> = candidates.par_iter().map(|(path, _)| recognise(path)).collect();
+    let read: Vec<Result<Option<Input>, String>> = candidates
+        .par_iter()
+        .map(|(path, _)| recognise(path, wanted.files))
+        .collect();
     let mut discovery = Discovery {
         errors: found.errors,
         unfit: found.unfit,
         skipped: found.skipped.into_iter().collect(),
+        refused: walk.refused(),
         ..Discovery::default()
     };
     let mut inputs = found.inputs;
@@ -142,18 +149,18 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
     }
     discovery.inputs = inputs.into_iter().collect();
     if discovery.inputs.is_empty() && !wanted.no_gitignore && !wanted.lenient {
-        discovery.skipped.extend(ignored(wanted.paths));
+        discovery.skipped.extend(ignored(wanted));
     }
     discovery.skipped.sort();
     discovery
 }
 
 /// What git ignores below `paths`, where nothing else is: the units, as people see their paths.
-fn ignored(paths: &[PathBuf]) -> Vec<String> {
-    let walk = Walk { no_gitignore: true };
+fn ignored(wanted: &Wanted<'_>) -> Vec<String> {
+    let walk = Walk::new(wanted.files, true);
     let mut shown = BTreeSet::new();
-    for path in paths {
-        let Some(root) = path.canonicalize().ok().filter(|root| root.is_dir()) else {
+    for path in wanted.paths {
+        let Some(root) = named(path).ok().filter(|root| files::is_directory(root)) else {
             continue;
         };
         let found = Arc::new(Mutex::new(Found::default()));
@@ -161,7 +168,8 @@ fn ignored(paths: &[PathBuf]) -> Vec<String> {
         let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
         shown.extend(found.inputs.iter().map(|input| shown_below(path, &root, input.path())));
         let candidates = found.candidates.into_par_iter();
-        let is_unit = |file: &Path| matches!(recognise(file), Ok(Some(input)) if !matches!(input, Input::Plan(_)));
+        let is_unit =
+            |file: &Path| matches!(recognise(file, wanted.files), Ok(Some(input)) if !matches!(input, Input::Plan(_)));
         let units = candidates.filter(|(file, _)| is_unit(file)).map(|(_, shown)| shown);
         shown.extend(units.collect::<Vec<_>>());
     }
@@ -197,19 +205,11 @@ pub fn stdin(text: &str, path: Option<&Path>, working_directory: &Path) -> Resul
 
 /// The absolute path of a file that need not exist, in a directory that does.
 fn path_of_new(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok().or_else(|| {
+    named(path).ok().or_else(|| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        let parent = named(parent.unwrap_or(Path::new("."))).ok()?;
         Some(parent.join(path.file_name()?))
     })
-}
-
-/// The nearest directory, `from` or above it, that holds a `.git` directory or file.
-pub fn repository_root(from: &Path) -> Option<PathBuf> {
-    let from = std::fs::canonicalize(from).ok()?;
-    from.ancestors()
-        .find(|directory| directory.join(".git").exists())
-        .map(Path::to_owned)
 }
 
 #[cfg(test)]

@@ -4,16 +4,16 @@
 //! another finding is left out. What a fix brings that can be fixed itself is fixed in the next round.
 
 mod apply;
-mod write;
 
 use crate::diagnostic::{Diagnostic, Fix, Safety};
+use crate::files::write::{Change, replace_all};
+use crate::files::{named, real};
 use crate::run::{self, Place};
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use apply::{Taken, Texts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
-pub(crate) use write::replace;
 
 /// How often fixes are applied and the result is judged, at most.
 const ROUNDS: usize = 64;
@@ -43,14 +43,27 @@ impl Fixed {
         self.texts.changed().count()
     }
 
-    /// Writes the files that change. An error names a file that keeps its text.
+    /// Writes the files that change: all of them, or none. An error says what keeps them from it.
     pub fn write(&self) -> Vec<String> {
         let sources = &self.outcome.sources;
-        let written = self.texts.changed().filter_map(|changed| {
-            let error = replace(&changed.path, &changed.before, &changed.after).err()?;
-            Some(format!("cannot write `{}`: {error}", sources.shown_of(&changed.path)))
+        let changes = self.texts.changed().map(|changed| Change {
+            path: &changed.path,
+            before: &changed.before,
+            after: &changed.after,
         });
-        written.collect()
+        match replace_all(&changes.collect::<Vec<_>>(), sources.files()) {
+            Ok(()) => Vec::new(),
+            Err(failure) => {
+                let shown = |path: &PathBuf| sources.shown_of(path);
+                let first = format!("cannot write `{}`: {}", shown(&failure.path), failure.error);
+                if failure.changed.is_empty() {
+                    return vec![first + "; no file was changed"];
+                }
+                let kept = failure.changed.iter().map(shown);
+                let kept = kept.map(|path| format!("`{path}` was changed and could not be changed back"));
+                std::iter::once(first).chain(kept).collect()
+            }
+        }
     }
 }
 
@@ -83,11 +96,10 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
 fn roots(options: &Options) -> Vec<PathBuf> {
     let place = Place::of(options);
     if let Some(repository) = place.repository {
-        return vec![repository.canonicalize().unwrap_or(repository)];
+        return vec![repository];
     }
-    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
-    let here = place.working_directory;
-    named.chain([here.canonicalize().unwrap_or(here)]).collect()
+    let all = options.paths.iter().filter_map(|path| named(path).ok());
+    all.chain([place.working_directory]).collect()
 }
 
 /// A finding in a text that changes: what it is about, and what it says of it.
@@ -217,7 +229,7 @@ impl Rounds {
             let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
             files.all(|file| {
                 // A link may lead out of the project.
-                let real = file.path().canonicalize();
+                let real = real(file.path());
                 real.is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)))
             })
         };

@@ -14,6 +14,7 @@ mod yaml;
 
 use crate::diagnostic::{Diagnostic, Severity, Subject};
 use crate::discover::Input;
+use crate::files::Refusal;
 use crate::given::Given;
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
@@ -81,22 +82,29 @@ pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
 enum ReadError {
     /// It could not be opened.
     Io(String),
-    /// It is not UTF-8; the diagnostic says where.
-    Encoding(Box<Diagnostic>),
+    /// It is not UTF-8, or not to be read; the diagnostic says where and why.
+    Unfit(Box<Diagnostic>),
 }
+
+/// A file that is larger is not read; a plan is.
+const LARGEST: u64 = 16 << 20;
+/// A plan that is larger is not read.
+const LARGEST_PLAN: u64 = 512 << 20;
 
 /// Reads a file as UTF-8. A byte order mark stays in the text, so that offsets are those of the file.
 fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
+    read_up_to(LARGEST, path, sources, unit)
+}
+
+/// The same for a file of at most `most` bytes.
+fn read_up_to(most: u64, path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
     if sources.overlaid().iter().any(|overlaid| overlaid == path) {
         return Ok(sources.add(path, ""));
     }
-    let bytes = std::fs::read(path).map_err(|error| {
-        let shown = sources.shown_of(path);
-        ReadError::Io(match error.kind() {
-            std::io::ErrorKind::NotFound => format!("`{shown}`: no such file"),
-            _ => format!("cannot read `{shown}`: {error}"),
-        })
-    })?;
+    let bytes = sources
+        .files()
+        .read(path, most)
+        .map_err(|refusal| unread(path, &refusal, sources, unit))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(sources.add(path, text)),
         Err(error) => {
@@ -108,7 +116,32 @@ fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError>
             };
             let file = sources.add(path, String::from_utf8_lossy(&bytes));
             let span = Span::new(file, at..at + 1);
-            Err(ReadError::Encoding(Box::new(parse_error(sources, unit, span, message))))
+            Err(ReadError::Unfit(Box::new(parse_error(sources, unit, span, message))))
+        }
+    }
+}
+
+/// What is said of a file that is not read. Of one that is not ours to show nothing is quoted.
+fn unread(path: &Path, refusal: &Refusal, sources: &Sources, unit: &str) -> ReadError {
+    let shown = sources.shown_of(path);
+    let report = match refusal {
+        Refusal::Missing => return ReadError::Io(format!("`{shown}`: no such file")),
+        Refusal::Io(error) => return ReadError::Io(format!("cannot read `{shown}`: {error}")),
+        Refusal::TooLarge(_) => limit_reached,
+        Refusal::Outside | Refusal::LeadsOut | Refusal::Git | Refusal::NotAFile => parse_error,
+    };
+    let file = sources.add(path, "");
+    let found = report(sources, unit, Span::new(file, 0..0), &refusal.to_string());
+    ReadError::Unfit(Box::new(found))
+}
+
+/// What is said of a file that settles what is read, a `.gitignore`, and is not read itself.
+pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) -> Diagnostic {
+    match unread(path, refusal, sources, &sources.name_of(path)) {
+        ReadError::Unfit(found) => *found,
+        ReadError::Io(message) => {
+            let span = Span::new(sources.add(path, ""), 0..0);
+            parse_error(sources, &sources.name_of(path), span, &message)
         }
     }
 }

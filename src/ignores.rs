@@ -2,12 +2,13 @@
 
 use crate::config::Configs;
 use crate::diagnostic::Diagnostic;
-use crate::fixes::replace;
+use crate::files::write::{Change, replace_all};
 use crate::frontend::insertions;
 use crate::rules;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::{Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What was written.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct Added {
 /// Writes suppressions for the findings of `outcome`, which `options` gave, with `reason`.
 pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added {
     let sources = &outcome.sources;
-    let configs = crate::run::configs(options, sources.repository(), sources.working_directory());
+    let configs = crate::run::configs(options, sources.files(), sources.working_directory());
     let reason = one_line(reason);
     let mut added = Added::default();
     let mut wanted: BTreeMap<FileId, BTreeSet<(Span, &'static str)>> = BTreeMap::new();
@@ -37,6 +38,7 @@ pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added 
             None => added.refused.push(named(found.primary().span, found.rule, sources)),
         }
     }
+    let mut texts: Vec<(Arc<SourceFile>, String)> = Vec::new();
     for (id, wanted) in wanted {
         let wanted: Vec<_> = wanted.into_iter().collect();
         let file = sources.file(id);
@@ -52,15 +54,27 @@ pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added 
         for edit in edits.iter().rev() {
             edit.apply(&mut text);
         }
-        match replace(file.path(), file.text(), &text) {
-            Ok(()) => {
-                added.findings += silenced;
-                added.files += 1;
-            }
-            Err(error) => added.errors.push(format!("cannot write `{}`: {error}", file.shown())),
+        added.findings += silenced;
+        texts.push((file, text));
+    }
+    let changes: Vec<Change<'_>> = texts.iter().map(|(file, text)| change(file, text)).collect();
+    match replace_all(&changes, sources.files()) {
+        Ok(()) => added.files = changes.len(),
+        Err(failure) => {
+            added.findings = 0;
+            let shown = sources.shown_of(&failure.path);
+            added.errors.push(format!("cannot write `{shown}`: {}", failure.error));
         }
     }
     added
+}
+
+fn change<'c>(file: &'c SourceFile, text: &'c str) -> Change<'c> {
+    Change {
+        path: file.path(),
+        before: file.text(),
+        after: text,
+    }
 }
 
 /// Where a suppression of `found` belongs: at its primary label, or at the call of a module that others wrote.

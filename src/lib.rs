@@ -8,6 +8,7 @@ pub mod config;
 pub mod diagnostic;
 pub mod discover;
 pub mod explain;
+pub mod files;
 mod fixes;
 pub mod frontend;
 pub mod given;
@@ -124,7 +125,7 @@ impl Outcome {
     fn empty(place: &Place) -> Self {
         Outcome {
             graph: Graph::default(),
-            sources: Sources::new(place.repository.clone(), place.working_directory.clone()),
+            sources: Sources::reading(place.files.clone(), place.working_directory.clone()),
             findings: Vec::new(),
             suppressed: Vec::new(),
             not_evaluated: Vec::new(),

@@ -60,7 +60,7 @@ impl Project {
     pub(crate) fn new(inputs: Vec<Input>, configs: &Configs, options: &Options) -> Result<Project, ConfigError> {
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_ref());
         let named = options.paths.iter().chain(stdin);
-        let named: Vec<PathBuf> = named.filter_map(|path| path.canonicalize().ok()).collect();
+        let named: Vec<PathBuf> = named.filter_map(|path| crate::files::named(path).ok()).collect();
         let mut groups: Vec<Group> = Vec::new();
         let mut excluded = 0;
         for input in inputs {
@@ -84,12 +84,27 @@ impl Project {
     }
 
     /// Reads and judges every unit in every environment.
-    pub(crate) fn judge(&self, options: &Options, configs: &Configs, outcome: &mut Outcome) -> Found {
+    pub(crate) fn judge(
+        &self,
+        options: &Options,
+        configs: &Configs,
+        refused: Vec<Diagnostic>,
+        outcome: &mut Outcome,
+    ) -> Found {
         outcome.errors.extend(self.unused_variables(&options.given));
         let mut judged = Vec::new();
         let mut policies = Policies::default();
         for name in self.environments() {
             judged.push(self.judge_in(name, options, configs, &mut policies, outcome));
+        }
+        // What could not be read is said in every environment.
+        for found in refused {
+            let unit = found.subject.unit.clone();
+            let config = configs.of(&place(&unit, &outcome.sources)).unwrap_or_default();
+            if options.selection.keeps_tool(found.rule, &config) {
+                judged.iter_mut().for_each(|one| one.findings.push(found.clone()));
+            }
+            policies.insert_missing(&unit, config);
         }
         let silenced = if options.no_ignores {
             Silenced::default()
@@ -248,7 +263,7 @@ fn place(name: &str, sources: &Sources) -> PathBuf {
     let base = sources.repository().unwrap_or_else(|| sources.working_directory());
     let path: &Path = Path::new(name);
     let joined = base.join(path);
-    joined.canonicalize().unwrap_or(joined)
+    crate::files::real(&joined).unwrap_or(joined)
 }
 
 /// Whether two environments say the same of one subject.

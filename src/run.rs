@@ -5,9 +5,10 @@ mod settings;
 use crate::config::{Config, Configs};
 use crate::diagnostic::Silencer;
 use crate::discover::{self, Wanted};
+use crate::files::{self, Files, named, real, repository_root};
 use crate::history::{self, Baselines, Coverage, Judged};
 use crate::project::{Found, Project};
-use crate::{Options, Outcome, rules};
+use crate::{Options, Outcome, frontend, rules};
 use settings::Settings;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +16,9 @@ use std::path::{Path, PathBuf};
 const STACK_SIZE: usize = 8 << 20;
 
 /// The configurations of a run that takes place there.
-pub(crate) fn configs(options: &Options, repository: Option<&Path>, working_directory: &Path) -> Configs {
-    Configs::new(options.config.clone(), roots(options, repository, working_directory))
+pub(crate) fn configs(options: &Options, files: &Files, working_directory: &Path) -> Configs {
+    let roots = roots(options, files.repository(), working_directory);
+    Configs::new(options.config.clone(), roots, files)
 }
 
 /// The directories above which no configuration is looked for.
@@ -24,7 +26,7 @@ fn roots(options: &Options, repository: Option<&Path>, working_directory: &Path)
     if let Some(repository) = repository {
         return vec![repository.to_owned()];
     }
-    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
+    let named = options.paths.iter().filter_map(|path| named(path).ok());
     let outside = named.filter(|path| !path.starts_with(working_directory));
     std::iter::once(working_directory.to_owned()).chain(outside).collect()
 }
@@ -35,18 +37,29 @@ pub(crate) struct Place {
     pub(crate) working_directory: PathBuf,
     /// Its root, where there is one.
     pub(crate) repository: Option<PathBuf>,
+    /// The files that may be read.
+    pub(crate) files: Files,
 }
 
 impl Place {
     pub(crate) fn of(options: &Options) -> Self {
-        let working_directory = std::env::current_dir().and_then(|path| path.canonicalize());
+        let working_directory = std::env::current_dir().and_then(|path| real(&path));
         let working_directory = working_directory.unwrap_or_default();
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
-        let start = options.paths.iter().map(PathBuf::as_path).chain(stdin).next();
-        let start = start.and_then(|path| path.canonicalize().ok());
+        let all = options.paths.iter().map(PathBuf::as_path).chain(stdin);
+        let all: Vec<Option<PathBuf>> = all.map(|path| named(path).ok()).collect();
+        let start = all.first().and_then(Option::as_deref);
+        let repository = repository_root(start.unwrap_or(&working_directory));
+        let roots = all
+            .iter()
+            .flatten()
+            .filter_map(|path| bound(path, repository.as_deref()));
+        let files = Files::new(repository.clone(), roots.collect());
+        let configuration = options.config.file.as_deref();
         Place {
-            repository: discover::repository_root(start.as_deref().unwrap_or(&working_directory)),
+            repository,
             working_directory,
+            files: files.trusting(options.given.files().chain(configuration)),
         }
     }
 
@@ -54,6 +67,19 @@ impl Place {
     pub(crate) fn root(&self) -> &Path {
         self.repository.as_deref().unwrap_or(&self.working_directory)
     }
+}
+
+/// The directory below which files may be read because `path` was named, where it lies outside of `repository`.
+fn bound(path: &Path, repository: Option<&Path>) -> Option<PathBuf> {
+    if repository.is_some_and(|repository| path.starts_with(repository)) {
+        return None;
+    }
+    let directory = if files::is_directory(path) {
+        path
+    } else {
+        path.parent()?
+    };
+    Some(repository_root(directory).unwrap_or_else(|| directory.to_owned()))
 }
 
 /// Checks everything under the paths of `options`.
@@ -80,7 +106,7 @@ pub(crate) fn judged<T: Default>(
     then: impl FnOnce(&Judged<'_>) -> Result<T, Vec<String>>,
 ) -> (Outcome, T) {
     let place = Place::of(options);
-    let configs = configs(options, place.repository.as_deref(), &place.working_directory);
+    let configs = configs(options, &place.files, &place.working_directory);
     let mut outcome = Outcome::empty(&place);
     let mut result = T::default();
     match judge(options, &configs, &place, &mut outcome, then) {
@@ -119,8 +145,8 @@ fn judge<T>(
         walked: options
             .paths
             .iter()
-            .filter_map(|path| path.canonicalize().ok())
-            .filter(|path| path.is_dir())
+            .filter_map(|path| named(path).ok())
+            .filter(|path| files::is_directory(path))
             .collect(),
         runs: &runs,
     };
@@ -134,7 +160,7 @@ fn judge<T>(
         sources: &outcome.sources,
         root: place.root(),
     })?;
-    let mut baselines = Baselines::new(options.baseline.clone(), place.root());
+    let mut baselines = Baselines::new(options.baseline.clone(), place.root(), &place.files);
     for config in &units {
         baselines.use_for(config);
     }
@@ -162,8 +188,8 @@ pub(crate) fn find(
 ) -> Result<Found, String> {
     let repository = place.repository.as_deref();
     // What is wrong with it is said even where there is nothing that it could hold for.
-    let named = options.paths.iter().filter_map(|path| path.canonicalize().ok());
-    for path in named.chain([place.working_directory.clone()]) {
+    let all = options.paths.iter().filter_map(|path| named(path).ok());
+    for path in all.chain([place.working_directory.clone()]) {
         configs.of(&path).map_err(|error| error.to_string())?;
     }
     let mut touched = touched.to_vec();
@@ -178,13 +204,14 @@ pub(crate) fn find(
         // What has no place has no neighbours.
         touched.extend(stdin.path.is_some().then_some(path));
     }
-    let files = options.paths.iter().filter(|path| path.is_file());
-    let changed: Vec<PathBuf> = files
-        .filter_map(|path| path.canonicalize().ok())
+    let changed: Vec<PathBuf> = (options.paths.iter())
+        .filter_map(|path| named(path).ok())
+        .filter(|path| files::is_file(path))
         .chain(touched.iter().cloned())
         .collect();
     inputs.extend(Settings::among(&changed, options, configs, place).units()?);
     let discovery = discover::discover(&Wanted {
+        files: &place.files,
         paths: &options.paths,
         touched: &touched,
         repository,
@@ -199,11 +226,15 @@ pub(crate) fn find(
         }
     }
     outcome.skipped = discovery.skipped;
+    let refused = discovery.refused.iter();
+    let refused = refused
+        .map(|(file, refusal)| frontend::unread_setting(file, refusal, &outcome.sources))
+        .collect();
     inputs.extend(discovery.inputs);
     inputs.sort();
     inputs.dedup();
     // Without its decisions a project is not judged: what it ignores would be said.
     let project = Project::new(inputs, configs, options).map_err(|error| error.to_string())?;
     outcome.excluded = project.excluded;
-    Ok(project.judge(options, configs, outcome))
+    Ok(project.judge(options, configs, refused, outcome))
 }

@@ -3,6 +3,7 @@
 //! It knows nothing of dialects, resources or rules. A [`Span`] is a byte range into one file, so a
 //! label can point into any file that was read.
 
+use crate::files::Files;
 use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::ops::Range;
@@ -214,7 +215,7 @@ impl SourceFile {
 
 /// Texts in the order they came, and by path.
 #[derive(Debug, Default)]
-struct Files {
+struct Texts {
     all: Vec<Arc<SourceFile>>,
     by_path: FxHashMap<PathBuf, usize>,
     by_directory: FxHashMap<PathBuf, Vec<usize>>,
@@ -223,8 +224,8 @@ struct Files {
 /// Every text of a run, by [`FileId`]. Shared by the threads that read units; a path is held once.
 #[derive(Debug, Default)]
 pub struct Sources {
-    files: RwLock<Files>,
-    repository: Option<PathBuf>,
+    texts: RwLock<Texts>,
+    files: Files,
     working_directory: PathBuf,
     /// The files in whose place a text was given.
     overlaid: Vec<PathBuf>,
@@ -234,9 +235,14 @@ impl Sources {
     /// Holds nothing yet; paths are shown relative to `working_directory` and named relative to
     /// `repository`. Both are absolute and without symbolic links.
     pub fn new(repository: Option<PathBuf>, working_directory: PathBuf) -> Self {
+        Sources::reading(Files::new(repository, Vec::new()), working_directory)
+    }
+
+    /// The same for what `files` says may be read.
+    pub fn reading(files: Files, working_directory: PathBuf) -> Self {
         Sources {
-            files: RwLock::default(),
-            repository,
+            texts: RwLock::default(),
+            files,
             working_directory,
             overlaid: Vec::new(),
         }
@@ -253,9 +259,14 @@ impl Sources {
         &self.overlaid
     }
 
+    /// The files that may be read.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
     /// The repository root, where there is one.
     pub fn repository(&self) -> Option<&Path> {
-        self.repository.as_deref()
+        self.files.repository()
     }
 
     /// The directory that shown paths are relative to.
@@ -266,7 +277,7 @@ impl Sources {
     /// Adds a text and names it; the id it has already where `path` was added before.
     pub fn add(&self, path: &Path, text: impl Into<String>) -> FileId {
         let text: String = text.into();
-        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.texts.write().unwrap_or_else(PoisonError::into_inner);
         let known = files.by_path.get(path).copied();
         let at = known.unwrap_or_else(|| {
             let at = files.all.len();
@@ -290,7 +301,7 @@ impl Sources {
 
     /// The file at `path`, where it was added.
     pub fn find(&self, path: &Path) -> Option<FileId> {
-        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         let at = files.by_path.get(path).copied()?;
         Some(FileId(u32::try_from(at).unwrap_or(u32::MAX)))
     }
@@ -302,7 +313,7 @@ impl Sources {
 
     /// `path` as machine formats name it: relative to the repository root.
     pub fn name_of(&self, path: &Path) -> String {
-        let base = self.repository.as_deref().unwrap_or(&self.working_directory);
+        let base = self.repository().unwrap_or(&self.working_directory);
         relative(path, Some(base))
     }
 
@@ -316,20 +327,20 @@ impl Sources {
     /// # Panics
     /// Only for an id of another `Sources`.
     pub fn file(&self, id: FileId) -> Arc<SourceFile> {
-        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         files.all[id.0 as usize].clone()
     }
 
     /// Every file that was read, in no order that means anything.
     pub fn all(&self) -> Vec<(FileId, Arc<SourceFile>)> {
-        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         let ids = (0..).map(FileId);
         ids.zip(files.all.iter().cloned()).collect()
     }
 
     /// Every file that was read from the directory of `id`, itself among them, in the order of [`Sources::all`].
     pub fn beside(&self, id: FileId) -> Vec<(FileId, Arc<SourceFile>)> {
-        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         let directory = files.all.get(id.0 as usize).and_then(|file| file.path.parent());
         let places = directory.and_then(|directory| files.by_directory.get(directory));
         let found = places.into_iter().flatten().filter_map(|&at| {

@@ -3,6 +3,7 @@
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
+use sqslint::files::{self, Files};
 use sqslint::report::{printable, printable_error};
 use sqslint::rules::{RULES, Value};
 use std::io;
@@ -42,7 +43,7 @@ impl ConfigArgs {
         };
         for text in &self.config {
             // A file may have an equals sign in its name; a key with a value is no file that is there.
-            if text.contains('=') && !Path::new(text).is_file() {
+            if text.contains('=') && !files::is_file(Path::new(text)) {
                 source.lines.push(text.clone());
             } else {
                 source.file = Some(PathBuf::from(text));
@@ -107,17 +108,20 @@ fn with_config(
     streams: &mut Streams<'_>,
     print: impl FnOnce(&Config, &mut Streams<'_>) -> io::Result<()>,
 ) -> io::Result<Exit> {
-    let absolute = match path.canonicalize() {
+    let absolute = match files::named(path) {
         Ok(absolute) => absolute,
-        Err(error) => {
-            let message = sqslint::discover::unreadable(path, &error);
+        Err(refusal) => {
+            let message = sqslint::discover::unreadable(path, &refusal);
             writeln!(streams.err, "sqslint: {}", printable(&message))?;
             return Ok(Exit::Failed);
         }
     };
-    let root = sqslint::discover::repository_root(&absolute);
-    let root = root.or_else(|| std::env::current_dir().ok()?.canonicalize().ok());
-    let configs = Configs::new(arguments.source(), root.into_iter().collect());
+    let repository = files::repository_root(&absolute);
+    let here = || files::real(&std::env::current_dir().ok()?).ok();
+    let root = repository.clone().or_else(here);
+    let source = arguments.source();
+    let files = Files::new(repository, Vec::new()).trusting(source.file.as_deref());
+    let configs = Configs::new(source, root.into_iter().collect(), &files);
     match configs.of(&absolute) {
         Ok(config) => print(&config, streams).map(|()| Exit::Clean),
         Err(error) => {
@@ -199,11 +203,11 @@ fn printable_lines(text: &str) -> String {
 /// `sqslint init`.
 pub(super) fn init(streams: &mut Streams<'_>) -> io::Result<Exit> {
     let name = NAMES[0];
-    if let Some(there) = NAMES.iter().find(|name| Path::new(name).exists()) {
+    if let Some(there) = NAMES.iter().find(|name| files::exists(Path::new(name))) {
         writeln!(streams.err, "sqslint: `{there}` is there already; it was left as it is")?;
         return Ok(Exit::Failed);
     }
-    if let Err(error) = std::fs::write(name, TEMPLATE) {
+    if let Err(error) = files::write::create(Path::new(name), TEMPLATE) {
         writeln!(streams.err, "sqslint: cannot write `{name}`: {error}")?;
         return Ok(Exit::Failed);
     }

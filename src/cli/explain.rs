@@ -9,9 +9,10 @@ use clap::Args;
 use sqslint::Options;
 use sqslint::discover::unreadable;
 use sqslint::explain::{Asked, explain};
+use sqslint::files;
 use sqslint::report::{counted, printable, printable_error};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
@@ -31,16 +32,16 @@ pub(super) struct ExplainArgs {
 pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let Some(place) = place(&arguments.subject) else {
         let file = arguments.subject.trim_end_matches(':');
-        if PathBuf::from(file).is_file() {
+        if files::is_file(Path::new(file)) {
             return refuse(&format!("which line of `{file}`? As in `{file}:12`"), streams);
         }
         return rules::explain(&arguments.subject, streams);
     };
     let shown = place.path.display();
-    let absolute = match place.path.canonicalize() {
-        Ok(absolute) if absolute.is_dir() => return refuse(&format!("`{shown}` is a directory"), streams),
+    let absolute = match files::named(&place.path) {
+        Ok(absolute) if files::is_directory(&absolute) => return refuse(&format!("`{shown}` is a directory"), streams),
         Ok(absolute) => absolute,
-        Err(error) => return refuse(&unreadable(&place.path, &error), streams),
+        Err(refusal) => return refuse(&unreadable(&place.path, &refusal), streams),
     };
     let otherwise = Some(place.path.clone());
     let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
@@ -114,7 +115,7 @@ fn place(subject: &str) -> Option<Place> {
             column: Some(last),
         })
     };
-    if whole.path.exists() {
+    if files::exists(&whole.path) {
         return Some(whole);
     }
     Some(with_column().unwrap_or(whole))

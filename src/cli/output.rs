@@ -2,6 +2,7 @@
 
 use super::{CheckArgs, Streams};
 use clap::{Args, ValueEnum};
+use sqslint::files::{self, write};
 use sqslint::graph::Graph;
 use sqslint::report::graph::topology::topologies;
 use sqslint::report::graph::{Marks, Topology};
@@ -9,8 +10,9 @@ use sqslint::report::{
     Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown, printable,
     printable_error, rdjson, sarif, statistics, summary,
 };
+use sqslint::source::Sources;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// The width of a report that goes to no terminal.
@@ -146,7 +148,7 @@ pub(super) fn write(
     let mut failures: Vec<String> = Vec::new();
     for to in &asked.reports {
         let text = render(to.format, report, graph, PLAIN);
-        if let Err(error) = std::fs::write(&to.path, text) {
+        if let Err(error) = save(&to.path, &text, report.sources) {
             failures.push(format!("cannot write `{}`: {error}", to.path.display()));
         }
     }
@@ -200,14 +202,20 @@ fn write_annotated(text: &str, report: &Report<'_>, streams: &mut Streams<'_>) -
     streams.out.write_all(github::render(report).as_bytes())
 }
 
+/// A report takes the place of no file that it reports on.
+fn save(path: &Path, text: &str, sources: &Sources) -> Result<(), String> {
+    if files::real(path).is_ok_and(|real| sources.find(&real).is_some()) {
+        return Err("it is one of the files that are checked".to_owned());
+    }
+    write::save(path, text.as_bytes()).map_err(|refusal| refusal.to_string())
+}
+
 fn append_step_summary(report: &Report<'_>) -> Result<(), String> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
     };
-    let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
     let text = github::step_summary(report);
-    file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| format!("cannot write the step's summary: {error}"))
+    write::append(Path::new(&path), &text).map_err(|error| format!("cannot write the step's summary: {error}"))
 }
 
 /// What a file can show.

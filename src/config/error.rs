@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// `path` as people read it: from the working directory on where it lies below.
 pub fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let here = std::env::current_dir().and_then(|here| crate::files::real(&here));
     let below = here
         .ok()
         .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));

@@ -2,6 +2,7 @@
 
 use super::check::Checked;
 use super::{Config, ConfigError, shown};
+use crate::files::{self, Files};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,16 +34,19 @@ pub struct Configs {
     roots: Vec<PathBuf>,
     /// The working tree, and where an earlier state of it lies that is judged by the same configurations.
     moved: Option<(PathBuf, PathBuf)>,
+    /// The files of the working tree that may be read.
+    files: Files,
     read: Mutex<FxHashMap<Option<PathBuf>, Arc<Config>>>,
 }
 
 impl Configs {
     /// `roots` are the directories above which nothing is looked for: the repository's, or the working directory.
-    pub fn new(source: Source, roots: Vec<PathBuf>) -> Self {
+    pub fn new(source: Source, roots: Vec<PathBuf>, files: &Files) -> Self {
         Configs {
             source,
             roots,
             moved: None,
+            files: files.clone(),
             read: Mutex::default(),
         }
     }
@@ -50,7 +54,7 @@ impl Configs {
     /// The same configurations for an earlier state of the tree at `from`, which lies at `to`.
     #[must_use]
     pub fn moved(&self, from: &Path, to: &Path) -> Self {
-        let mut configs = Configs::new(self.source.clone(), self.roots.clone());
+        let mut configs = Configs::new(self.source.clone(), self.roots.clone(), &self.files);
         configs.moved = Some((from.to_owned(), to.to_owned()));
         configs
     }
@@ -100,9 +104,13 @@ impl Configs {
         }
         let is_root = |directory: &Path| self.roots.iter().any(|root| root == directory);
         let inside = self.roots.iter().any(|root| path.starts_with(root));
-        let directory = if path.is_dir() { path } else { path.parent()? };
+        let directory = if files::is_directory(path) {
+            path
+        } else {
+            path.parent()?
+        };
         for above in directory.ancestors() {
-            let found = NAMES.iter().map(|name| above.join(name)).find(|file| file.is_file());
+            let found = NAMES.iter().map(|name| above.join(name)).find(|file| is_there(file));
             if found.is_some() {
                 return found;
             }
@@ -113,9 +121,28 @@ impl Configs {
         None
     }
 
+    /// The configuration files below `root`, of the working tree.
+    pub(crate) fn are_in(&self, root: &Path, no_gitignore: bool) -> Vec<PathBuf> {
+        crate::discover::files_named(root, &NAMES, &self.files, no_gitignore)
+    }
+
+    /// What the configuration `file` may read. One that the command line names may extend what lies beside it, wherever
+    /// that is.
+    fn files_of(&self, file: &Path) -> Files {
+        let named = self.source.file.as_ref().and_then(|named| files::named(named).ok());
+        let directory = named.as_deref().and_then(Path::parent);
+        match directory {
+            Some(directory) if self.source.file.as_deref() == Some(file) => self.files.clone().with_root(directory),
+            _ => self
+                .roots
+                .iter()
+                .fold(self.files.clone(), |files, root| files.with_root(root)),
+        }
+    }
+
     fn load(&self, file: Option<&Path>) -> Result<Config, ConfigError> {
         let mut config = match file {
-            Some(file) => read_chain(file)?,
+            Some(file) => read_chain(file, &self.files_of(file))?,
             None => Config::default(),
         };
         for line in &self.source.lines {
@@ -128,17 +155,17 @@ impl Configs {
 }
 
 /// A file, over those that it extends.
-fn read_chain(file: &Path) -> Result<Config, ConfigError> {
+fn read_chain(file: &Path, files: &Files) -> Result<Config, ConfigError> {
     let mut chain: Vec<Checked> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
     let mut next = Some((file.to_owned(), None));
     while let Some((path, from)) = next {
-        let canonical = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let canonical = files::real(&path).unwrap_or_else(|_| path.clone());
         if seen.contains(&canonical) || seen.len() >= MAX_EXTENDS {
             let refuse = |message: String| extended(from.as_ref(), &path, message);
             return Err(refuse("`extend` comes back to this file".to_owned()));
         }
-        let text = read(&path).map_err(|error| extended(from.as_ref(), &path, error))?;
+        let text = read(&path, files).map_err(|error| extended(from.as_ref(), &path, error))?;
         let base = canonical.parent().unwrap_or(Path::new("")).to_owned();
         let checked = Checked::parse(&text, Some(&canonical), &base)?;
         seen.push(canonical);
@@ -177,21 +204,12 @@ fn extended(from: Option<&ConfigError>, path: &Path, message: String) -> ConfigE
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
-    if !metadata.is_file() {
-        return Err("it is no file".to_owned());
-    }
-    if metadata.len() > LARGEST {
-        return Err("it is too large for a configuration".to_owned());
-    }
-    let bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
+fn read(path: &Path, files: &Files) -> Result<String, String> {
+    let bytes = files.read(path, LARGEST).map_err(|refusal| refusal.to_string())?;
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-fn unreadable(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file".to_owned(),
-        _ => format!("it cannot be read: {error}"),
-    }
+/// Whether a configuration may be at `file`: a link that may not be followed is refused, not overlooked.
+fn is_there(file: &Path) -> bool {
+    files::exists(file) && !files::is_directory(file)
 }

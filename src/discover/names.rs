@@ -1,5 +1,6 @@
 //! What the name of a file says about it.
 
+use crate::files::Files;
 use std::path::Path;
 
 /// Terragrunt's file of a unit.
@@ -33,10 +34,6 @@ pub(super) fn may_be_template(name: &str) -> bool {
         && !is_variables(name)
 }
 
-pub(super) fn holds_terraform(directory: &Path) -> bool {
-    std::fs::read_dir(directory).is_ok_and(|entries| {
-        entries
-            .flatten()
-            .any(|entry| entry.file_name().to_str().is_some_and(is_terraform))
-    })
+pub(super) fn holds_terraform(directory: &Path, files: &Files) -> bool {
+    files.has_name(directory, is_terraform)
 }

@@ -5,7 +5,7 @@ use super::content::{self, Kind};
 use super::names::{
     SAMCONFIG, TERRAGRUNT, holds_terraform, is_state, is_terraform, is_variables, may_be_template, name_of,
 };
-use std::io::Read;
+use crate::files::{Files, Kind as FileKind, Refusal};
 use std::path::Path;
 
 /// What tells where a CDK app was synthesised to.
@@ -19,27 +19,30 @@ pub(super) const NO_UNIT: &str = "is no unit: looked for Terraform (`*.tf`, `*.t
     plan or state, a state file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` \
     type) and a `serverless.yml` (`service`, `provider` or `functions`)";
 
+/// A plan that is larger is not read.
+pub(super) const LARGEST_PLAN: u64 = 512 << 20;
+
 /// What is said of a path that cannot be opened.
-pub fn unreadable(path: &Path, error: &std::io::Error) -> String {
-    if error.kind() == std::io::ErrorKind::NotFound {
-        format!("`{}`: no such file or directory", path.display())
-    } else {
-        format!("`{}`: {error}", path.display())
+pub fn unreadable(path: &Path, refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Missing => format!("`{}`: no such file or directory", path.display()),
+        other => format!("`{}`: {other}", path.display()),
     }
 }
 
 /// Whether a CDK app was synthesised to `directory`. A manifest in a `cdk.out` is one whatever it holds, so that
 /// what is wrong with it is told.
-pub(super) fn is_assembly(directory: &Path) -> bool {
+pub(super) fn is_assembly(directory: &Path, files: &Files) -> bool {
     let manifest = directory.join(MANIFEST);
-    let readable = std::fs::metadata(&manifest).is_ok_and(|file| file.is_file() && file.len() <= LARGEST_TEMPLATE);
-    readable
-        && (name_of(directory) == "cdk.out"
-            || std::fs::read(&manifest).is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly)))
+    if name_of(directory) == "cdk.out" {
+        return files.is_file(&manifest);
+    }
+    let bytes = files.read(&manifest, LARGEST_TEMPLATE);
+    bytes.is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly))
 }
 
 /// The units that a changed file belongs to.
-pub(super) fn touched_file(file: &Path, repository: Option<&Path>) -> Vec<Input> {
+pub(super) fn touched_file(file: &Path, repository: Option<&Path>, files: &Files) -> Vec<Input> {
     let name = name_of(file);
     if is_variables(name) {
         // Variables of environments commonly lie below the module they are for.
@@ -47,27 +50,29 @@ pub(super) fn touched_file(file: &Path, repository: Option<&Path>) -> Vec<Input>
             .ancestors()
             .skip(1)
             .take_while(|above| repository.is_none_or(|root| above.starts_with(root)));
-        let module = above.into_iter().find(|above| holds_terraform(above));
+        let module = above.into_iter().find(|above| holds_terraform(above, files));
         return module
             .map(|module| Input::TerraformModule(module.to_owned()))
             .into_iter()
             .collect();
     }
     if is_terraform(name) {
-        let directory = file.parent().filter(|directory| holds_terraform(directory));
+        let directory = file.parent().filter(|directory| holds_terraform(directory, files));
         return directory
             .map(|directory| Input::TerraformModule(directory.to_owned()))
             .into_iter()
             .collect();
     }
     if SAMCONFIG.contains(&name) {
-        return file.parent().map_or_else(Vec::new, templates_in);
+        return file
+            .parent()
+            .map_or_else(Vec::new, |directory| templates_in(directory, files));
     }
-    if !file.is_file() || !(may_be_template(name) || name == TERRAGRUNT) {
+    if !files.is_file(file) || !(may_be_template(name) || name == TERRAGRUNT) {
         return Vec::new();
     }
     // Generated plans and clouds are judged where they are named.
-    let input = named_file(file, file).ok();
+    let input = named_file(file, file, files).ok();
     input
         .into_iter()
         .filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
@@ -75,21 +80,21 @@ pub(super) fn touched_file(file: &Path, repository: Option<&Path>) -> Vec<Input>
 }
 
 /// The templates in `directory`, and not below it.
-pub(super) fn templates_in(directory: &Path) -> Vec<Input> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let files = entries
-        .map(|entry| entry.path())
-        .filter(|file| may_be_template(name_of(file)) && file.is_file());
-    let inputs = files.filter_map(|file| recognise(&file).ok().flatten());
+pub(super) fn templates_in(directory: &Path, files: &Files) -> Vec<Input> {
+    let listed = files.list(directory).unwrap_or_default().into_iter();
+    let candidates = listed
+        .map(|listed| directory.join(listed.name))
+        .filter(|file| may_be_template(name_of(file)) && files.is_file(file));
+    let inputs = candidates.filter_map(|file| recognise(&file, files).ok().flatten());
     inputs.filter(|input| matches!(input, Input::Template(_))).collect()
 }
 
 /// The unit of a file that was named.
-pub(super) fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
+pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Input, String> {
     let name = name_of(file);
     let directory = file.parent().filter(|_| is_terraform(name) || is_variables(name));
     if let Some(directory) = directory {
-        if is_terraform(name) || holds_terraform(directory) {
+        if is_terraform(name) || holds_terraform(directory, files) {
             return Ok(Input::TerraformModule(directory.to_owned()));
         }
         return Err(format!(
@@ -106,10 +111,15 @@ pub(super) fn named_file(file: &Path, shown: &Path) -> Result<Input, String> {
     if name == TERRAGRUNT {
         return Ok(Input::Terragrunt(file.to_owned()));
     }
-    if content::is_plan(&head(file).map_err(|error| unreadable(shown, &error))?) {
+    let head = head(file, files).map_err(|refusal| unreadable(shown, &refusal))?;
+    if content::is_plan(&head) {
         return Ok(Input::Plan(file.to_owned()));
     }
-    let bytes = std::fs::read(file).map_err(|error| unreadable(shown, &error))?;
+    // A template that is too large for one is said to be when it is read.
+    let bytes = match files.read(file, LARGEST_PLAN) {
+        Err(Refusal::TooLarge(_)) => head,
+        read => read.map_err(|refusal| unreadable(shown, &refusal))?,
+    };
     input_of(file, &bytes).ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))
 }
 
@@ -123,21 +133,20 @@ pub(super) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
 }
 
 /// The first bytes of a file.
-pub(super) fn head(file: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let room = u64::try_from(content::HEAD).unwrap_or(u64::MAX);
-    std::fs::File::open(file)?.take(room).read_to_end(&mut bytes)?;
-    Ok(bytes)
+pub(super) fn head(file: &Path, files: &Files) -> Result<Vec<u8>, Refusal> {
+    files.head(file, u64::try_from(content::HEAD).unwrap_or(u64::MAX))
 }
 
-pub(super) fn recognise(file: &Path) -> Result<Option<Input>, String> {
-    let size = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?.len();
-    if size > LARGEST_TEMPLATE || is_state(name_of(file)) {
-        let head = head(file).map_err(|error| unreadable(file, &error))?;
+pub(super) fn recognise(file: &Path, files: &Files) -> Result<Option<Input>, String> {
+    let is_large = matches!(files.kind(file), Some(FileKind::File(size)) if size > LARGEST_TEMPLATE);
+    if is_large || is_state(name_of(file)) {
+        let head = head(file, files).map_err(|refusal| unreadable(file, &refusal))?;
         let plan = content::is_plan(&head).then(|| Input::Plan(file.to_owned()));
         return Ok(plan.or_else(|| input_of(file, &head)));
     }
-    let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
+    let bytes = files
+        .read(file, LARGEST_TEMPLATE)
+        .map_err(|refusal| unreadable(file, &refusal))?;
     // The templates of an assembly are found by themselves; its manifest leads to them where it is named.
     Ok(input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_))))
 }

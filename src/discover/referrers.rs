@@ -8,6 +8,7 @@ use super::Input;
 use super::names::{TERRAGRUNT, is_terraform, is_variables, may_be_template, name_of};
 use super::recognise::recognise;
 use super::walk::{Found, Walk};
+use crate::files::{Files, Kind, clean, kind_of, real};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -44,7 +45,7 @@ struct Text {
 
 /// The units below `root` that depend on `files`, whose paths are absolute and need not exist.
 pub(super) fn of(files: &BTreeSet<PathBuf>, root: &Path, walk: &Walk) -> BTreeSet<Input> {
-    let sought = Sought::new(files);
+    let sought = Sought::new(files, walk.files());
     if sought.modules.is_empty() && sought.files.is_empty() {
         return BTreeSet::new();
     }
@@ -52,7 +53,7 @@ pub(super) fn of(files: &BTreeSet<PathBuf>, root: &Path, walk: &Walk) -> BTreeSe
     candidates.sort();
     let texts: Vec<Text> = candidates
         .par_iter()
-        .filter_map(|path| sought.look_at(path, root))
+        .filter_map(|path| sought.look_at(path, root, walk.files()))
         .collect();
     let mut callers: BTreeMap<&PathBuf, Vec<&Input>> = BTreeMap::new();
     for text in &texts {
@@ -91,7 +92,7 @@ fn module_of(input: &Input) -> Option<PathBuf> {
 }
 
 impl<'f> Sought<'f> {
-    fn new(files: &'f BTreeSet<PathBuf>) -> Self {
+    fn new(files: &'f BTreeSet<PathBuf>, of: &Files) -> Self {
         let mut sought = Sought {
             modules: BTreeSet::new(),
             files: BTreeMap::new(),
@@ -105,15 +106,15 @@ impl<'f> Sought<'f> {
                 sought.files.entry(name).or_default().push(path);
             }
             if may_be_template(name) {
-                let text = small(path).unwrap_or_default();
+                let text = small(path, of).unwrap_or_default();
                 sought.exports.extend(exports(&text));
             }
         }
         sought
     }
 
-    fn look_at(&self, path: &Path, root: &Path) -> Option<Text> {
-        let text = small(path)?;
+    fn look_at(&self, path: &Path, root: &Path, of: &Files) -> Option<Text> {
+        let text = small(path, of)?;
         let name = name_of(path);
         let directory = path.parent()?;
         let is_called_for = is_terraform(name) || name == TERRAGRUNT;
@@ -133,7 +134,7 @@ impl<'f> Sought<'f> {
             Some(Input::Terragrunt(path.to_owned()))
         } else {
             // A plan names many files and depends on none.
-            let input = recognise(path).ok().flatten();
+            let input = recognise(path, of).ok().flatten();
             input.filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
         };
         Some(Text { input, calls, names })
@@ -195,12 +196,9 @@ pub(crate) fn is_data(path: &Path) -> bool {
     DATA.contains(&ending)
 }
 
-fn small(path: &Path) -> Option<String> {
-    let metadata = std::fs::metadata(path).ok()?;
-    if !metadata.is_file() || metadata.len() > LARGEST {
-        return None;
-    }
-    Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
+fn small(path: &Path, files: &Files) -> Option<String> {
+    let bytes = files.read(path, LARGEST).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The directories that `source` arguments name.
@@ -219,7 +217,7 @@ fn sources(text: &str, directory: &Path) -> Vec<PathBuf> {
             return None;
         }
         let path = clean(&directory.join(path.replace("//", "/")));
-        Some(path.canonicalize().unwrap_or(path))
+        Some(real(&path).unwrap_or(path))
     });
     found.collect()
 }
@@ -240,21 +238,6 @@ fn exports(text: &str) -> Vec<String> {
     names.collect()
 }
 
-/// `path` without `.` and `..`, by its text alone: it need not exist.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                cleaned.pop();
-            }
-            other => cleaned.push(other),
-        }
-    }
-    cleaned
-}
-
 impl Walk {
     /// Texts that may belong to units below `root`.
     fn texts(&self, root: &Path, most: usize) -> Vec<PathBuf> {
@@ -262,7 +245,7 @@ impl Walk {
         let walker = self.builder(root, root, &found).build();
         let files = walker
             .flatten()
-            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+            .filter(|entry| matches!(entry.file_type().map(kind_of), Some(Kind::File(_))));
         let texts = files.map(ignore::DirEntry::into_path).filter(|path| {
             let name = name_of(path);
             is_terraform(name) || name == TERRAGRUNT || (may_be_template(name) && !is_variables(name))
@@ -287,7 +270,7 @@ mod tests {
     #[test]
     fn a_file_is_named_by_its_path() {
         let files = BTreeSet::from([PathBuf::from("/r/m/policies/q.json")]);
-        let sought = Sought::new(&files);
+        let sought = Sought::new(&files, &Files::default());
         let says = |text: &str| sought.names_file(text, Path::new("/r/m/main.tf"), Path::new("/r"));
         assert!(says(r#"file("${path.module}/policies/q.json")"#));
         assert!(says(r#"file("policies/q.json")"#));

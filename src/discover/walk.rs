@@ -1,7 +1,8 @@
 //! Walks over directories, as git sees them and without what tools generate.
 
+use super::Input;
 use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
-use super::{Input, repository_root};
+use crate::files::{Files, Ignored, Kind, Refusal, is_file, kind_of, real, repository_root};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -36,10 +37,29 @@ pub(super) fn with(found: &Mutex<Found>, change: impl FnOnce(&mut Found)) {
 
 /// How directories are walked.
 pub(super) struct Walk {
-    pub(super) no_gitignore: bool,
+    files: Files,
+    /// What git ignores, where that is asked.
+    ignored: Option<Arc<Ignored>>,
 }
 
 impl Walk {
+    pub(super) fn new(files: &Files, no_gitignore: bool) -> Self {
+        Walk {
+            files: files.clone(),
+            ignored: (!no_gitignore).then(|| Arc::new(Ignored::new(files))),
+        }
+    }
+
+    /// The files that may be read.
+    pub(super) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// Files that say what git ignores, and were not read.
+    pub(super) fn refused(&self) -> Vec<(PathBuf, Refusal)> {
+        self.ignored.as_ref().map_or_else(Vec::new, |ignored| ignored.refused())
+    }
+
     /// Walks a directory. Symbolic links to directories are not followed, so there are no loops.
     pub(super) fn units(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
         // A link may lead to another file of the tree, not out of it.
@@ -59,40 +79,43 @@ impl Walk {
     pub(super) fn builder(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) -> WalkBuilder {
         let (root_of_filter, shown_of_filter) = (root.to_owned(), shown.to_owned());
         let noted = Arc::clone(found);
+        let ignored = self.ignored.clone();
         let mut builder = WalkBuilder::new(root);
-        builder
-            .hidden(false)
-            .ignore(false)
-            .parents(!self.no_gitignore)
-            .git_ignore(!self.no_gitignore)
-            .git_exclude(!self.no_gitignore)
-            .git_global(false)
-            .require_git(false)
-            .filter_entry(move |entry| {
-                // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
-                let is_inner = entry.depth() > 0 && entry.file_type().is_some_and(|kind| kind.is_dir());
-                let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
-                if pass && name_of(entry.path()) != ".git" {
-                    let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
-                    with(&noted, |found| {
-                        found.skipped.insert(path);
-                    });
-                }
-                !pass
-            });
+        builder.standard_filters(false).filter_entry(move |entry| {
+            let is_directory = entry.file_type().map(kind_of) == Some(Kind::Directory);
+            // What is named is walked, whether or not git ignores it.
+            if entry.depth() > 0
+                && ignored
+                    .as_ref()
+                    .is_some_and(|ignored| ignored.has(entry.path(), is_directory))
+            {
+                return false;
+            }
+            // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
+            let is_inner = entry.depth() > 0 && is_directory;
+            let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
+            if pass && name_of(entry.path()) != ".git" {
+                let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
+                with(&noted, |found| {
+                    found.skipped.insert(path);
+                });
+            }
+            !pass
+        });
         builder
     }
 }
 
 /// The files below `root` that are called one of `names`.
-pub(crate) fn files_named(root: &Path, names: &[&str], no_gitignore: bool) -> Vec<PathBuf> {
-    let walker = Walk { no_gitignore }.builder(root, root, &Arc::default()).build();
+pub(crate) fn files_named(root: &Path, names: &[&str], files: &Files, no_gitignore: bool) -> Vec<PathBuf> {
+    let walk = Walk::new(files, no_gitignore);
+    let walker = walk.builder(root, root, &Arc::default()).build();
     let paths = walker.flatten().map(DirEntry::into_path);
-    let mut files: Vec<PathBuf> = paths
-        .filter(|path| names.contains(&name_of(path)) && path.is_file())
+    let mut found: Vec<PathBuf> = paths
+        .filter(|path| names.contains(&name_of(path)) && files.is_file(path))
         .collect();
-    files.sort();
-    files
+    found.sort();
+    found
 }
 
 /// Whether a walk from the root of the repository would not come to it.
@@ -117,9 +140,11 @@ pub(super) fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> Str
     if !(terraform || terragrunt || may_be_template(name) || is_state(name)) {
         return;
     }
-    let kind = entry.file_type();
-    let linked = kind.is_some_and(|kind| kind.is_symlink());
-    if !linked && !kind.is_some_and(|kind| kind.is_file()) {
+    let kind = entry.file_type().map(kind_of);
+    let linked = kind == Some(Kind::Link);
+    let is_ordinary = matches!(kind, Some(Kind::File(_)));
+    // Terraform reads whatever has such a name, so what is no file is said by the module; a directory is none of it.
+    if !linked && !is_ordinary && !(terraform && kind == Some(Kind::Other)) {
         return;
     }
     if terraform || (terragrunt && !linked) {
@@ -135,12 +160,8 @@ pub(super) fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> Str
         }
         return;
     }
-    let file = if linked {
-        std::fs::canonicalize(path).ok()
-    } else {
-        Some(path.to_owned())
-    };
-    if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && file.is_file())) {
+    let file = if linked { real(path).ok() } else { Some(path.to_owned()) };
+    if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && is_file(file))) {
         with(found, |found| {
             found.candidates.insert(file, shown(path));
         });

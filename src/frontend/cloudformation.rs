@@ -166,7 +166,7 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
             loaded.errors.push(error);
             return (loaded, Vec::new());
         }
-        Err(ReadError::Encoding(diagnostic)) => {
+        Err(ReadError::Unfit(diagnostic)) => {
             loaded.diagnostics.push(*diagnostic);
             return (loaded, Vec::new());
         }

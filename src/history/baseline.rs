@@ -8,6 +8,8 @@ use super::known::{Held, Known};
 use super::{History, NEVER_KNOWN, Why};
 use crate::config::{self, Config};
 use crate::diagnostic::Silencer;
+use crate::files::write;
+use crate::files::{self, Files, Refusal};
 use crate::rules;
 use crate::source::Sources;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,7 +82,7 @@ impl Entry {
 pub(crate) fn file_for(choice: &Choice, config: &Config, root: &Path) -> Option<PathBuf> {
     match (choice, &config.baseline) {
         (Choice::Without, _) => None,
-        (Choice::File(file), _) => Some(std::path::absolute(file).unwrap_or_else(|_| file.clone())),
+        (Choice::File(file), _) => Some(files::absolute(file)),
         (Choice::Configured, Some(file)) => Some(file.clone()),
         (Choice::Configured, None) => Some(root.join(NAME)),
     }
@@ -111,6 +113,7 @@ impl Coverage<'_> {
 pub(crate) struct Baselines {
     choice: Choice,
     root: PathBuf,
+    files: Files,
     read: BTreeMap<PathBuf, Read>,
     errors: Vec<String>,
 }
@@ -123,8 +126,13 @@ struct Read {
 
 impl Baselines {
     /// `root` is the repository's, or the working directory.
-    pub(crate) fn new(choice: Choice, root: &Path) -> Self {
+    pub(crate) fn new(choice: Choice, root: &Path, files: &Files) -> Self {
+        let named = match &choice {
+            Choice::File(file) => Some(file.as_path()),
+            Choice::Configured | Choice::Without => None,
+        };
         Baselines {
+            files: files.clone().with_root(root).trusting(named),
             choice,
             root: root.to_owned(),
             read: BTreeMap::new(),
@@ -179,39 +187,50 @@ impl Baselines {
         let file = file_for(&self.choice, config, &self.root)?;
         // The one that nobody names need not be there.
         let is_named = self.choice != Choice::Configured || config.baseline.is_some();
-        (is_named || file.exists()).then_some(file)
+        (is_named || files::exists(&file)).then_some(file)
     }
 
     fn open(&mut self, path: &Path) -> &mut Read {
-        let errors = &mut self.errors;
-        self.read.entry(path.to_owned()).or_insert_with(|| match load(path) {
-            Ok(entries) => {
-                let mut known = Known::default();
-                for (id, entry) in entries.iter().enumerate() {
-                    known.insert(id, &entry.fingerprint, &entry.message, entry.environments.clone());
+        let (errors, files) = (&mut self.errors, &self.files);
+        self.read
+            .entry(path.to_owned())
+            .or_insert_with(|| match load(path, files) {
+                Ok(entries) => {
+                    let mut known = Known::default();
+                    for (id, entry) in entries.iter().enumerate() {
+                        known.insert(id, &entry.fingerprint, &entry.message, entry.environments.clone());
+                    }
+                    Read { entries, known }
                 }
-                Read { entries, known }
-            }
-            Err(error) => {
-                errors.push(error);
-                Read::default()
-            }
-        })
+                Err(error) => {
+                    errors.push(error);
+                    Read::default()
+                }
+            })
     }
 }
 
-fn load(path: &Path) -> Result<Vec<Entry>, String> {
-    let shown = config::shown(path);
-    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            format!("there is no baseline `{shown}`; `sqslint baseline create` writes it")
+impl Baselines {
+    /// Writes a baseline. One that a configuration names lies in the project; the user may name any place.
+    fn save(&self, path: &Path, entries: &[Entry]) -> Result<(), Refusal> {
+        let file = File {
+            version: VERSION,
+            entries: entries.to_vec(),
+        };
+        let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::other)? + "\n";
+        match self.choice {
+            Choice::File(_) => write::save(path, text.as_bytes()),
+            Choice::Configured | Choice::Without => write::save_within(&self.files, path, text.as_bytes()),
         }
-        _ => format!("cannot read the baseline `{shown}`: {error}"),
-    })?;
-    if !metadata.is_file() || metadata.len() > LARGEST {
-        return Err(format!("`{shown}` is no baseline: it is no file, or too large for one"));
     }
-    let text = std::fs::read(path).map_err(|error| format!("cannot read the baseline `{shown}`: {error}"))?;
+}
+
+fn load(path: &Path, files: &Files) -> Result<Vec<Entry>, String> {
+    let shown = config::shown(path);
+    let text = files.read(path, LARGEST).map_err(|refusal| match refusal {
+        Refusal::Missing => format!("there is no baseline `{shown}`; `sqslint baseline create` writes it"),
+        other => format!("cannot read the baseline `{shown}`: {other}"),
+    })?;
     let file: File = serde_json::from_slice(&text).map_err(|error| {
         // The place stands before the message, as with every other error.
         let message = error.to_string();
@@ -273,7 +292,7 @@ pub(crate) struct Judged<'a> {
 }
 
 fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Result<Vec<Written>, Vec<String>> {
-    let baselines = Baselines::new(options.baseline.clone(), judged.root);
+    let baselines = Baselines::new(options.baseline.clone(), judged.root, judged.sources.files());
     let file_for = |config: &Config| {
         let file = baselines.file_for(config);
         file.unwrap_or_else(|| judged.root.join(NAME))
@@ -296,7 +315,7 @@ fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Res
     let mut errors = Vec::new();
     let mut ready = Vec::new();
     for (path, found) in files {
-        let there = path.exists();
+        let there = files::exists(&path);
         if there && action == Action::Create {
             let shown = judged.sources.shown_of(&path);
             errors.push(format!(
@@ -305,7 +324,7 @@ fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Res
             continue;
         }
         let before = if there || action == Action::Prune {
-            load(&path)
+            load(&path, &baselines.files)
         } else {
             Ok(Vec::new())
         };
@@ -320,7 +339,9 @@ fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Res
     let mut written = Vec::new();
     for (path, (entries, added, removed)) in ready {
         let file = judged.sources.shown_of(&path);
-        save(&path, &entries).map_err(|error| vec![format!("cannot write `{file}`: {error}")])?;
+        baselines
+            .save(&path, &entries)
+            .map_err(|error| vec![format!("cannot write `{file}`: {error}")])?;
         written.push(Written {
             file,
             entries: entries.len(),
@@ -380,22 +401,4 @@ fn sort(entries: &mut [Entry]) {
         };
         key(a).cmp(&key(b))
     });
-}
-
-/// Writes beside the file and puts it in its place, so that no half of a baseline is ever read.
-fn save(path: &Path, entries: &[Entry]) -> std::io::Result<()> {
-    let file = File {
-        version: VERSION,
-        entries: entries.to_vec(),
-    };
-    let text = serde_json::to_string_pretty(&file)? + "\n";
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let result = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, target));
-    if result.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    result
 }

@@ -59,7 +59,7 @@ impl Git {
     /// The repository whose root is `root`.
     pub(super) fn of(root: &Path) -> Self {
         let here = std::env::current_dir().ok();
-        let here = here.and_then(|here| crate::discover::repository_root(&here));
+        let here = here.and_then(|here| crate::files::repository_root(&here));
         Git {
             directory: root.to_owned(),
             is_own: here.as_deref() == Some(root),
@@ -69,7 +69,7 @@ impl Git {
     /// The repository of a submodule below this one, where its files are here.
     pub(super) fn submodule(&self, path: &Path) -> Option<Self> {
         let directory = self.directory.join(path);
-        directory.join(".git").exists().then_some(Git {
+        crate::files::exists(&directory.join(".git")).then_some(Git {
             directory,
             is_own: false,
         })

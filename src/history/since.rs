@@ -5,6 +5,7 @@ use super::git::Git;
 use super::known::Known;
 use super::tree::Tree;
 use crate::config::Configs;
+use crate::files::{self, Files, named};
 use crate::run::{Place, find};
 use crate::{Options, Outcome};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ pub(crate) fn before(name: &str, options: &Options, configs: &Configs, place: &P
     let root = place.repository.as_deref();
     let root = root.ok_or_else(|| refuse("this is not a git repository".to_owned()))?;
     for path in &options.paths {
-        if path.canonicalize().is_ok_and(|path| !path.starts_with(root)) {
+        if named(path).is_ok_and(|path| !path.starts_with(root)) {
             return Err(refuse(format!("`{}` lies outside of the repository", path.display())));
         }
     }
@@ -47,14 +48,17 @@ fn base(name: &str, git: &Git) -> Result<String, String> {
 }
 
 fn judge(options: &Options, configs: &Configs, place: &Place, tree: &Tree) -> Known {
+    let values = options.given.files().map(|path| moved(path, tree)).collect::<Vec<_>>();
+    let files = Files::new(Some(tree.root().to_owned()), Vec::new());
     let at = Place {
         working_directory: moved(&place.working_directory, tree),
         repository: Some(tree.root().to_owned()),
+        files: files.trusting(values.iter().map(PathBuf::as_path)),
     };
     let inside = |path: &PathBuf| tree.place_of(&absolute(path)).unwrap_or_else(|| path.clone());
     let (mut paths, mut touched) = (Vec::new(), Vec::new());
     for path in options.paths.iter().map(inside) {
-        if path.exists() {
+        if files::exists(&path) {
             paths.push(path);
         } else {
             // A file that came later may belong to a unit that was there.
@@ -77,8 +81,7 @@ fn judge(options: &Options, configs: &Configs, place: &Place, tree: &Tree) -> Kn
 }
 
 fn absolute(path: &Path) -> PathBuf {
-    let canonical = path.canonicalize();
-    canonical.unwrap_or_else(|_| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+    files::real(path).unwrap_or_else(|_| files::absolute(path))
 }
 
 fn moved(path: &Path, tree: &Tree) -> PathBuf {

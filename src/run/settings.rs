@@ -5,7 +5,8 @@
 
 use super::Place;
 use crate::config::{Config, Configs, NAMES};
-use crate::discover::{self, Input, Wanted, clean};
+use crate::discover::{self, Input, Wanted};
+use crate::files::{absolute, clean, is_directory, real};
 use crate::given::Given;
 use crate::{Options, history};
 use std::collections::BTreeSet;
@@ -38,9 +39,12 @@ impl<'a> Settings<'a> {
         }
         let paths: Vec<PathBuf> = self.directories()?.into_iter().collect();
         let below = discover::discover(&Wanted {
+            files: &self.place.files,
             paths: &paths,
+            touched: &[],
+            repository: None,
             no_gitignore: self.options.no_gitignore,
-            ..Wanted::default()
+            lenient: false,
         });
         let mut units = Vec::new();
         for input in below.inputs {
@@ -59,7 +63,9 @@ impl<'a> Settings<'a> {
         starts.extend(files.map(Path::to_owned));
         if let Some(repository) = &self.place.repository {
             // With the configurations of today an earlier tree is judged, too.
-            let found = discover::files_named(&self.configs.today(repository), &NAMES, self.options.no_gitignore);
+            let found = self
+                .configs
+                .are_in(&self.configs.today(repository), self.options.no_gitignore);
             let directories = found.iter().filter_map(|file| file.parent());
             starts.extend(directories.map(|directory| self.configs.then(directory)));
             starts.insert(repository.clone());
@@ -78,7 +84,7 @@ impl<'a> Settings<'a> {
                 directories.insert(own.unwrap_or(self.place.root()).to_owned());
             }
         }
-        directories.retain(|directory| directory.is_dir());
+        directories.retain(|directory| is_directory(directory));
         Ok(directories)
     }
 
@@ -110,8 +116,8 @@ impl<'a> Settings<'a> {
     }
 
     fn has(&self, path: &Path) -> bool {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let canonical = path.canonicalize().unwrap_or_else(|_| clean(&path));
+        let path = absolute(path);
+        let canonical = real(&path).unwrap_or_else(|_| clean(&path));
         self.files.contains(&canonical)
     }
 }

@@ -144,7 +144,7 @@ impl Reader<'_> {
                 .len()
                 .checked_add(self.bytes)
                 .map(|bytes| (file, bytes)),
-            Ok(_) | Err(ReadError::Io(_) | ReadError::Encoding(_)) => None,
+            Ok(_) | Err(ReadError::Io(_) | ReadError::Unfit(_)) => None,
         };
         let Some((file, bytes)) = file.filter(|(_, bytes)| *bytes <= MAX_BYTES) else {
             self.limit(location.span, "too many or too large files are included".to_owned());

@@ -1,5 +1,6 @@
 //! Files that a template names: only those inside the bounds of the project are opened, links resolved first.
 
+use crate::files;
 use crate::source::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,16 +16,14 @@ pub(super) fn file(location: &str, from: &Path, sources: &Sources) -> Result<Pat
     let directory = from.parent().unwrap_or(from);
     let missing = || Arc::from(format!("there is no file `{location}`"));
     let found = directory.join(location.strip_prefix("file://").unwrap_or(location));
-    let found = found
-        .canonicalize()
-        .ok()
-        .filter(|file| file.is_file())
-        .ok_or_else(missing)?;
+    let found = files::real(&found).map_err(|_| missing())?;
     let root = sources.repository().unwrap_or(directory);
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    if found.starts_with(root) {
+    if !(found.starts_with(root) && sources.files().allows(&found)) {
+        return Err(format!("`{location}` lies outside of the project").into());
+    }
+    if sources.files().is_file(&found) {
         Ok(found)
     } else {
-        Err(format!("`{location}` lies outside of the project").into())
+        Err(missing())
     }
 }

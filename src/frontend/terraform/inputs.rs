@@ -6,6 +6,7 @@
 use super::super::{ReadError, read};
 use super::module::Module;
 use super::syntax::{self, Block, Body, Expression, Kind, Part, Problem, Step};
+use crate::files;
 use crate::given::{Given, Variable};
 use crate::source::{FileId, Sources, Span};
 use std::borrow::Borrow;
@@ -104,12 +105,15 @@ impl Inputs {
 
     /// Takes the values of a variable file.
     fn file(&mut self, path: &Path, sources: &Sources) -> Vec<String> {
-        let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let canonical = match files::named(path) {
+            Ok(canonical) => canonical,
+            Err(refusal) => return vec![format!("`{}`: {refusal}", sources.shown_of(&files::absolute(path)))],
+        };
         let shown = sources.shown_of(&canonical);
         let file = match read(&canonical, sources, "") {
             Ok(file) => file,
             Err(ReadError::Io(error)) => return vec![error],
-            Err(ReadError::Encoding(diagnostic)) => return vec![diagnostic.headline.clone()],
+            Err(ReadError::Unfit(diagnostic)) => return vec![diagnostic.headline.clone()],
         };
         let json = path.extension().is_some_and(|ending| ending == "json");
         let (body, problems) = values(file, sources.file(file).text(), json);

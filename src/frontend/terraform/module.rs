@@ -7,6 +7,7 @@ mod overrides;
 use super::registry::{self, Installed};
 use super::syntax::{Attribute, Block, Kind};
 use crate::diagnostic::Diagnostic;
+use crate::files::{is_directory, real};
 use crate::source::Sources;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +110,7 @@ pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
 }
 
 fn canonical(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    real(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Where called modules may lie: in the repository; anywhere where there is none.
@@ -165,8 +166,8 @@ fn source_of(block: &Block, directory: &Path, bounds: &Bounds) -> Source {
     if !(written.starts_with("./") || written.starts_with("../") || &*written == "." || &*written == "..") {
         return registry::remote(block, &written, directory);
     }
-    match directory.join(&*written).canonicalize() {
-        Ok(path) if path.is_dir() && bounds.allow(&path) => Source::Here(path),
+    match real(&directory.join(&*written)) {
+        Ok(path) if is_directory(&path) && bounds.allow(&path) => Source::Here(path),
         _ => Source::Away(format!("its source is `{written}`").into()),
     }
 }

@@ -15,7 +15,7 @@ mod translate;
 
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::Node;
-use crate::frontend::{Loaded, ReadError, json, limit_reached, parse_error, read};
+use crate::frontend::{LARGEST_PLAN, Loaded, ReadError, json, limit_reached, parse_error, read_up_to};
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
 use document::Document;
@@ -39,13 +39,13 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
         diagnostics: Vec::new(),
         errors: Vec::new(),
     };
-    let id = match read(file, sources, &name) {
+    let id = match read_up_to(LARGEST_PLAN, file, sources, &name) {
         Ok(id) => id,
         Err(ReadError::Io(error)) => {
             loaded.errors.push(error);
             return loaded;
         }
-        Err(ReadError::Encoding(diagnostic)) => {
+        Err(ReadError::Unfit(diagnostic)) => {
             loaded.diagnostics.push(*diagnostic);
             return loaded;
         }

@@ -11,6 +11,7 @@ use super::module::{Module, Modules};
 use super::syntax::{self, Attribute, Body, Expression, Kind as Syntax};
 use super::value::{Kind, Value};
 use crate::diagnostic::Diagnostic;
+use crate::files;
 use crate::frontend::{ReadError, limit_reached, parse_error, read};
 use crate::source::{Sources, Span};
 use functions::Context;
@@ -120,7 +121,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
         directory: directory.clone(),
     };
     match &config.source {
-        None if holds_module(&directory) => root.module = Some(directory),
+        None if holds_module(&directory, sources) => root.module = Some(directory),
         None if root.diagnostics.is_empty() && root.errors.is_empty() => return None,
         None => {}
         Some((value, _)) => {
@@ -148,18 +149,13 @@ fn local(source: &str, directory: &Path) -> Option<PathBuf> {
     if !is_path || scheme {
         return None;
     }
-    let path = directory.join(path.replace("//", "/")).canonicalize().ok()?;
-    path.is_dir().then_some(path)
+    let path = files::real(&directory.join(path.replace("//", "/"))).ok()?;
+    files::is_directory(&path).then_some(path)
 }
 
-fn holds_module(directory: &Path) -> bool {
-    std::fs::read_dir(directory).is_ok_and(|entries| {
-        let mut names = entries.flatten().map(|entry| entry.path());
-        names.any(|path| {
-            path.extension()
-                .is_some_and(|ending| ending == "tf" || ending == "tofu")
-        })
-    })
+fn holds_module(directory: &Path, sources: &Sources) -> bool {
+    let is_code = |name: &str| name.ends_with(".tf") || name.ends_with(".tofu");
+    sources.files().has_name(directory, is_code)
 }
 
 impl Reader<'_> {
@@ -192,7 +188,7 @@ impl Reader<'_> {
             };
             let strategy = text("merge_strategy");
             let path = context.directory.join(path);
-            let path = path.canonicalize().unwrap_or(path);
+            let path = files::real(&path).unwrap_or(path);
             let inner = context.including(&path);
             if context.include.is_none() {
                 context.include.clone_from(&inner.include);
@@ -328,7 +324,7 @@ impl Reader<'_> {
                 self.errors.push(error);
                 None
             }
-            Err(ReadError::Encoding(diagnostic)) => {
+            Err(ReadError::Unfit(diagnostic)) => {
                 self.diagnostics.push(*diagnostic);
                 None
             }

@@ -2,6 +2,7 @@
 //! `deploy`, the object of `CodePipeline`, a plain object, and a SAM configuration.
 
 use super::{Supplied, assignment, parse, samconfig};
+use crate::files;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::tree::{Node, SyntaxError, Value};
 use crate::frontend::{ReadError, read as read_text};
@@ -15,13 +16,10 @@ pub(super) type Assignments = Vec<(Arc<str>, Supplied)>;
 /// What the file that `--parameters` names gives, or one message for the user.
 pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String> {
     let shown = sources.shown_of(path);
-    let absolute = path.canonicalize().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => format!("`--parameters {shown}`: no such file"),
-        _ => format!("`--parameters {shown}`: {error}"),
-    })?;
+    let absolute = files::named(path).map_err(|refusal| format!("`--parameters {shown}`: {refusal}"))?;
     let file = read_text(&absolute, sources, "").map_err(|error| match error {
         ReadError::Io(message) => format!("`--parameters`: {message}"),
-        ReadError::Encoding(found) => format!("`--parameters`: {}", found.headline),
+        ReadError::Unfit(found) => format!("`--parameters`: {}", found.headline),
     })?;
     let source = sources.file(file);
     let fault = |problem: &SyntaxError| {

@@ -4,6 +4,7 @@
 use super::files::Assignments;
 use super::{Supplied, assignment, parse, unquoted};
 use crate::diagnostic::Diagnostic;
+use crate::files;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::tree::Node;
 use crate::frontend::{ReadError, parse_error, read as read_text};
@@ -21,22 +22,23 @@ pub(super) fn read(path: &Path, sources: &Sources, unit: &str) -> (Assignments, 
     let none = (Vec::new(), Vec::new());
     let Some(directory) = path.parent() else { return none };
     let mut places = NAMES.iter().map(|name| directory.join(name));
-    // A link may lead out of the project.
-    let is_own = |file: &std::path::PathBuf| file.is_file() && !file.is_symlink();
-    let Some(config) = places.find(is_own) else { return none };
+    // What is no file of its own, or a link out of the project, is said when it is read.
+    let Some(config) = places.find(|file| files::exists(file)) else {
+        return none;
+    };
+    // One template says it, not every file of the directory.
+    let is_default = path
+        .file_name()
+        .is_some_and(|name| TEMPLATES.iter().any(|other| name == *other));
     let file = match read_text(&config, sources, unit) {
         Ok(file) => file,
-        Err(ReadError::Encoding(found)) => return (Vec::new(), vec![*found]),
-        Err(ReadError::Io(_)) => return none,
+        Err(ReadError::Unfit(found)) if is_default => return (Vec::new(), vec![*found]),
+        Err(ReadError::Unfit(_) | ReadError::Io(_)) => return none,
     };
     let source = sources.file(file);
     let parsed = parse(&config, source.text(), file);
     let faults = parsed.errors.iter().chain(&parsed.limits);
     let faults = faults.map(|fault| parse_error(sources, unit, fault.span, &fault.message));
-    // One template says it, not every file of the directory.
-    let is_default = path
-        .file_name()
-        .is_some_and(|name| TEMPLATES.iter().any(|other| name == *other));
     let faults: Vec<Diagnostic> = faults.filter(|_| is_default).collect();
     let Some(document) = parsed
         .documents
@@ -72,12 +74,12 @@ fn applies(document: &Node, directory: &Path, path: &Path) -> bool {
         names.filter_map(|name| table.get(name)?.as_str())
     });
     // What a build or a packaging leaves behind stands for the template that it was made of.
-    let sources = named.filter_map(|name| directory.join(name).canonicalize().ok());
+    let sources = named.filter_map(|name| files::real(&directory.join(name)).ok());
     let made = |file: &Path| file.components().any(|part| part.as_os_str() == ".aws-sam");
     let sources: Vec<_> = sources.filter(|file| !made(file)).collect();
     if sources.is_empty() {
         let name = path.file_name().and_then(std::ffi::OsStr::to_str);
-        let default = TEMPLATES.iter().find(|name| directory.join(name).is_file());
+        let default = TEMPLATES.iter().find(|name| files::is_file(&directory.join(name)));
         return name.is_some() && default.copied() == name;
     }
     sources.iter().any(|file| file == path)

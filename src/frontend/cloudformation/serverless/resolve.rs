@@ -4,6 +4,7 @@
 
 use super::variables::{self, Piece, Source, is_code, pieces};
 use crate::diagnostic::Diagnostic;
+use crate::files;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::cloudformation::value::Part;
 use crate::frontend::cloudformation::{complaints, parse};
@@ -424,11 +425,11 @@ impl<'a> Resolver<'a> {
         let Some(path) = path.filter(|path| !is_code(path)) else {
             return OPEN;
         };
-        let Ok(file) = self.directory.join(&path).canonicalize() else {
+        let Ok(file) = files::real(&self.directory.join(&path)) else {
             return OPEN;
         };
         let is_tree = [".yml", ".yaml", ".json"].iter().any(|end| path.ends_with(end));
-        if !is_tree || !file.starts_with(&self.bounds) || !file.is_file() {
+        if !is_tree || !file.starts_with(&self.bounds) || !self.sources.files().is_file(&file) {
             return OPEN;
         }
         let Some(content) = self.content(&file) else {
@@ -464,7 +465,7 @@ impl<'a> Resolver<'a> {
                 self.diagnostics.extend(found);
                 (!parsed.documents.is_empty()).then(|| Arc::new(parsed.documents.swap_remove(0)))
             }
-            Err(ReadError::Encoding(diagnostic)) => {
+            Err(ReadError::Unfit(diagnostic)) => {
                 self.diagnostics.push(*diagnostic);
                 None
             }

@@ -7,6 +7,7 @@ use super::super::types::Type;
 use super::super::value::{MAX_TEXT, Value};
 use super::Answer;
 use super::encoding::base64;
+use crate::files::{self, Kind, Refusal};
 use regex::Regex;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value], scope: &
         ("abspath", []) if path.starts_with('/') => Some(Value::text(clean(&path))),
         ("abspath", []) => Some(Value::unknown("the working directory is not known")),
         ("fileexists", []) => Some(match eval.locate(&path, scope.module) {
-            Ok(found) if found.is_file() => Value::bool(true),
+            Ok(found) if files::is_file(&found) => Value::bool(true),
             Ok(_) => Value::error(format!("`{path}` is no file")),
             Err(Absent::Missing) => Value::bool(false),
             Err(Absent::Outside(reason)) => Value::unknown(reason),
@@ -81,12 +82,12 @@ impl Evaluator<'_> {
         // Terraform runs in the root module. What is not there is outside all the same where it would be outside.
         let wanted = root.join(path);
         let bounds = match self.sources.repository() {
-            Some(repository) => vec![repository.canonicalize().unwrap_or_else(|_| repository.to_owned())],
+            Some(repository) => vec![repository.to_owned()],
             None => vec![root.clone(), own.clone()],
         };
         let allowed = |path: &Path| bounds.iter().any(|bound| path.starts_with(bound));
-        match wanted.canonicalize() {
-            Ok(found) if allowed(&found) => Ok(found),
+        match files::real(&wanted) {
+            Ok(found) if allowed(&found) && self.sources.files().allows(&found) => Ok(found),
             Ok(_) => Err(outside()),
             Err(_) if allowed(Path::new(&clean(&wanted.to_string_lossy()))) => Err(Absent::Missing),
             Err(_) => Err(outside()),
@@ -100,22 +101,17 @@ impl Evaluator<'_> {
             Err(Absent::Missing) => return Err(Value::unknown(format!("there is no file `{path}`"))),
             Err(Absent::Outside(reason)) => return Err(Value::unknown(reason)),
         };
-        let unreadable = |_| Value::unknown(format!("`{path}` cannot be read"));
-        let metadata = found.metadata().map_err(unreadable)?;
-        if !metadata.is_file() {
-            return Err(Value::error(format!("`{path}` is no file")));
-        }
-        let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-        if length > MAX_TEXT {
-            return Err(Value::unknown(format!("`{path}` has more than a megabyte")));
-        }
-        if !self.spend(length / 64 + 16) {
+        let bytes = self
+            .sources
+            .files()
+            .read(&found, MAX_TEXT as u64)
+            .map_err(|refusal| match refusal {
+                Refusal::TooLarge(_) => Value::unknown(format!("`{path}` has more than a megabyte")),
+                Refusal::NotAFile => Value::error(format!("`{path}` is no file")),
+                _ => Value::unknown(format!("`{path}` cannot be read")),
+            })?;
+        if !self.spend(bytes.len() / 64 + 16) {
             return Err(Value::unknown(super::super::eval::TOO_MANY_STEPS));
-        }
-        let bytes = std::fs::read(&found).map_err(unreadable)?;
-        // It may have grown since.
-        if bytes.len() > MAX_TEXT {
-            return Err(Value::unknown(format!("`{path}` has more than a megabyte")));
         }
         Ok(bytes)
     }
@@ -187,20 +183,20 @@ impl Evaluator<'_> {
         let mut next = vec![(root, String::new(), 0)];
         let mut seen = 0;
         while let Some((directory, prefix, level)) = next.pop() {
-            let Ok(entries) = std::fs::read_dir(&directory) else {
+            let Ok(listed) = self.sources.files().list(&directory) else {
                 continue;
             };
-            for entry in entries.flatten() {
+            for entry in listed {
                 seen += 1;
                 if seen > MAX_ENTRIES || level > MAX_LEVELS || !self.spend(1) {
                     return self.reached("`fileset` looks at more than 20000 files");
                 }
-                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => next.push((entry.path(), format!("{name}/"), level + 1)),
-                    Ok(kind) if kind.is_file() && pattern.is_match(&name) => names.push(name),
+                let name = format!("{prefix}{}", entry.name.to_string_lossy());
+                match entry.kind {
+                    Kind::Directory => next.push((directory.join(&entry.name), format!("{name}/"), level + 1)),
+                    Kind::File(_) if pattern.is_match(&name) => names.push(name),
                     // A link may lead anywhere.
-                    Ok(kind) if kind.is_symlink() && pattern.is_match(&name) => {
+                    Kind::Link if pattern.is_match(&name) => {
                         return Value::unknown("`fileset` meets a symbolic link");
                     }
                     _ => {}

@@ -70,9 +70,10 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
         directory: directory.to_owned(),
         ..Module::default()
     };
-    let mut names: Vec<String> = match std::fs::read_dir(directory) {
-        Ok(entries) => entries
-            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+    let mut names: Vec<String> = match sources.files().list(directory) {
+        Ok(listed) => listed
+            .into_iter()
+            .map(|listed| listed.name.to_string_lossy().into_owned())
             .collect(),
         // The text of a file that is not on disk yet.
         Err(_) if overlaid(directory, sources).next().is_some() => Vec::new(),
@@ -151,7 +152,7 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
             module.errors.push(error);
             Body::default()
         }
-        Err(ReadError::Encoding(diagnostic)) => {
+        Err(ReadError::Unfit(diagnostic)) => {
             module.diagnostics.push(*diagnostic);
             Body::default()
         }

@@ -4,6 +4,7 @@
 use super::super::module::{Module, Modules, Source, read_all};
 use super::super::syntax::{Block, Body};
 use super::document::ConfigurationModule;
+use crate::files;
 use crate::source::{Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,10 +29,10 @@ impl Places {
         };
         let within = |directory: &&Path| sources.repository().is_none_or(|root| directory.starts_with(root));
         for directory in file.ancestors().skip(1).take(2).filter(within) {
-            let Ok(directory) = directory.canonicalize() else {
+            let Ok(directory) = files::real(directory) else {
                 continue;
             };
-            if !holds_terraform(&directory) {
+            if !holds_terraform(&directory, sources) {
                 continue;
             }
             let modules = read_all(std::slice::from_ref(&directory), sources);
@@ -61,15 +62,10 @@ impl Places {
     }
 }
 
-fn holds_terraform(directory: &Path) -> bool {
-    std::fs::read_dir(directory).is_ok_and(|entries| {
-        let names = entries.flatten().map(|entry| entry.file_name());
-        names.filter_map(|name| name.into_string().ok()).any(|name| {
-            [".tf", ".tf.json", ".tofu", ".tofu.json"]
-                .iter()
-                .any(|end| name.ends_with(end))
-        })
-    })
+fn holds_terraform(directory: &Path, sources: &Sources) -> bool {
+    let endings = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+    let is_code = |name: &str| endings.iter().any(|end| name.ends_with(end));
+    sources.files().has_name(directory, is_code)
 }
 
 /// Whether `module` has every block that was planned: another module, or another version of it, does not.

@@ -6,6 +6,7 @@ use super::super::super::{ReadError, json, limit_reached, parse_error, read};
 use super::super::module::{Bounds, Module};
 use super::address::{Address, Revision};
 use super::version::Range;
+use crate::files;
 use crate::source::Sources;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,15 +52,14 @@ impl Installed {
 /// Reads the manifest beside a root module, where there is one.
 pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bounds: &Bounds) {
     let path = root.directory.join(".terraform/modules/modules.json");
-    match path.canonicalize() {
-        Ok(real) if real.is_file() && bounds.allow(&real) => {}
-        _ => return,
+    if !sources.files().is_file(&path) {
+        return;
     }
     let unit = sources.name_of(&root.directory);
     let file = match read(&path, sources, &unit) {
         Ok(file) => file,
         Err(ReadError::Io(error)) => return root.errors.push(error),
-        Err(ReadError::Encoding(diagnostic)) => return root.diagnostics.push(*diagnostic),
+        Err(ReadError::Unfit(diagnostic)) => return root.diagnostics.push(*diagnostic),
     };
     let parsed = json::parse(sources.file(file).text(), file);
     for (problems, report) in [
@@ -92,8 +92,8 @@ fn read_entry(entry: &Node, root: &Module, bounds: &Bounds) -> Option<(Arc<str>,
     let text = |name: &str| entry.entry(name).and_then(|entry| entry.value.as_str());
     let key = text("Key").filter(|key| !key.is_empty())?;
     let source = text("Source").filter(|source| !source.starts_with('.'))?;
-    let directory = root.directory.join(text("Dir")?).canonicalize().ok()?;
-    (directory.is_dir() && bounds.allow(&directory)).then(|| {
+    let directory = files::real(&root.directory.join(text("Dir")?)).ok()?;
+    (files::is_directory(&directory) && bounds.allow(&directory)).then(|| {
         let installed = Installed {
             source: source.into(),
             version: text("Version").filter(|version| !version.is_empty()).map(Into::into),

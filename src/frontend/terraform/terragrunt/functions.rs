@@ -3,6 +3,7 @@
 //! <https://terragrunt.gruntwork.io/docs/reference/built-in-functions/>
 
 use super::super::value::Value;
+use crate::files;
 use crate::source::Sources;
 use std::path::{Component, Path, PathBuf};
 
@@ -71,7 +72,7 @@ impl Context {
 
     /// Whether a path may be read: in the repository, or anywhere without one.
     pub(super) fn allows(&self, path: &Path) -> bool {
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = files::real(path).unwrap_or_else(|_| path.to_owned());
         self.repository.as_ref().is_none_or(|root| path.starts_with(root))
     }
 
@@ -114,7 +115,7 @@ impl Context {
                 (Some(path), Some(read)) => {
                     let path = self.directory.join(&*path);
                     match arguments.get(1) {
-                        Some(otherwise) if !path.is_file() => otherwise.clone(),
+                        Some(otherwise) if !files::is_file(&path) => otherwise.clone(),
                         _ => read(&path),
                     }
                 }
@@ -131,7 +132,7 @@ impl Context {
             .ancestors()
             .skip(1)
             .map(|directory| directory.join(wanted));
-        above.find(|path| self.allows(path) && path.exists())
+        above.find(|path| self.allows(path) && files::exists(path))
     }
 }
 

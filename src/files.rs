@@ -1,0 +1,229 @@
+//! The one place that opens files, and the one that writes them.
+//!
+//! Inputs come from strangers' pull requests, so each question is asked of the file itself and not of its name:
+//!
+//! ```text
+//! leak.tf -> /proc/self/environ      a link out of the repository     not read: Refusal::Outside
+//! z.tf -> /dev/zero, a FIFO          no ordinary file                 not read: Refusal::NotAFile
+//! template.yaml of 8 GB              larger than the bound            not read: Refusal::TooLarge
+//! file(".git/config")                git's own files, with tokens     not read: Refusal::Git
+//! ```
+//!
+//! A link is resolved before anything is asked, a file is opened without waiting for another end, and what was opened
+//! is looked at before a byte of it is read. It knows no dialect and no format; `write.rs` writes.
+
+mod disk;
+mod ignored;
+mod named;
+pub mod write;
+
+pub(crate) use disk::kind_of;
+pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
+pub(crate) use ignored::Ignored;
+pub use named::named;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// The directory that git keeps its own files in.
+const GIT: &str = ".git";
+
+/// Why a file is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// There is nothing at the path.
+    #[error("no such file")]
+    Missing,
+    /// It lies outside of what may be read, or is a link that leads there.
+    #[error("it lies outside of the repository")]
+    Outside,
+    /// The same, through a link.
+    #[error("it is a link that leads out of the repository")]
+    LeadsOut,
+    /// It belongs to git, which keeps credentials there.
+    #[error("files of git's own are not read")]
+    Git,
+    /// A directory, a pipe, a socket or a device.
+    #[error("it is not an ordinary file")]
+    NotAFile,
+    /// More bytes than the bound.
+    #[error("it is larger than {}", Size(*.0))]
+    TooLarge(u64),
+    /// The system refuses.
+    #[error("{0}")]
+    Io(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Refusal::Missing,
+            _ => Refusal::Io(error),
+        }
+    }
+}
+
+/// A number of bytes, as people write a bound.
+struct Size(u64);
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            bytes if bytes >= 1 << 20 => write!(f, "{} MiB", bytes >> 20),
+            bytes if bytes >= 1 << 10 => write!(f, "{} KiB", bytes >> 10),
+            bytes => write!(f, "{bytes} bytes"),
+        }
+    }
+}
+
+/// What lies at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// An ordinary file of so many bytes.
+    File(u64),
+    /// A directory.
+    Directory,
+    /// A symbolic link, where links are not followed.
+    Link,
+    /// A pipe, a socket, a device.
+    Other,
+}
+
+/// One name in a directory; a link is not followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The name.
+    pub name: OsString,
+    /// What bears it.
+    pub kind: Kind,
+}
+
+/// Which files a run may read.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    /// The root of the repository, real; without one, what was named bounds the run.
+    repository: Option<PathBuf>,
+    /// Real directories that the user named, which may lie elsewhere.
+    roots: Vec<PathBuf>,
+    /// Real files that the user named, wherever they lie.
+    trusted: Vec<PathBuf>,
+}
+
+impl Files {
+    /// The files of `repository`, and those below `roots`; both are real paths.
+    pub fn new(repository: Option<PathBuf>, roots: Vec<PathBuf>) -> Self {
+        Files {
+            repository,
+            roots,
+            trusted: Vec::new(),
+        }
+    }
+
+    /// The same, and files that the command line names; those that are not there are left out.
+    #[must_use]
+    pub fn trusting<'p>(mut self, files: impl IntoIterator<Item = &'p Path>) -> Self {
+        self.trusted
+            .extend(files.into_iter().filter_map(|file| named(file).ok()));
+        self
+    }
+
+    /// The same, and what lies below `root`.
+    #[must_use]
+    pub fn with_root(mut self, root: &Path) -> Self {
+        self.roots.push(root.to_owned());
+        self
+    }
+
+    /// The root of the repository.
+    pub fn repository(&self) -> Option<&Path> {
+        self.repository.as_deref()
+    }
+
+    /// The real path of what lies at `path`, where it may be read.
+    pub fn find(&self, path: &Path) -> Result<PathBuf, Refusal> {
+        let found = real(path)?;
+        if self.trusted.contains(&found) {
+            return Ok(found);
+        }
+        match self.bound(path, &found) {
+            None if found == clean(path) => Err(Refusal::Outside),
+            None => Err(Refusal::LeadsOut),
+            Some(below) if is_of_git(below) => Err(Refusal::Git),
+            Some(_) => Ok(found),
+        }
+    }
+
+    /// The part of the real path `found` that lies below a bound.
+    fn below<'f>(&self, found: &'f Path) -> Option<&'f Path> {
+        let mut bounds = self.repository.iter().chain(&self.roots);
+        bounds.find_map(|bound| found.strip_prefix(bound).ok())
+    }
+
+    /// The same; `path` led to it. Without a repository `..` may lead further, as to local modules, and a link may not.
+    fn bound<'f>(&self, path: &Path, found: &'f Path) -> Option<&'f Path> {
+        let is_plain = || self.repository.is_none() && found == clean(path);
+        self.below(found).or_else(|| is_plain().then_some(found))
+    }
+
+    /// Whether the real path `found` lies below a bound, so that a configuration may ask for it to be written.
+    pub fn holds(&self, found: &Path) -> bool {
+        self.below(found).is_some_and(|below| !is_of_git(below))
+    }
+
+    /// Whether what lies at the real path `found` may be read.
+    pub fn allows(&self, found: &Path) -> bool {
+        self.bound(found, found).is_some_and(|below| !is_of_git(below))
+    }
+
+    /// The bytes of an ordinary file of at most `most`.
+    pub fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+        disk::read(&self.find(path)?, most)
+    }
+
+    /// The first bytes of an ordinary file, at most `most`.
+    pub fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+        disk::head(&self.find(path)?, most)
+    }
+
+    /// What lies at `path`, where it may be read; a link is followed.
+    pub fn kind(&self, path: &Path) -> Option<Kind> {
+        disk::kind(&self.find(path).ok()?).ok()
+    }
+
+    /// Whether an ordinary file lies at `path` that may be read.
+    pub fn is_file(&self, path: &Path) -> bool {
+        matches!(self.kind(path), Some(Kind::File(_)))
+    }
+
+    /// The names in a directory that may be read, in no order.
+    pub fn list(&self, directory: &Path) -> Result<Vec<Listed>, Refusal> {
+        Ok(disk::list(&self.find(directory)?)?)
+    }
+
+    /// Whether the directory has a name that `is_wanted` asks for.
+    pub fn has_name(&self, directory: &Path, is_wanted: impl Fn(&str) -> bool) -> bool {
+        let names = self.list(directory).unwrap_or_default();
+        names.iter().any(|listed| listed.name.to_str().is_some_and(&is_wanted))
+    }
+}
+
+/// Whether a path below a bound leads into git's directory.
+fn is_of_git(below: &Path) -> bool {
+    let mut names = below.components().map(Component::as_os_str);
+    names.any(|name| name.eq_ignore_ascii_case(GIT))
+}
+
+/// `path` without `.` and `..`, by its text alone: it need not exist.
+pub(crate) fn clean(path: &Path) -> PathBuf {
+    let mut cleaned = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                cleaned.pop();
+            }
+            other => cleaned.push(other),
+        }
+    }
+    cleaned
+}
