@@ -66,6 +66,20 @@ pub struct Wanted<'a> {
     pub lenient: bool,
 }
 
+impl<'a> Wanted<'a> {
+    /// `paths`, and nothing that depends on them.
+    pub fn of(files: &'a Files, paths: &'a [PathBuf]) -> Self {
+        Wanted {
+            files,
+            paths,
+            touched: &[],
+            repository: None,
+            no_gitignore: false,
+            lenient: false,
+        }
+    }
+}
+
 /// What lies under the given paths.
 #[derive(Debug, Default)]
 pub struct Discovery {

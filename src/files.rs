@@ -41,7 +41,7 @@ pub enum Refusal {
     #[error("it is a link that leads out of the repository")]
     LeadsOut,
     /// It belongs to git, which keeps credentials there.
-    #[error("files of git's own are not read")]
+    #[error("it is one of git's own files")]
     Git,
     /// A directory, a pipe, a socket or a device.
     #[error("it is not an ordinary file")]

@@ -260,7 +260,8 @@ fn what_init_writes_has_every_setting_and_is_one() {
         isolated: true,
         ..Default::default()
     };
-    let config = sqslint::config::Configs::new(source, Vec::new()).of(Path::new("/"));
+    let config =
+        sqslint::config::Configs::new(source, Vec::new(), &sqslint::files::Files::default()).of(Path::new("/"));
     assert_eq!(config.expect("every line is understood").consumers.len(), 2);
     let schema = serde_json::from_str(sqslint::config::SCHEMA).expect("it is JSON");
     let mut all = BTreeSet::new();

@@ -1,6 +1,7 @@
 //! Which units are found, and which are not.
 #![allow(clippy::unwrap_used)]
 use super::*;
+use crate::files::repository_root;
 
 /// A directory of its own, removed in the end.
 struct Tree(PathBuf);
@@ -44,10 +45,7 @@ impl Drop for Tree {
 }
 
 fn discover_all(paths: &[PathBuf]) -> Discovery {
-    discover(&Wanted {
-        paths,
-        ..Wanted::default()
-    })
+    discover(&Wanted::of(&Files::default(), paths))
 }
 
 const TEMPLATE: &str = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n";

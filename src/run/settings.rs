@@ -39,12 +39,8 @@ impl<'a> Settings<'a> {
         }
         let paths: Vec<PathBuf> = self.directories()?.into_iter().collect();
         let below = discover::discover(&Wanted {
-            files: &self.place.files,
-            paths: &paths,
-            touched: &[],
-            repository: None,
             no_gitignore: self.options.no_gitignore,
-            lenient: false,
+            ..Wanted::of(&self.place.files, &paths)
         });
         let mut units = Vec::new();
         for input in below.inputs {

@@ -1,6 +1,7 @@
 //! `sqslint.toml`: what each key means, what is refused and where the refusal points, which file applies.
 
 use sqslint::config::{Config, ConfigError, Configs, Source};
+use sqslint::files::Files;
 use sqslint::testing::TemporaryDirectory;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 /// The configuration of `path` below `directory`.
 fn config_of(directory: &TemporaryDirectory, path: &str, source: Source) -> Result<Arc<Config>, ConfigError> {
     let root = directory.path().canonicalize().expect("the directory exists");
-    Configs::new(source, vec![root.clone()]).of(&root.join(path))
+    Configs::new(source, vec![root.clone()], &Files::new(None, vec![root.clone()])).of(&root.join(path))
 }
 
 fn only(text: &str) -> Result<Arc<Config>, ConfigError> {

@@ -37,6 +37,7 @@ mod remote_modules;
 mod sam_translator;
 mod serverless;
 mod stacks;
+mod strangers;
 mod suppressions;
 mod syntax;
 mod templates;

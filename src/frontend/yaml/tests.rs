@@ -198,12 +198,9 @@ fn real_templates_are_read() {
     let Some(shared) = crate::testing::needs::PROJECTS.found() else {
         return;
     };
-    for input in crate::discover::discover(&crate::discover::Wanted {
-        paths: &[shared.join("corpus/dev")],
-        ..Default::default()
-    })
-    .inputs
-    {
+    let files = crate::files::Files::default();
+    let paths = [shared.join("corpus/dev")];
+    for input in crate::discover::discover(&crate::discover::Wanted::of(&files, &paths)).inputs {
         let (crate::discover::Input::Template(path) | crate::discover::Input::ServerlessService(path)) = input else {
             continue;
         };
