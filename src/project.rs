@@ -102,7 +102,9 @@ impl Project {
             let unit = found.subject.unit.clone();
             let config = configs.of(&place(&unit, &outcome.sources)).unwrap_or_default();
             if options.selection.keeps_tool(found.rule, &config) {
-                judged.iter_mut().for_each(|one| one.findings.push(found.clone()));
+                for one in &mut judged {
+                    one.findings.push(found.clone());
+                }
             }
             policies.insert_missing(&unit, config);
         }

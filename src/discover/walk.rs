@@ -144,7 +144,8 @@ pub(super) fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> Str
     let linked = kind == Some(Kind::Link);
     let is_ordinary = matches!(kind, Some(Kind::File(_)));
     // Terraform reads whatever has such a name, so what is no file is said by the module; a directory is none of it.
-    if !linked && !is_ordinary && !(terraform && kind == Some(Kind::Other)) {
+    let is_told = terraform && kind == Some(Kind::Other);
+    if !(linked || is_ordinary || is_told) {
         return;
     }
     if terraform || (terragrunt && !linked) {

@@ -151,11 +151,11 @@ enum Beside {
 
 impl Beside {
     /// `None` where the file cannot be given the owner of `like`.
-    fn new(target: &Path, like: Option<&Metadata>, fill: Fill<'_>) -> io::Result<Option<Self>> {
+    fn new(target: &Path, like: Option<&Metadata>, text: Fill<'_>) -> io::Result<Option<Self>> {
         let directory = target.parent().unwrap_or(Path::new("."));
         let mut beside = Beside::empty(directory)?;
         let file = beside.file();
-        filled(file, fill)?;
+        filled(file, text)?;
         if let Some(like) = like {
             if !give_owner(file, like) {
                 return Ok(None);
@@ -235,7 +235,7 @@ mod linux {
             )?)
         });
         if let Ok(named) = named {
-            return named.persist(target).map(|_| ()).map_err(|error| error.error);
+            return named.persist(target).map_err(|error| error.error);
         }
         // Without `/proc` its text goes through a file that has a name.
         let mut copy = named_file(directory)?;
@@ -279,9 +279,9 @@ pub fn save(path: &Path, text: &[u8]) -> Result<(), Refusal> {
 /// What writes a text.
 pub type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
-fn filled(file: &mut File, fill: Fill<'_>) -> io::Result<()> {
+fn filled(file: &mut File, text: Fill<'_>) -> io::Result<()> {
     let mut buffered = BufWriter::new(file);
-    fill(&mut buffered)?;
+    text(&mut buffered)?;
     buffered.flush()
 }
 

@@ -73,7 +73,7 @@ impl Scene {
         let id = child.id().to_string();
         let (ended, waiting) = mpsc::channel::<()>();
         let watch = std::thread::spawn(move || {
-            let is_late = waiting.recv_timeout(Duration::from_secs(60)) == Err(RecvTimeoutError::Timeout);
+            let is_late = waiting.recv_timeout(Duration::from_mins(1)) == Err(RecvTimeoutError::Timeout);
             if is_late {
                 let _ = Command::new("kill").args(["-9", &id]).status();
             }

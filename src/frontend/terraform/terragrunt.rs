@@ -154,7 +154,7 @@ fn local(source: &str, directory: &Path) -> Option<PathBuf> {
 }
 
 fn holds_module(directory: &Path, sources: &Sources) -> bool {
-    let is_code = |name: &str| name.ends_with(".tf") || name.ends_with(".tofu");
+    let is_code = |name: &str| [".tf", ".tofu"].iter().any(|end| name.ends_with(end));
     sources.files().has_name(directory, is_code)
 }
 

@@ -96,7 +96,7 @@ fn files_of_eight_gigabytes_are_a_limit() {
         ("template.yaml", head),
         (
             "plan.json",
-            "{\"format_version\": \"1.2\", \"planned_values\": {\"root_module\": {}}}",
+            "{\"format_version\": \"1.2\", \"terraform_version\": \"1.11.4\", \"planned_values\": {",
         ),
     ];
     for (name, text) in inputs {
