@@ -317,7 +317,10 @@ fn target(path: &Path) -> Result<PathBuf, Refusal> {
         return Err(Refusal::NotAFile);
     };
     let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
-    let parent = named(parent.unwrap_or(Path::new(".")))?;
+    let parent = named(parent.unwrap_or(Path::new("."))).map_err(|refusal| match refusal {
+        Refusal::Missing => Refusal::Io(io::Error::other("its directory does not exist")),
+        other => other,
+    })?;
     let whole = parent.join(name);
     match kind_of_itself(&whole) {
         Ok(Kind::Link) => named(&whole).map_err(|refusal| match refusal {
