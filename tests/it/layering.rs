@@ -43,7 +43,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "frontend/",
-        &["conditions", "diagnostic", "given", "graph", "source", "frontend"],
+        &[
+            "conditions",
+            "diagnostic",
+            "files",
+            "given",
+            "graph",
+            "source",
+            "frontend",
+        ],
     ),
     ("rules", &["diagnostic", "graph", "rules", "source::Span"]),
     (
