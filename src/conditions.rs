@@ -5,12 +5,14 @@
 //! `Env == prod` and `Env == dev` never hold together. It carries the names that users gave to it.
 //!
 //! It knows no graph, no dialect and no rule: frontends name the variables. `diagram.rs` computes with conditions,
-//! `words.rs` says them.
+//! `words.rs` says them, and [`Cases`] are values that depend on them.
 
+mod cases;
 mod diagram;
 mod formula;
 mod words;
 
+pub use cases::{Case, Cases, MAX_CASES, TooMany};
 use diagram::Diagram;
 use formula::Formula;
 use std::sync::Arc;

@@ -20,7 +20,7 @@ pub use crate::conditions::Condition;
 pub use access::Access;
 pub use alarms::Watch;
 pub use arn::FIFO_SUFFIX;
-pub use attribute::{Attribute, Case, Cases, Name, Origin, Origins, State};
+pub use attribute::{Attribute, Case, Name, Origin, Origins, Sourced, State};
 pub use delivery::Deliveries;
 pub use ends::End;
 pub use lookup::{Consumption, Graph};

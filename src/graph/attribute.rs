@@ -1,10 +1,12 @@
 //! Values that know how they are known, where they stand, where they came from and how the user spells them.
 
-mod cases;
+mod name;
+mod origins;
 
-use crate::conditions::Condition;
+use crate::conditions::{self, Cases, Condition};
 use crate::source::Span;
-pub use cases::{Cases, Name, Origins};
+pub use name::Name;
+pub use origins::{Origin, Origins};
 use std::sync::Arc;
 
 /// How a value is known.
@@ -18,28 +20,10 @@ pub enum State<T> {
     Unresolved(Arc<str>),
 }
 
-/// A step on the way from where a value is written to where it is used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
-    /// The place: a variable's default, a line of a tfvars file, a module argument, a local.
-    pub span: Span,
-    /// What it is, as a noun phrase: "the default of `var.visibility`".
-    pub what: Arc<str>,
-}
-
-impl Origin {
-    /// What to say at its place.
-    pub fn shown(&self) -> String {
-        format!("the value comes from {}", self.what)
-    }
-}
-
-/// A value in some worlds.
+/// A value, and the places that say it.
 #[derive(Debug, Clone)]
-pub struct Case<T> {
-    /// The worlds.
-    pub when: Condition,
-    /// The value there.
+pub struct Sourced<T> {
+    /// The value, or why it is not known.
     pub state: State<T>,
     /// The value as written at the attribute; the resource header where it is absent.
     pub span: Span,
@@ -47,26 +31,24 @@ pub struct Case<T> {
     pub origins: Origins,
 }
 
-/// An attribute of a resource: one value in each world.
+/// A value that an attribute has under a condition.
+pub type Case<T> = conditions::Case<Sourced<T>>;
+
+/// An attribute of a resource: one value in each case.
 #[derive(Debug, Clone)]
 pub struct Attribute<T> {
     /// As the user spells it: `visibility_timeout_seconds`, `VisibilityTimeout`.
     pub name: Name,
-    /// Disjoint, and together every world in which the resource exists. Never empty.
-    pub cases: Cases<T>,
+    /// Together they cover every condition under which the resource exists. Never empty.
+    pub cases: Cases<Sourced<T>>,
 }
 
 impl<T> Attribute<T> {
-    /// The same value in every world.
+    /// The same value in every case.
     pub fn single(name: impl Into<Name>, state: State<T>, span: Span) -> Self {
         Attribute {
             name: name.into(),
-            cases: Cases::one(Case {
-                when: Condition::always(),
-                state,
-                span,
-                origins: Origins::none(),
-            }),
+            cases: Cases::one(Sourced::new(state, span)),
         }
     }
 
@@ -85,7 +67,7 @@ impl<T> Attribute<T> {
         Attribute::single(name, State::Unresolved(reason.into()), span)
     }
 
-    /// The value, where it is known and the same in every world.
+    /// The value, where it is known and the same in every case.
     pub fn known(&self) -> Option<&T> {
         match &*self.cases {
             [case] => case.value(),
@@ -93,10 +75,10 @@ impl<T> Attribute<T> {
         }
     }
 
-    /// The known values, each with its case, in the worlds of `world`.
-    pub fn known_in(&self, world: &Condition) -> Vec<(Condition, &Case<T>, &T)> {
+    /// The known values, each with its case, where `when` holds.
+    pub fn known_in(&self, when: &Condition) -> Vec<(Condition, &Case<T>, &T)> {
         let cases = self.cases.iter().filter_map(|case| {
-            let both = world.and(&case.when);
+            let both = when.and(&case.when);
             Some((both, case, case.value()?)).filter(|(both, ..)| both.is_possible())
         });
         cases.collect()
@@ -112,24 +94,29 @@ impl<T> Attribute<T> {
 
     /// Another attribute with each known value changed by `change`; a refusal makes it unresolved.
     pub fn try_map<U>(self, change: impl Fn(T) -> Result<U, Arc<str>>) -> Attribute<U> {
-        let cases = self.cases.into_iter().map(|case| Case {
-            when: case.when,
-            state: match case.state {
+        let cases = self.cases.map(|sourced| Sourced {
+            state: match sourced.state {
                 State::Set(value) => change(value).map_or_else(State::Unresolved, State::Set),
                 State::Default(value) => change(value).map_or_else(State::Unresolved, State::Default),
                 State::Unresolved(reason) => State::Unresolved(reason),
             },
-            span: case.span,
-            origins: case.origins,
+            span: sourced.span,
+            origins: sourced.origins,
         });
-        Attribute {
-            name: self.name,
-            cases: cases.collect(),
-        }
+        Attribute { name: self.name, cases }
     }
 }
 
-impl<T> Case<T> {
+impl<T> Sourced<T> {
+    /// Written, or missing, at `span`.
+    pub const fn new(state: State<T>, span: Span) -> Self {
+        Sourced {
+            state,
+            span,
+            origins: Origins::none(),
+        }
+    }
+
     /// The value, where it is known.
     pub fn value(&self) -> Option<&T> {
         match &self.state {

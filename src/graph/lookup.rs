@@ -111,7 +111,7 @@ impl Index {
 
     /// The nodes that `attribute`, written in `unit`, points to in some world.
     fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
-        let links = attribute.cases.iter().filter_map(Case::value);
+        let links = attribute.cases.iter().filter_map(|case| case.value());
         links.filter_map(move |link| self.find(unit, link))
     }
 

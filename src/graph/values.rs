@@ -70,7 +70,7 @@ impl<'g> Lister<'g> {
 
     /// What is worth telling only where somebody writes it.
     fn written<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
-        if !attribute.cases.iter().all(Case::is_default) {
+        if !attribute.cases.iter().all(|case| case.is_default()) {
             self.plain(resource, attribute);
         }
     }

@@ -1,11 +1,11 @@
-//! Evaluates expressions, lazily: a property is evaluated when it is asked for, in the worlds it is asked for.
+//! Evaluates expressions, lazily: a property is evaluated when it is asked for, under the condition it is asked for.
 //! It knows no resource type; what an intrinsic does is told in `intrinsics.rs`.
 
 use super::loops::PREFIX;
 use super::serverless;
 use super::template::{Dialect, Template, scalar};
-use super::value::{Evaluated, Outcome, Outcomes, Part, combine};
-use crate::conditions::Condition;
+use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
+use crate::conditions::{Cases, Condition, MAX_CASES};
 use crate::frontend::tree::{Node, Value};
 use crate::graph::Origin;
 use crate::source::Span;
@@ -15,17 +15,23 @@ use std::sync::Arc;
 const DYNAMIC: &str = "{{resolve:";
 const UNKNOWN_REFERENCE: &str = "a dynamic reference is known only when the stack is deployed";
 
-/// A list, with its items evaluated, in some worlds.
+/// A list, with its items evaluated.
 #[derive(Debug)]
 pub(super) struct Listed<'t> {
-    /// The worlds.
-    pub(super) when: Condition,
     /// The items, those that are absent left out, or why they are not known.
     pub(super) items: Result<Vec<Evaluated<'t>>, Arc<str>>,
     /// The property as written.
     pub(super) span: Span,
     /// Where it came from, nearest first.
     pub(super) origins: Vec<Origin>,
+}
+
+impl Listed<'_> {
+    /// The items as texts, or why one is not known.
+    pub(super) fn texts(&self) -> Result<Vec<String>, Arc<str>> {
+        let items = self.items.as_ref().map_err(Arc::clone)?;
+        items.iter().map(Evaluated::text).collect()
+    }
 }
 
 /// The only entry of an intrinsic function: its name and argument.
@@ -36,9 +42,9 @@ pub(super) fn intrinsic(node: &Node) -> Option<(&str, &Node)> {
 }
 
 impl<'t> Template<'t> {
-    /// What `node`, written at `at`, comes to in the worlds of `world`.
-    pub(super) fn eval(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let one = |value| vec![Outcome::always(value, at)];
+    /// What `node`, written at `at`, comes to where `when` holds.
+    pub(super) fn eval(&self, node: &'t Node, at: Span, when: &Condition) -> Outcomes<'t> {
+        let one = |value| always(value, at);
         if !self.may_step() {
             self.note_limit(at, "the template takes too many steps to evaluate".to_owned());
             return one(Evaluated::Unresolved(
@@ -50,7 +56,7 @@ impl<'t> Template<'t> {
             Value::String(text) => self.told(node, one(self.plain(text))),
             Value::Sequence(_) => one(Evaluated::Tree(node)),
             Value::Mapping(_) => match intrinsic(node) {
-                Some((name, argument)) => self.intrinsic(name, argument, at, world),
+                Some((name, argument)) => self.intrinsic(name, argument, at, when),
                 None => one(Evaluated::Tree(node)),
             },
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) => {
@@ -97,41 +103,35 @@ impl<'t> Template<'t> {
     }
 
     /// The value of `key` in what `object` comes to.
-    pub(super) fn field(&self, object: &Outcomes<'t>, key: &str, world: &Condition) -> Outcomes<'t> {
-        let mut all = Vec::new();
-        for outcome in object {
-            let here = world.and(&outcome.when);
-            let keep = |value| Outcome {
-                value,
-                ..outcome.clone()
-            };
-            match &outcome.value {
-                Evaluated::Tree(node) if is_transformed(node) => {
-                    all.push(keep(Evaluated::Unresolved("`Fn::Transform` may change it".into())));
-                }
-                Evaluated::Tree(node) => match node.entry(key) {
-                    Some(entry) => {
-                        for found in self.eval(&entry.value, entry.span(), &here) {
-                            all.push(Outcome {
-                                when: outcome.when.and(&found.when),
-                                origins: found.origins.into_iter().chain(outcome.origins.clone()).collect(),
-                                ..found
-                            });
-                        }
-                    }
-                    None => all.push(keep(self.unwritten(node))),
-                },
-                Evaluated::Absent => all.push(keep(Evaluated::Absent)),
-                other => {
-                    let reason = other
-                        .text()
-                        .err()
-                        .unwrap_or_else(|| "an object is expected here".into());
-                    all.push(keep(Evaluated::Unresolved(reason)));
-                }
+    pub(super) fn field(&self, object: &Outcomes<'t>, key: &str, when: &Condition) -> Outcomes<'t> {
+        let fields = object.iter().flat_map(|outcome| {
+            let here = when.and(&outcome.when);
+            self.field_of(outcome, key, &here).under(&outcome.when)
+        });
+        fields.collect()
+    }
+
+    fn field_of(&self, outcome: &Outcome<'t>, key: &str, here: &Condition) -> Outcomes<'t> {
+        let keep = |value| Cases::one(outcome.clone().with(value));
+        match &outcome.value {
+            Evaluated::Tree(node) if is_transformed(node) => {
+                keep(Evaluated::Unresolved("`Fn::Transform` may change it".into()))
+            }
+            Evaluated::Tree(node) => match node.entry(key) {
+                Some(entry) => self.eval(&entry.value, entry.span(), here).map(|found| Outcome {
+                    origins: found.origins.into_iter().chain(outcome.origins.clone()).collect(),
+                    ..found
+                }),
+                None => keep(self.unwritten(node)),
+            },
+            Evaluated::Absent => keep(Evaluated::Absent),
+            other => {
+                let reason = other.text().err();
+                keep(Evaluated::Unresolved(
+                    reason.unwrap_or_else(|| "an object is expected here".into()),
+                ))
             }
         }
-        all
     }
 
     /// What a key comes to that `node` does not have.
@@ -155,59 +155,68 @@ impl<'t> Template<'t> {
     }
 
     /// The value at `path` in `object`.
-    pub(super) fn path(&self, object: &Outcomes<'t>, path: &[&str], world: &Condition) -> Outcomes<'t> {
+    pub(super) fn path(&self, object: &Outcomes<'t>, path: &[&str], when: &Condition) -> Outcomes<'t> {
         let Some((first, rest)) = path.split_first() else {
             return object.clone();
         };
-        let start = self.field(object, first, world);
-        rest.iter().fold(start, |object, key| self.field(&object, key, world))
+        let start = self.field(object, first, when);
+        rest.iter().fold(start, |object, key| self.field(&object, key, when))
     }
 
     /// What `outcomes` are as lists.
-    pub(super) fn list(&self, outcomes: &Outcomes<'t>, world: &Condition) -> Vec<Listed<'t>> {
-        let mut all = Vec::new();
-        for outcome in outcomes {
-            let keep = |items| Listed {
-                when: outcome.when.clone(),
-                items,
-                span: outcome.span,
-                origins: outcome.origins.clone(),
-            };
-            match &outcome.value {
-                Evaluated::Absent => all.push(keep(Ok(Vec::new()))),
-                Evaluated::Unresolved(reason) => all.push(keep(Err(reason.clone()))),
-                Evaluated::Items(items) => {
-                    all.push(keep(Ok(items.iter().cloned().map(Evaluated::Text).collect())));
-                }
-                // A single value where a list is expected.
-                Evaluated::Text(parts) => all.push(match parts.as_slice() {
-                    [Part::Open { reason, .. }] => keep(Err(reason.clone())),
-                    _ => keep(Ok(vec![outcome.value.clone()])),
-                }),
-                Evaluated::Tree(node) => {
-                    let here = world.and(&outcome.when);
-                    let Some(items) = node.items() else {
-                        all.push(keep(Ok(vec![outcome.value.clone()])));
-                        continue;
-                    };
-                    let evaluated = items.iter().map(|item| self.argument(item, item.span, &here)).collect();
-                    let Some(combinations) = combine(evaluated, &here) else {
-                        all.push(keep(Err("too many combinations of conditions".into())));
-                        continue;
-                    };
-                    for combination in combinations {
-                        let is_there = |value: &Evaluated<'_>| !matches!(value, Evaluated::Absent);
-                        all.push(Listed {
-                            when: outcome.when.and(&combination.when),
-                            items: Ok(combination.values.into_iter().filter(is_there).collect()),
-                            span: outcome.span,
-                            origins: combination.origins.into_iter().chain(outcome.origins.clone()).collect(),
-                        });
-                    }
-                }
+    pub(super) fn list(&self, outcomes: &Outcomes<'t>, when: &Condition) -> Cases<Listed<'t>> {
+        let lists = outcomes.iter().flat_map(|outcome| {
+            let here = when.and(&outcome.when);
+            self.list_of(outcome, &here).under(&outcome.when)
+        });
+        lists.collect()
+    }
+
+    fn list_of(&self, outcome: &Outcome<'t>, here: &Condition) -> Cases<Listed<'t>> {
+        let listed = |items, origins: Vec<Origin>| Listed {
+            items,
+            span: outcome.span,
+            origins: origins.into_iter().chain(outcome.origins.clone()).collect(),
+        };
+        let keep = |items| Cases::one(listed(items, Vec::new()));
+        match &outcome.value {
+            Evaluated::Absent => keep(Ok(Vec::new())),
+            Evaluated::Unresolved(reason) => keep(Err(reason.clone())),
+            Evaluated::Items(items) => keep(Ok(items.iter().cloned().map(Evaluated::Text).collect())),
+            // A single value where a list is expected.
+            Evaluated::Text(parts) => match parts.as_slice() {
+                [Part::Open { reason, .. }] => keep(Err(reason.clone())),
+                _ => keep(Ok(vec![outcome.value.clone()])),
+            },
+            Evaluated::Tree(node) => {
+                let Some(items) = node.items() else {
+                    return keep(Ok(vec![outcome.value.clone()]));
+                };
+                let evaluated = items.iter().map(|item| self.argument(item, item.span, here)).collect();
+                let Ok(combinations) = combine(evaluated, here) else {
+                    return keep(Err(self.too_many_cases(outcome.span)));
+                };
+                combinations.map(|combination| {
+                    let is_there = |value: &Evaluated<'_>| !matches!(value, Evaluated::Absent);
+                    let items = combination.values.into_iter().filter(is_there).collect();
+                    listed(Ok(items), combination.origins)
+                })
             }
         }
-        all
+    }
+
+    /// Why a value is not known that has more cases than are told apart.
+    fn too_many_cases(&self, at: Span) -> Arc<str> {
+        self.note_limit(
+            at,
+            format!("a value depends on more than {MAX_CASES} combinations of conditions"),
+        );
+        "too many combinations of conditions".into()
+    }
+
+    /// The outcome in place of more cases than are told apart.
+    pub(super) fn too_many(&self, at: Span) -> Outcomes<'t> {
+        always(Evaluated::Unresolved(self.too_many_cases(at)), at)
     }
 }
 

@@ -2,11 +2,12 @@
 //! leaves its template without its tree: references become links that name their unit, and what only the one
 //! template's deployment knows is told apart from what the other calls the same.
 
+use super::eval::Listed;
 use super::parameters::Parameter;
 use super::stacks::Stack;
 use super::template::Template;
 use super::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, split};
-use crate::conditions::Condition;
+use crate::conditions::{Case, Condition};
 use crate::graph::{Origin, Target};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -32,51 +33,43 @@ pub(super) struct Export {
 impl<'t> Template<'t> {
     /// `outcomes` as another template sees them; `what` says how they came there.
     pub(super) fn hand_over(&self, outcomes: Outcomes<'t>, world: &Condition, what: Option<&str>) -> Outcomes<'static> {
-        let mut all = Vec::new();
-        for outcome in outcomes {
-            let origin = what.map(|what| Origin {
-                span: outcome.span,
-                what: what.into(),
-            });
+        let all = outcomes.into_iter().flat_map(|Case { when, then: outcome }| {
             let value = match &outcome.value {
                 Evaluated::Absent => Evaluated::Absent,
                 Evaluated::Unresolved(reason) => Evaluated::Unresolved(reason.clone()),
                 Evaluated::Text(parts) => Evaluated::Text(self.parts_over(parts)),
                 Evaluated::Items(items) => Evaluated::Items(items.iter().map(|item| self.parts_over(item)).collect()),
                 Evaluated::Tree(_) => {
-                    all.extend(self.list_over(&outcome, world, origin.as_ref()));
-                    continue;
+                    let lists = self.list(&Case::new(when, outcome).into(), world);
+                    return lists.map(|list| self.list_over(list));
                 }
             };
-            all.push(Outcome {
-                when: outcome.when,
-                value,
+            Case::new(when, outcome.with(value)).into()
+        });
+        let all: Outcomes<'static> = all.collect();
+        all.map(|mut outcome| {
+            outcome.origins.extend(what.map(|what| Origin {
                 span: outcome.span,
-                origins: outcome.origins.into_iter().chain(origin).collect(),
-            });
-        }
-        all
+                what: what.into(),
+            }));
+            outcome
+        })
     }
 
     /// A list that is written out.
-    fn list_over(&self, outcome: &Outcome<'t>, world: &Condition, origin: Option<&Origin>) -> Outcomes<'static> {
-        let lists = self.list(&vec![outcome.clone()], world).into_iter();
-        let all = lists.map(|list| {
-            let items = list.items.and_then(|items| {
-                let texts = items.into_iter().map(|item| match item {
-                    Evaluated::Text(parts) => Ok(self.parts_over(&parts)),
-                    other => Err(other.text().err().unwrap_or_else(|| "a text is expected here".into())),
-                });
-                texts.collect::<Result<Vec<_>, Arc<str>>>()
+    fn list_over(&self, list: Listed<'t>) -> Outcome<'static> {
+        let items = list.items.and_then(|items| {
+            let texts = items.into_iter().map(|item| match item {
+                Evaluated::Text(parts) => Ok(self.parts_over(&parts)),
+                other => Err(other.text().err().unwrap_or_else(|| "a text is expected here".into())),
             });
-            Outcome {
-                when: list.when,
-                value: items.map_or_else(Evaluated::Unresolved, Evaluated::Items),
-                span: list.span,
-                origins: list.origins.into_iter().chain(origin.cloned()).collect(),
-            }
+            texts.collect::<Result<Vec<_>, Arc<str>>>()
         });
-        all.collect()
+        Outcome {
+            value: items.map_or_else(Evaluated::Unresolved, Evaluated::Items),
+            span: list.span,
+            origins: list.origins,
+        }
     }
 
     fn parts_over(&self, parts: &[Part]) -> Vec<Part> {
@@ -137,7 +130,7 @@ impl<'t> Template<'t> {
     /// What a call hands to the parameter `name`; its default where the call does not name it.
     pub(super) fn handed_value(&self, name: &str, parameter: Parameter<'_>, at: Span) -> Option<Outcomes<'t>> {
         let outcomes = self.surroundings?.arguments.as_ref()?.get(name)?;
-        let all = outcomes.iter().map(|outcome| {
+        let all = outcomes.clone().map(|outcome| {
             let (value, origin) = match (&outcome.value, parameter.default()) {
                 (Evaluated::Absent, Some((text, span))) => {
                     let what = format!("the default of parameter `{name}`").into();
@@ -151,15 +144,14 @@ impl<'t> Template<'t> {
                 (value, _) => (value.clone(), None),
             };
             // A default comes from nowhere else.
-            let origins = if origin.is_some() { &[][..] } else { &outcome.origins };
+            let origins = origin.map_or(outcome.origins, |origin| vec![origin]);
             Outcome {
-                when: outcome.when.clone(),
                 value,
                 span: at,
-                origins: origin.into_iter().chain(origins.iter().cloned()).collect(),
+                origins,
             }
         });
-        Some(all.collect())
+        Some(all)
     }
 
     /// Whether a call settles the parameter `name`.
@@ -204,12 +196,7 @@ impl<'t> Template<'t> {
                 let Some(name) = published_name(parts) else { continue };
                 let when = exists.and(&named.when);
                 let what = format!("export `{name}`");
-                let values = self.hand_over(values.clone(), &when, Some(&what)).into_iter();
-                let outcomes = values.map(|outcome| Outcome {
-                    when: when.and(&outcome.when),
-                    ..outcome
-                });
-                let outcomes: Outcomes<'static> = outcomes.filter(|outcome| outcome.when.is_possible()).collect();
+                let outcomes = self.hand_over(values.clone(), &when, Some(&what)).under(&when);
                 if !outcomes.is_empty() {
                     let unit = self.key.as_str().into();
                     around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
@@ -229,13 +216,8 @@ impl<'t> Template<'t> {
         if *first.unit == *self.key || rest.iter().any(|export| export.unit != first.unit) {
             return None;
         }
-        let outcomes = exports.iter().flat_map(|export| &export.outcomes);
-        let possible = outcomes.filter(|outcome| world.is_possible_with(&outcome.when));
-        let here = possible.map(|outcome| Outcome {
-            span: at,
-            ..outcome.clone()
-        });
-        let here: Outcomes<'t> = here.collect();
+        let outcomes: Outcomes<'t> = exports.iter().flat_map(|export| export.outcomes.clone()).collect();
+        let here = outcomes.restrict(world).map(|outcome| Outcome { span: at, ..outcome });
         (!here.is_empty()).then_some(here)
     }
 }

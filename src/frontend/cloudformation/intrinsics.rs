@@ -8,8 +8,8 @@ mod parameters;
 mod texts;
 
 use super::template::Template;
-use super::value::{Evaluated, Outcome, Outcomes, Part, Reference, combine, too_many};
-use crate::conditions::Condition;
+use super::value::{Evaluated, Outcomes, Part, Reference, always, combine};
+use crate::conditions::{Condition, TooMany};
 use crate::frontend::tree::Node;
 use crate::source::Span;
 
@@ -59,16 +59,12 @@ impl<'t> Template<'t> {
         if argument.entries().is_none() || !self.has_language_extensions {
             return refused(at, "`Ref` takes a name");
         }
-        let names = self.eval(argument, at, world).into_iter();
-        let all = names.flat_map(|outcome| {
-            let here = world.and(&outcome.when);
-            let found = match outcome.value.text() {
-                Ok(name) => self.name(&name, at, &here),
-                Err(reason) => refused(at, &reason),
-            };
-            within(found, &outcome.when)
+        let names = self.eval(argument, at, world);
+        let all = names.and_then(|when, outcome| match outcome.value.text() {
+            Ok(name) => self.name(&name, at, &world.and(when)),
+            Err(reason) => refused(at, &reason),
         });
-        all.collect()
+        all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     /// What a name means: a parameter, a pseudo parameter or a resource.
@@ -84,7 +80,7 @@ impl<'t> Template<'t> {
             attribute: None,
             elsewhere: None,
         };
-        vec![Outcome::always(Evaluated::Text(vec![Part::Reference(reference)]), at)]
+        always(Evaluated::Text(vec![Part::Reference(reference)]), at)
     }
 
     /// `Fn::GetAtt` in its three spellings: a list, a text with a dot, and the tag with either.
@@ -102,26 +98,24 @@ impl<'t> Template<'t> {
             return wrong();
         };
         let steps = std::iter::once(id).chain(rest).map(|node| self.eval(node, at, world));
-        let Some(combinations) = combine(steps.collect(), world) else {
-            return too_many(at);
-        };
-        let all = combinations.into_iter().flat_map(|combination| {
-            let names: Result<Vec<String>, _> = combination.values.iter().map(Evaluated::text).collect();
-            // A name is not where a value comes from.
-            let found = match names.as_deref() {
-                Ok([id, rest @ ..]) if !id.is_empty() => self.attribute_value(id, &rest.join("."), at, world),
-                Ok(_) => wrong(),
-                Err(reason) => refused(at, reason),
-            };
-            within(found, &combination.when)
+        let found = combine(steps.collect(), world).and_then(|combinations| {
+            combinations.and_then(|_, combination| {
+                let names: Result<Vec<String>, _> = combination.values.iter().map(Evaluated::text).collect();
+                // A name is not where a value comes from.
+                match names.as_deref() {
+                    Ok([id, rest @ ..]) if !id.is_empty() => self.attribute_value(id, &rest.join("."), at, world),
+                    Ok(_) => wrong(),
+                    Err(reason) => refused(at, reason),
+                }
+            })
         });
-        all.collect()
+        found.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     /// `Fn::GetAtt` of the resource `id`: what a nested stack gives back, or a reference.
     fn attribute_value(&self, id: &str, attribute: &str, at: Span, world: &Condition) -> Outcomes<'t> {
         let output = self.output_of(id, attribute, at, world);
-        output.unwrap_or_else(|| vec![Outcome::always(Self::attribute_reference(id, attribute), at)])
+        output.unwrap_or_else(|| always(Self::attribute_reference(id, attribute), at))
     }
 
     fn attribute_reference<'a>(id: &str, attribute: &str) -> Evaluated<'a> {
@@ -133,16 +127,7 @@ impl<'t> Template<'t> {
     }
 }
 
-/// Not resolved in any world, for this reason.
+/// Not resolved, for this reason.
 fn refused<'t>(at: Span, reason: &str) -> Outcomes<'t> {
-    vec![Outcome::always(Evaluated::Unresolved(reason.into()), at)]
-}
-
-/// `outcomes` in the worlds of `when`.
-fn within<'t>(outcomes: Outcomes<'t>, when: &Condition) -> Outcomes<'t> {
-    let all = outcomes.into_iter().map(|outcome| Outcome {
-        when: when.and(&outcome.when),
-        ..outcome
-    });
-    all.collect()
+    always(Evaluated::Unresolved(reason.into()), at)
 }

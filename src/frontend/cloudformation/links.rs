@@ -1,7 +1,7 @@
 //! Links: what a text or reference points to.
 
 use super::template::{Declared, Template};
-use super::value::{Evaluated, Outcome, Outcomes, Part, Reference, literal, rendered, split};
+use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
 use crate::conditions::Condition;
 use crate::graph::{Form, Link, Target};
 use std::sync::Arc;
@@ -133,7 +133,7 @@ impl<'t> Template<'t> {
             ("AWS::Lambda::Alias" | "AWS::Lambda::Version", _) => {
                 let object = self.properties_of(resource);
                 let functions = self.field(&object, "FunctionName", &Condition::always());
-                match functions.as_slice() {
+                match &*functions {
                     [only] if hops < MAX_HOPS => match &only.value {
                         Evaluated::Text(parts) => {
                             let link = self.link_of(parts, false, hops + 1)?;
@@ -236,10 +236,10 @@ impl<'t> Template<'t> {
         match resource.properties {
             _ if resource.is_transformed => {
                 let changed = Evaluated::Unresolved("`Fn::Transform` may change it".into());
-                vec![Outcome::always(changed, resource.header)]
+                always(changed, resource.header)
             }
             Some(node) => self.eval(node, resource.header, &Condition::always()),
-            None => vec![Outcome::always(self.nothing(), resource.header)],
+            None => always(self.nothing(), resource.header),
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use super::parameters::Values;
 use super::template::{Declared, Dialect, LANGUAGE_EXTENSIONS, Template, transforms};
-use super::value::Evaluated;
 use crate::conditions::Condition;
 use crate::frontend::tree::{Entry, Node, SyntaxError, Value, keep_last};
 use crate::source::Span;
@@ -229,10 +228,7 @@ impl Writer<'_, '_> {
         let mut all: Vec<String> = Vec::new();
         let mut met = rustc_hash::FxHashSet::default();
         for list in lists {
-            let texts = list
-                .items
-                .and_then(|items| items.iter().map(Evaluated::text).collect::<Result<Vec<_>, _>>());
-            let Ok(texts) = texts else {
+            let Ok(texts) = list.then.texts() else {
                 return Collection::Unknown;
             };
             all.extend(texts.into_iter().filter(|text| met.insert(text.clone())));
@@ -405,10 +401,7 @@ impl<'t> Template<'t> {
             let item = item.first().and_then(Node::as_str);
             let mut of_loop = Condition::never();
             for list in self.items(collection, collection.span, &Condition::always()) {
-                let texts = list
-                    .items
-                    .and_then(|items| items.iter().map(Evaluated::text).collect::<Result<Vec<_>, _>>());
-                match (texts, item) {
+                match (list.texts(), item) {
                     (Ok(texts), Some(item)) if !texts.iter().any(|text| text == item) => continue,
                     (Err(reason), _) => uncertain = Some(reason),
                     (Ok(_), None) => uncertain = Some("the items of a loop are not known".into()),

@@ -12,9 +12,9 @@ mod reference;
 
 use super::sam;
 use super::template::{Declared, Template};
-use super::value::{Evaluated, Outcome, Outcomes};
-use crate::conditions::Condition;
-use crate::graph::{Attribute, Case, Cases, Link, Name, Origin, Origins, Resource, Seconds, State, UnitGraph, UnitId};
+use super::value::{Evaluated, Outcomes};
+use crate::conditions::{Cases, Condition};
+use crate::graph::{Attribute, Link, Name, Origin, Resource, Seconds, Sourced, State, UnitGraph, UnitId};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -132,10 +132,10 @@ impl<'t> Lowering<'_, 't> {
 
     /// Whether the resource itself has `key`, in any world. An include or a macro may still add it.
     fn is_written(&self, properties: &Properties<'t>, key: &str) -> bool {
-        let has_key =
-            |outcome: &Outcome<'_>| matches!(outcome.value, Evaluated::Tree(node) if node.entry(key).is_some());
+        let mut own = properties.own.iter();
+        let has_key = own.any(|own| matches!(own.value, Evaluated::Tree(node) if node.entry(key).is_some()));
         let mut found = self.get(properties, &[key]).into_iter();
-        properties.own.iter().any(has_key) && found.any(|outcome| !matches!(outcome.value, Evaluated::Absent))
+        has_key && found.any(|outcome| !matches!(outcome.value, Evaluated::Absent))
     }
 
     /// An attribute: `absent` where nothing is written, else what `convert` makes of the value.
@@ -188,25 +188,19 @@ fn attribute<'t, T: Clone>(
     absent: &State<T>,
     convert: impl Fn(&Evaluated<'t>) -> Result<T, Arc<str>>,
 ) -> Attribute<T> {
-    let cases = outcomes.into_iter().map(|outcome| match &outcome.value {
-        Evaluated::Absent => Case {
-            when: outcome.when,
-            state: absent.clone(),
-            span: header,
-            origins: Origins::none(),
-        },
-        value => Case {
-            when: outcome.when,
+    let cases = outcomes.map(|outcome| match &outcome.value {
+        Evaluated::Absent => Sourced::new(absent.clone(), header),
+        value => Sourced {
             state: convert(value).map_or_else(State::Unresolved, State::Set),
             span: outcome.span,
             origins: outcome.origins.into(),
         },
     });
-    of_cases(name, cases.collect(), header)
+    of_cases(name, cases, header)
 }
 
 /// An attribute of these cases; unresolved where there is none.
-fn of_cases<T>(name: impl Into<Name>, cases: Cases<T>, header: Span) -> Attribute<T> {
+fn of_cases<T>(name: impl Into<Name>, cases: Cases<Sourced<T>>, header: Span) -> Attribute<T> {
     if cases.is_empty() {
         return Attribute::unresolved(name, "no combination of conditions gives a value", header);
     }

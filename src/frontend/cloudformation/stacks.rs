@@ -8,7 +8,7 @@
 use super::eval::intrinsic;
 use super::project::Project;
 use super::template::{Declared, Dialect, Template};
-use super::value::{Evaluated, Outcome, Outcomes};
+use super::value::{Evaluated, Outcome, Outcomes, always};
 use super::{Loaded, Read, faults_of, includes, local, loops, lower, open};
 use crate::conditions::Condition;
 use crate::frontend::tree::{Node, Value};
@@ -127,14 +127,10 @@ impl<'t> Template<'t> {
         };
         let Some(outcomes) = outputs.get(name) else {
             let reason = format!("stack `{id}` has no output `{name}`");
-            return Some(vec![Outcome::always(Evaluated::Unresolved(reason.into()), at)]);
+            return Some(always(Evaluated::Unresolved(reason.into()), at));
         };
-        let possible = outcomes.iter().filter(|outcome| world.is_possible_with(&outcome.when));
-        let here = possible.map(|outcome| Outcome {
-            span: at,
-            ..outcome.clone()
-        });
-        Some(here.collect())
+        let here = outcomes.clone().restrict(world);
+        Some(here.map(|outcome| Outcome { span: at, ..outcome }))
     }
 
     /// Evaluates the template that `declared` deploys.
@@ -203,7 +199,7 @@ impl<'t> Template<'t> {
             asset.to_string()
         } else {
             let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
-            match outcomes.as_slice() {
+            match &*outcomes {
                 [only] => only.value.text().ok()?,
                 _ => return None,
             }

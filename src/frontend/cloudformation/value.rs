@@ -1,14 +1,11 @@
-//! What a template's expressions come to: texts with references in them, trees, absence, each in some worlds.
+//! What a template's expressions come to: texts with references in them, trees, absence, each under a condition.
 //! It knows no intrinsic and no resource type.
 
-use crate::conditions::Condition;
+use crate::conditions::{Cases, Condition, TooMany};
 use crate::frontend::tree::Node;
 use crate::graph::{Link, Origin};
 use crate::source::Span;
 use std::sync::Arc;
-
-/// More combinations of conditions than this are not told apart.
-pub(super) const MAX_OUTCOMES: usize = 64;
 
 /// A `Ref` or `Fn::GetAtt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,12 +179,10 @@ pub(super) fn split(parts: &[Part], delimiter: &str) -> Vec<Vec<Part>> {
     pieces
 }
 
-/// What an expression comes to in some worlds.
+/// What an expression comes to under a condition.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome<'t> {
-    /// The worlds.
-    pub(super) when: Condition,
-    /// The value there.
+    /// The value.
     pub(super) value: Evaluated<'t>,
     /// The property, or the branch of `Fn::If`, as written.
     pub(super) span: Span,
@@ -195,72 +190,51 @@ pub(super) struct Outcome<'t> {
     pub(super) origins: Vec<Origin>,
 }
 
-/// Disjoint, and together every world that was asked for.
-pub(super) type Outcomes<'t> = Vec<Outcome<'t>>;
+/// What an expression comes to under each condition that was asked for.
+pub(super) type Outcomes<'t> = Cases<Outcome<'t>>;
 
 impl<'t> Outcome<'t> {
-    /// The same in every world.
-    pub(super) fn always(value: Evaluated<'t>, span: Span) -> Self {
+    /// `value`, written at `span`.
+    pub(super) const fn new(value: Evaluated<'t>, span: Span) -> Self {
         Outcome {
-            when: Condition::always(),
             value,
             span,
             origins: Vec::new(),
         }
     }
+
+    /// The same with another value.
+    pub(super) fn with(self, value: Evaluated<'_>) -> Outcome<'_> {
+        Outcome {
+            value,
+            span: self.span,
+            origins: self.origins,
+        }
+    }
 }
 
-/// One of each list at once, where the worlds allow it.
+/// The same in every case: `value`, written at `span`.
+pub(super) const fn always(value: Evaluated<'_>, span: Span) -> Outcomes<'_> {
+    Cases::one(Outcome::new(value, span))
+}
+
+/// One value of each of several lists at once.
 #[derive(Debug)]
 pub(super) struct Combination<'t> {
-    /// The worlds.
-    pub(super) when: Condition,
-    /// One of each list.
+    /// The values.
     pub(super) values: Vec<Evaluated<'t>>,
     /// Where they came from.
     pub(super) origins: Vec<Origin>,
 }
 
-/// Every combination of `lists` that is possible in `world`; `None` where there are too many.
-pub(super) fn combine<'t>(lists: Vec<Outcomes<'t>>, world: &Condition) -> Option<Vec<Combination<'t>>> {
-    let mut all = vec![Combination {
-        when: Condition::always(),
-        values: Vec::new(),
-        origins: Vec::new(),
-    }];
-    for list in lists {
-        if let [only] = list.as_slice()
-            && only.when.is_always()
-        {
-            for combination in &mut all {
-                combination.values.push(only.value.clone());
-                combination.origins.extend(only.origins.iter().cloned());
-            }
-            continue;
+/// Every combination of `lists` that is possible where `within` holds.
+pub(super) fn combine<'t>(lists: Vec<Outcomes<'t>>, within: &Condition) -> Result<Cases<Combination<'t>>, TooMany> {
+    let combinations = Cases::product(lists, within)?.map(|outcomes| {
+        let (values, origins): (_, Vec<_>) = outcomes.into_iter().map(|one| (one.value, one.origins)).unzip();
+        Combination {
+            values,
+            origins: origins.into_iter().flatten().collect(),
         }
-        let mut next = Vec::new();
-        for combination in &all {
-            for outcome in &list {
-                let when = combination.when.and(&outcome.when);
-                if !world.is_possible_with(&when) {
-                    continue;
-                }
-                let mut values = combination.values.clone();
-                values.push(outcome.value.clone());
-                let origins = combination.origins.iter().chain(&outcome.origins).cloned().collect();
-                next.push(Combination { when, values, origins });
-            }
-        }
-        if next.len() > MAX_OUTCOMES {
-            return None;
-        }
-        all = next;
-    }
-    Some(all)
-}
-
-/// The outcome where [`combine`] gave up.
-pub(super) fn too_many<'t>(span: Span) -> Outcomes<'t> {
-    let reason = "too many combinations of conditions";
-    vec![Outcome::always(Evaluated::Unresolved(reason.into()), span)]
+    });
+    Ok(combinations)
 }

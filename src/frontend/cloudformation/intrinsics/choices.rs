@@ -1,18 +1,18 @@
 //! Functions that choose: by condition, and by the keys of a mapping.
 
-use super::{refused, within};
-use crate::conditions::Condition;
+use super::refused;
+use crate::conditions::{Case, Cases, Condition, MAX_CASES, TooMany};
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::{Template, scalar};
-use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, too_many};
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, always};
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Origin;
 use crate::source::Span;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// A known key, or why it is not known, in some worlds.
-type KeyCase = (Condition, Result<String, Arc<str>>, Vec<Origin>);
+/// A known key, or why it is not known, and where it came from.
+type Key = (Result<String, Arc<str>>, Vec<Origin>);
 
 /// What stands for a key that is not there, and where.
 struct Fallback<'t> {
@@ -34,23 +34,10 @@ impl<'t> Template<'t> {
             return refused(at, &format!("condition `{name}` is not declared"));
         }
         let condition = self.condition(name);
-        let mut all = Vec::new();
-        for (when, branch) in [(condition.clone(), yes), (condition.not(), no)] {
-            let here = world.and(&when);
-            if !here.is_possible() {
-                continue;
-            }
-            let when = if world.implies(&when) {
-                Condition::always()
-            } else {
-                when
-            };
-            all.extend(within(self.eval(branch, branch.span, &here), &when));
-            if all.len() > MAX_OUTCOMES {
-                return too_many(at);
-            }
-        }
-        all
+        let branches = [Case::new(condition.clone(), yes), Case::new(condition.not(), no)];
+        let possible = Cases::from_iter(branches).restrict(world);
+        let all = possible.and_then(|when, branch| self.eval(branch, branch.span, &world.and(when)));
+        all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     pub(super) fn find_in_map(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
@@ -68,23 +55,17 @@ impl<'t> Template<'t> {
             at,
             known: OnceCell::new(),
         };
-        let mut all = Vec::new();
-        for outcome in self.eval(map, at, world) {
-            let here = world.and(&outcome.when);
+        let all = self.eval(map, at, world).and_then(|when, outcome| {
             let mapping = outcome.value.text().and_then(|name| {
                 let missing = || format!("mapping `{name}` is not declared").into();
                 self.mapping(&name).ok_or_else(missing)
             });
-            let found = match mapping {
-                Ok(mapping) => self.look_up(mapping, [first, second], &fallback, &here),
+            match mapping {
+                Ok(mapping) => self.look_up(mapping, [first, second], &fallback, &world.and(when)),
                 Err(reason) => refused(at, &reason),
-            };
-            all.extend(within(found, &outcome.when));
-            if all.len() > MAX_OUTCOMES {
-                return too_many(at);
             }
-        }
-        all
+        });
+        all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     fn look_up(
@@ -98,50 +79,41 @@ impl<'t> Template<'t> {
         // The keys of a row are those of an open parameter; everything else is the same in every row.
         let is_of_row = self.open_parameter(second).is_some();
         let of_all = (!is_of_row).then(|| self.key_cases(second, &mapping.value, fallback, world));
-        let mut all = Vec::new();
-        for (when, key, origins) in self.key_cases(first, &mapping.value, fallback, world) {
-            let here = world.and(&when);
+        let rows = self.key_cases(first, &mapping.value, fallback, world);
+        let all = rows.and_then(|when, (key, origins)| {
+            let here = world.and(when);
             let row = key.and_then(|key| {
                 let row = mapping.value.get(&key);
                 row.ok_or_else(|| missing_key(&mapping.key, &key))
             });
             let row = match row {
                 Ok(row) => row,
-                Err(reason) => {
-                    all.extend(within(self.instead(fallback, reason, &here), &when));
-                    continue;
-                }
+                Err(reason) => return self.instead(fallback, reason, &here),
             };
             let of_row = of_all
                 .clone()
                 .unwrap_or_else(|| self.key_cases(second, row, fallback, &here));
-            for (also, key, more) in of_row {
-                if !here.is_possible_with(&also) {
-                    continue;
-                }
+            let possible = of_row.restrict(&here);
+            let found = possible.and_then(|when, (key, more)| {
                 let found = key.and_then(|key| row.entry(&key).ok_or_else(|| missing_key(&mapping.key, &key)));
-                let found = match found {
-                    Err(reason) => self.instead(fallback, reason, &here.and(&also)),
+                match found {
+                    Err(reason) => self.instead(fallback, reason, &here.and(when)),
                     Ok(entry) => {
                         let origin = Origin {
                             span: entry.span(),
                             what: format!("the mapping `{}`", mapping.key).into(),
                         };
-                        vec![Outcome {
-                            when: Condition::always(),
+                        Cases::one(Outcome {
                             value: self.mapped(&entry.value),
                             span: at,
-                            origins: origins.iter().chain(&more).cloned().chain([origin]).collect(),
-                        }]
+                            origins: origins.iter().cloned().chain(more).chain([origin]).collect(),
+                        })
                     }
-                };
-                all.extend(within(found, &when.and(&also)));
-            }
-            if all.len() > MAX_OUTCOMES {
-                return too_many(at);
-            }
-        }
-        all
+                }
+            });
+            found.unwrap_or_else(|TooMany| self.too_many(at))
+        });
+        all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     /// A value of a mapping: texts and lists of them, no functions.
@@ -157,16 +129,15 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The default value in the worlds of `here`, or why there is none.
+    /// The default value where `here` holds, or why there is none.
     fn instead(&self, fallback: &Fallback<'t>, reason: Arc<str>, here: &Condition) -> Outcomes<'t> {
         let Some(value) = fallback.value else {
-            return vec![Outcome::always(Evaluated::Unresolved(reason), fallback.at)];
+            return always(Evaluated::Unresolved(reason), fallback.at);
         };
         let known = fallback
             .known
             .get_or_init(|| self.eval(value, fallback.at, &Condition::always()));
-        let possible = known.iter().filter(|outcome| here.is_possible_with(&outcome.when));
-        possible.cloned().collect()
+        known.clone().restrict(here)
     }
 
     /// The parameter, of any value, that `node` refers to.
@@ -177,40 +148,32 @@ impl<'t> Template<'t> {
 
     /// The keys that `node` may name. A parameter that may have any value has one of the keys that there are,
     /// because a deployment with another is refused, unless a default value stands for it.
-    fn key_cases(&self, node: &'t Node, row: &'t Node, fallback: &Fallback<'t>, world: &Condition) -> Vec<KeyCase> {
-        if let Some(name) = self.open_parameter(node) {
-            let keys = row.entries().unwrap_or_default().iter();
-            let cases = keys.filter_map(|entry| {
-                let when = Condition::is(self.variable(name), entry.key.clone());
-                world
-                    .is_possible_with(&when)
-                    .then(|| (when, Ok(entry.key.to_string()), Vec::new()))
-            });
-            let mut cases: Vec<KeyCase> = cases.collect();
-            if fallback.value.is_some() {
-                let others = cases
-                    .iter()
-                    .fold(Condition::always(), |rest, (when, ..)| rest.and(&when.not()));
-                cases.push((others, Err(format!("no key for `{name}`").into()), Vec::new()));
-            }
-            return match cases.len() {
-                0 => vec![(
-                    Condition::always(),
-                    Err(format!("no key for `{name}`").into()),
-                    Vec::new(),
-                )],
-                1..=MAX_OUTCOMES => cases,
-                _ => vec![(
-                    Condition::always(),
-                    Err("the mapping has too many keys".into()),
-                    Vec::new(),
-                )],
-            };
+    fn key_cases(&self, node: &'t Node, row: &'t Node, fallback: &Fallback<'t>, world: &Condition) -> Cases<Key> {
+        let Some(name) = self.open_parameter(node) else {
+            return self
+                .eval(node, fallback.at, world)
+                .map(|outcome| (outcome.value.text(), outcome.origins));
+        };
+        let variable = self.variable(name);
+        let keys = row.entries().unwrap_or_default().iter();
+        let cases = keys.map(|entry| {
+            let when = Condition::is(variable.clone(), entry.key.clone());
+            Case::new(when, (Ok(entry.key.to_string()), Vec::new()))
+        });
+        let mut cases: Vec<Case<Key>> = cases.filter(|case| world.is_possible_with(&case.when)).collect();
+        let unknown = |reason: String| (Err(reason.into()), Vec::new());
+        let missing = format!("no key for `{name}`");
+        if fallback.value.is_some() {
+            let others = cases
+                .iter()
+                .fold(Condition::always(), |rest, case| rest.and(&case.when.not()));
+            cases.push(Case::new(others, unknown(missing.clone())));
         }
-        let outcomes = self.eval(node, fallback.at, world).into_iter();
-        outcomes
-            .map(|outcome| (outcome.when, outcome.value.text(), outcome.origins))
-            .collect()
+        match cases.len() {
+            0 => Cases::one(unknown(missing)),
+            1..=MAX_CASES => cases.into(),
+            _ => Cases::one(unknown("the mapping has too many keys".to_owned())),
+        }
     }
 }
 

@@ -1,39 +1,26 @@
 //! `Fn::ToJsonString` where a text is wanted. What is not known stays a placeholder in it.
 
 use super::texts::{BYTES_A_STEP, MAX_TEXT, joined};
-use super::within;
-use crate::conditions::Condition;
+use crate::conditions::{Condition, TooMany};
 use crate::frontend::cloudformation::template::Template;
-use crate::frontend::cloudformation::value::{Combination, Evaluated, Outcome, Outcomes, Part, combine, too_many};
+use crate::frontend::cloudformation::value::{Combination, Evaluated, Outcome, Outcomes, Part, always, combine};
 use crate::frontend::tree::{Node, Value};
 use crate::source::Span;
 
 impl<'t> Template<'t> {
     /// `node` as JSON.
     pub(super) fn json_text(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let mut all = Vec::new();
-        for outcome in self.argument(node, at, world) {
-            let here = world.and(&outcome.when);
-            let found = match &outcome.value {
-                Evaluated::Tree(tree) => self.json_of_tree(tree, at, &here),
-                Evaluated::Text(parts) => vec![Outcome::always(Evaluated::Text(json_scalar(node, parts)), at)],
-                Evaluated::Items(items) => {
-                    let mut pieces = vec![Part::Text("[".to_owned())];
-                    for (index, item) in items.iter().enumerate() {
-                        pieces.extend((index > 0).then(|| Part::Text(",".to_owned())));
-                        pieces.extend(json_string(item));
-                    }
-                    pieces.push(Part::Text("]".to_owned()));
-                    vec![Outcome::always(Evaluated::Text(joined(pieces.into_iter())), at)]
-                }
-                Evaluated::Absent if matches!(node.value, Value::Null) => {
-                    vec![Outcome::always(Evaluated::literal("null"), at)]
-                }
-                other => vec![Outcome::always(other.clone(), at)],
+        let all = self.argument(node, at, world).and_then(|when, outcome| {
+            let value = match outcome.value {
+                Evaluated::Tree(tree) => return self.json_of_tree(tree, at, &world.and(when)),
+                Evaluated::Text(parts) => Evaluated::Text(json_scalar(node, &parts)),
+                Evaluated::Items(items) => Evaluated::Text(json_list(&items)),
+                Evaluated::Absent if matches!(node.value, Value::Null) => Evaluated::literal("null"),
+                other => other,
             };
-            all.extend(within(found, &outcome.when));
-        }
-        all
+            always(value, at)
+        });
+        all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     fn json_of_tree(&self, tree: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
@@ -52,14 +39,13 @@ impl<'t> Template<'t> {
             keys.push(String::new());
             values.push(self.json_text(item, at, world));
         }
-        let Some(combinations) = combine(values, world) else {
-            return too_many(at);
+        let Ok(combinations) = combine(values, world) else {
+            return self.too_many(at);
         };
-        let mut all = Vec::new();
-        for Combination { when, values, origins } in combinations {
+        combinations.map(|Combination { values, origins }| {
             let length = values.iter().map(Evaluated::len).sum::<usize>();
             if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
-                return self.too_long(at);
+                return Outcome::new(self.too_long(at), at);
             }
             let written = keys
                 .iter()
@@ -72,15 +58,23 @@ impl<'t> Template<'t> {
                 parts.extend(value.into_parts());
             }
             parts.push(Part::Text(close.to_owned()));
-            all.push(Outcome {
-                when,
+            Outcome {
                 value: Evaluated::Text(joined(parts.into_iter())),
                 span: at,
                 origins,
-            });
-        }
-        all
+            }
+        })
     }
+}
+
+fn json_list(items: &[Vec<Part>]) -> Vec<Part> {
+    let mut pieces = vec![Part::Text("[".to_owned())];
+    for (index, item) in items.iter().enumerate() {
+        pieces.extend((index > 0).then(|| Part::Text(",".to_owned())));
+        pieces.extend(json_string(item));
+    }
+    pieces.push(Part::Text("]".to_owned()));
+    joined(pieces.into_iter())
 }
 
 /// Numbers and booleans as written in the template are those of JSON; what a function gives is a text.

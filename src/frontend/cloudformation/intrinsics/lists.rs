@@ -1,10 +1,10 @@
 //! Functions over lists.
 
 use super::refused;
-use crate::conditions::Condition;
+use crate::conditions::{Cases, Condition, TooMany};
 use crate::frontend::cloudformation::eval::Listed;
 use crate::frontend::cloudformation::template::Template;
-use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, combine, literal, too_many};
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, combine, literal};
 use crate::frontend::tree::Node;
 use crate::source::Span;
 use std::net::Ipv4Addr;
@@ -20,20 +20,17 @@ impl<'t> Template<'t> {
         node: &'t Node,
         at: Span,
         world: &Condition,
-    ) -> Vec<Listed<'t>> {
-        let lists = self.eval(node, at, world).into_iter().map(|outcome| {
+    ) -> Cases<Listed<'t>> {
+        let lists = self.eval(node, at, world).map(|outcome| {
             let reason: Arc<str> = match &outcome.value {
                 Evaluated::Text(parts) => literal(parts).err().unwrap_or_else(|| "a list is expected here".into()),
                 Evaluated::Tree(tree) if tree.items().is_none() => "a list is expected here".into(),
                 Evaluated::Absent => "a list is expected here".into(),
                 _ => return outcome,
             };
-            Outcome {
-                value: Evaluated::Unresolved(reason),
-                ..outcome
-            }
+            outcome.with(Evaluated::Unresolved(reason))
         });
-        self.list(&lists.collect(), world)
+        self.list(&lists, world)
     }
 
     pub(super) fn select(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
@@ -41,35 +38,29 @@ impl<'t> Template<'t> {
             return refused(at, "`Fn::Select` takes two items");
         };
         let indices = self.eval(index, at, world);
-        let mut all = Vec::new();
-        for list in self.items(list, at, world) {
-            let here = world.and(&list.when);
-            for index in indices.iter().filter(|index| here.is_possible_with(&index.when)) {
-                all.push(Outcome {
-                    when: list.when.and(&index.when),
-                    value: list.items.as_ref().map_or_else(
-                        |reason| Evaluated::Unresolved(reason.clone()),
-                        |items| selected(items, &index.value),
-                    ),
-                    span: at,
-                    origins: list.origins.clone(),
-                });
-            }
-        }
-        all
+        let all = self.items(list, at, world).and_then(|when, list| {
+            let indices = indices.clone().restrict(&world.and(when));
+            indices.map(|index| Outcome {
+                value: list.items.as_ref().map_or_else(
+                    |reason| Evaluated::Unresolved(reason.clone()),
+                    |items| selected(items, &index.value),
+                ),
+                span: at,
+                origins: list.origins.clone(),
+            })
+        });
+        all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     pub(super) fn length(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let all = self.items(argument, at, world).into_iter().map(|list| Outcome {
-            when: list.when,
+        self.items(argument, at, world).map(|list| Outcome {
             value: match list.items {
                 Ok(items) => Evaluated::literal(items.len().to_string()),
                 Err(reason) => Evaluated::Unresolved(reason),
             },
             span: at,
             origins: list.origins,
-        });
-        all.collect()
+        })
     }
 
     pub(super) fn cidr(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
@@ -77,14 +68,13 @@ impl<'t> Template<'t> {
             return refused(at, "`Fn::Cidr` takes a block, a count and the bits of a range");
         };
         let operands = items.iter().map(|item| self.eval(item, at, world)).collect();
-        let Some(combinations) = combine(operands, world) else {
-            return too_many(at);
+        let Ok(combinations) = combine(operands, world) else {
+            return self.too_many(at);
         };
-        let all = combinations.into_iter().map(|combination| {
+        combinations.map(|combination| {
             let texts: Result<Vec<String>, _> = combination.values.iter().map(Evaluated::text).collect();
             let ranges = texts.map(|texts| ranges(&texts));
             Outcome {
-                when: combination.when,
                 value: match ranges {
                     Err(reason) => Evaluated::Unresolved(reason),
                     Ok(None) => Evaluated::Unresolved("the ranges of `Fn::Cidr` are not known".into()),
@@ -95,8 +85,7 @@ impl<'t> Template<'t> {
                 span: at,
                 origins: combination.origins,
             }
-        });
-        all.collect()
+        })
     }
 }
 

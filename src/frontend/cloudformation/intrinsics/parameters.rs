@@ -1,9 +1,9 @@
 //! `Ref` of a parameter or pseudo parameter.
 
-use crate::conditions::Condition;
+use crate::conditions::{Case, Cases, Condition, MAX_CASES};
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::Template;
-use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
 use crate::graph::Origin;
 use crate::source::Span;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl<'t> Template<'t> {
             }
             _ => Evaluated::Text(vec![self.pseudo_part(name)]),
         };
-        vec![Outcome::always(value, at)]
+        always(value, at)
     }
 
     /// A pseudo parameter as a part of a text.
@@ -51,9 +51,14 @@ impl<'t> Template<'t> {
 
     pub(super) fn parameter_value(&self, name: &str, at: Span, world: &Condition) -> Outcomes<'t> {
         let Some(parameter) = self.parameter(name) else {
-            return Vec::new();
+            return Cases::from_iter([]);
         };
-        let open = |reason: String| vec![Outcome::always(Evaluated::open(format!("${{{name}}}"), reason), at)];
+        let open = |reason: String| always(Evaluated::open(format!("${{{name}}}"), reason), at);
+        let one = |value, origin| Outcome {
+            value,
+            span: at,
+            origins: vec![origin],
+        };
         if parameter.is_from_store() {
             return open(format!("parameter `{name}` is read from the parameter store"));
         }
@@ -61,42 +66,26 @@ impl<'t> Template<'t> {
             return open(format!("parameter `{name}` is secret"));
         }
         if let Some(handed) = self.handed_value(name, parameter, at) {
-            return handed
-                .into_iter()
-                .filter(|outcome| world.is_possible_with(&outcome.when))
-                .collect();
+            return handed.restrict(world);
         }
         match parameter.argument() {
             None => {}
             Some(Err(reason)) => return open(reason.to_string()),
             Some(Ok(argument)) => {
-                return vec![Outcome {
-                    when: Condition::always(),
-                    value: self.parameter_text(parameter, &argument.value),
-                    span: at,
-                    origins: vec![Origin {
-                        span: argument.span,
-                        what: format!("parameter `{name}`, given by {}", argument.by).into(),
-                    }],
-                }];
+                let origin = Origin {
+                    span: argument.span,
+                    what: format!("parameter `{name}`, given by {}", argument.by).into(),
+                };
+                return Cases::one(one(self.parameter_text(parameter, &argument.value), origin));
             }
         }
         let default = parameter.default();
         if let Some(allowed) = parameter.allowed() {
-            if allowed.len() > MAX_OUTCOMES {
+            if allowed.len() > MAX_CASES {
                 return open(format!("parameter `{name}` has too many allowed values"));
             }
-            let mut all = Vec::new();
-            for (value, span) in allowed {
+            let all = allowed.into_iter().map(|(value, span)| {
                 let when = Condition::is(self.variable(name), value.as_str());
-                if !world.is_possible_with(&when) {
-                    continue;
-                }
-                let when = if world.implies(&when) {
-                    Condition::always()
-                } else {
-                    when
-                };
                 let origin = match &default {
                     Some((text, place)) if *text == value => Origin {
                         span: *place,
@@ -107,14 +96,9 @@ impl<'t> Template<'t> {
                         what: format!("an allowed value of parameter `{name}`").into(),
                     },
                 };
-                all.push(Outcome {
-                    when,
-                    value: self.plain(&value),
-                    span: at,
-                    origins: vec![origin],
-                });
-            }
-            return all;
+                Case::new(when, one(self.plain(&value), origin))
+            });
+            return all.collect::<Outcomes<'t>>().restrict(world);
         }
         if self.leaves_open.get() {
             return open(format!("parameter `{name}` may have any value"));
@@ -126,18 +110,14 @@ impl<'t> Template<'t> {
         let Some((text, span)) = default else {
             return open(format!("parameter `{name}` has no default"));
         };
-        vec![Outcome {
-            when: Condition::always(),
-            value: self.parameter_text(parameter, &text),
-            span: at,
-            origins: vec![Origin {
-                span,
-                what: format!("the default of parameter `{name}`").into(),
-            }],
-        }]
+        let origin = Origin {
+            span,
+            what: format!("the default of parameter `{name}`").into(),
+        };
+        Cases::one(one(self.parameter_text(parameter, &text), origin))
     }
 
-    /// A parameter that conditions compare with texts is each of them in some worlds, and its default in the others.
+    /// A parameter that conditions compare with texts is each of them in a case, and its default in all others.
     fn compared_value(
         &self,
         name: &str,
@@ -157,12 +137,12 @@ impl<'t> Template<'t> {
             let when = Condition::is(variable.clone(), text.clone());
             rest = rest.and(&when.not());
             let is_default = default.as_ref().filter(|(default, _)| **default == **text);
-            all.push(Outcome {
-                when,
+            let then = Outcome {
                 value: self.plain(text),
                 span: at,
                 origins: is_default.map(origin).into_iter().collect(),
-            });
+            };
+            all.push(Case::new(when, then));
         }
         let open = |reason: String| Evaluated::open(format!("${{{name}}}"), reason);
         let value = match &default {
@@ -170,17 +150,13 @@ impl<'t> Template<'t> {
             Some(_) => open(format!("parameter `{name}` may have values that no condition names")),
             None => open(format!("parameter `{name}` has no default")),
         };
-        all.push(Outcome {
-            when: rest,
+        let then = Outcome {
             value,
             span: at,
             origins: default.as_ref().map(origin).into_iter().collect(),
-        });
-        all.retain(|outcome| world.is_possible_with(&outcome.when));
-        if let [only] = all.as_mut_slice() {
-            only.when = Condition::always();
-        }
-        all
+        };
+        all.push(Case::new(rest, then));
+        Cases::from(all).restrict(world)
     }
 
     /// A parameter's text as a value of its type.

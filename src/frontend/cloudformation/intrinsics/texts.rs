@@ -1,11 +1,11 @@
 //! Functions that put texts together and take them apart.
 
-use super::{refused, within};
-use crate::conditions::Condition;
+use super::refused;
+use crate::conditions::{Cases, Condition, TooMany};
 use crate::frontend::cloudformation::serverless;
 use crate::frontend::cloudformation::template::{Dialect, Template};
 use crate::frontend::cloudformation::value::{
-    Evaluated, Outcome, Outcomes, Part, Reference, combine, literal, rendered, split, too_many,
+    Evaluated, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
 };
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::source::Span;
@@ -27,12 +27,12 @@ impl<'t> Template<'t> {
             _ => return refused(at, "`Fn::Sub` takes a text, or a text and an object"),
         };
         if let Some(reason) = self.foreign(text) {
-            return vec![Outcome::always(Evaluated::open(&**text, reason), at)];
+            return always(Evaluated::open(&**text, reason), at);
         }
         let mut pieces: Vec<Outcomes<'t>> = Vec::new();
         // A name is evaluated once, however often it stands in the text.
         let mut met: FxHashMap<&str, Outcomes<'t>> = FxHashMap::default();
-        let known = |text: &str| vec![Outcome::always(Evaluated::literal(text), at)];
+        let known = |text: &str| always(Evaluated::literal(text), at);
         let mut rest = &**text;
         while let Some((before, after)) = rest.split_once("${") {
             pieces.push(known(before));
@@ -48,7 +48,7 @@ impl<'t> Template<'t> {
                 continue;
             }
             if let Some(open) = self.framework_variable(name) {
-                pieces.push(vec![Outcome::always(open, at)]);
+                pieces.push(always(open, at));
                 continue;
             }
             let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || "_.:".contains(c);
@@ -83,7 +83,7 @@ impl<'t> Template<'t> {
             }
             (None, _) => self.name(name, at, world),
         };
-        found.into_iter().map(never_absent).collect()
+        found.map(never_absent)
     }
 
     /// The texts that `pieces` make one behind the other.
@@ -91,26 +91,24 @@ impl<'t> Template<'t> {
         let longest = |piece: &Outcomes<'t>| piece.iter().map(|outcome| outcome.value.len()).max().unwrap_or(0);
         let length = pieces.iter().map(longest).sum::<usize>();
         if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
-            return self.too_long(at);
+            return always(self.too_long(at), at);
         }
-        let Some(combinations) = combine(pieces, world) else {
-            return too_many(at);
+        let Ok(combinations) = combine(pieces, world) else {
+            return self.too_many(at);
         };
-        let all = combinations.into_iter().map(|combination| {
+        combinations.map(|combination| {
             let parts = combination.values.into_iter().flat_map(Evaluated::into_parts);
             Outcome {
-                when: combination.when,
                 value: self.text(joined(parts)),
                 span: at,
                 origins: combination.origins,
             }
-        });
-        all.collect()
+        })
     }
 
-    pub(super) fn too_long(&self, at: Span) -> Outcomes<'t> {
+    pub(super) fn too_long(&self, at: Span) -> Evaluated<'t> {
         self.note_limit(at, "a text is longer than a whole template may be".to_owned());
-        refused(at, "the text is too long")
+        Evaluated::Unresolved("the text is too long".into())
     }
 
     /// A text that was put together, in which a dynamic reference may have come about.
@@ -135,33 +133,29 @@ impl<'t> Template<'t> {
         let Some(delimiter) = delimiter.as_str().filter(|text| self.placeholder(text).is_none()) else {
             return refused(at, "`Fn::Join` takes a text between the items");
         };
-        let mut all = Vec::new();
-        for list in self.items(list, at, world) {
-            let value = match list.items {
+        self.items(list, at, world).map(|list| Outcome {
+            value: match list.items {
                 Err(reason) => Evaluated::Unresolved(reason),
-                Ok(items) => {
-                    let length: usize = items.iter().map(|item| item.len() + delimiter.len()).sum();
-                    if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
-                        return self.too_long(at);
-                    }
-                    let mut parts = Vec::new();
-                    for (index, item) in items.into_iter().enumerate() {
-                        if index > 0 {
-                            parts.push(Part::Text(delimiter.to_owned()));
-                        }
-                        parts.extend(item.into_parts());
-                    }
-                    self.text(joined(parts.into_iter()))
-                }
-            };
-            all.push(Outcome {
-                when: list.when,
-                value,
-                span: at,
-                origins: list.origins,
-            });
+                Ok(items) => self.joined_by(delimiter, items, at),
+            },
+            span: at,
+            origins: list.origins,
+        })
+    }
+
+    fn joined_by(&self, delimiter: &str, items: Vec<Evaluated<'t>>, at: Span) -> Evaluated<'t> {
+        let length: usize = items.iter().map(|item| item.len() + delimiter.len()).sum();
+        if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+            return self.too_long(at);
         }
-        all
+        let mut parts = Vec::new();
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                parts.push(Part::Text(delimiter.to_owned()));
+            }
+            parts.extend(item.into_parts());
+        }
+        self.text(joined(parts.into_iter()))
     }
 
     pub(super) fn split(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
@@ -171,14 +165,13 @@ impl<'t> Template<'t> {
         let Some(delimiter) = delimiter.as_str().filter(|text| !text.is_empty()) else {
             return refused(at, "`Fn::Split` takes a text to split at");
         };
-        let all = self.argument(text, at, world).into_iter().map(|outcome| Outcome {
+        self.argument(text, at, world).map(|outcome| Outcome {
             value: match &outcome.value {
                 Evaluated::Text(parts) => self.pieces(parts, delimiter),
                 other => Evaluated::Unresolved(other.text().err().unwrap_or_else(|| "a text is expected here".into())),
             },
             ..outcome
-        });
-        all.collect()
+        })
     }
 
     /// `parts` between the delimiters, where what is not known cannot hold one.
@@ -235,47 +228,39 @@ impl<'t> Template<'t> {
     }
 
     pub(super) fn base64(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let all = self.argument(argument, at, world).into_iter().map(|outcome| Outcome {
+        self.argument(argument, at, world).map(|outcome| Outcome {
             value: match outcome.value.text() {
                 Ok(text) => Evaluated::literal(encoded(text.as_bytes())),
                 Err(reason) => Evaluated::Unresolved(reason),
             },
             ..outcome
-        });
-        all.collect()
+        })
     }
 
     /// What another stack exports. A name that is known stands for the value, so that equal imports are equal.
     pub(super) fn import(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let names = self.argument(argument, at, world).into_iter();
-        let imports = names.flat_map(|outcome| {
-            let here = world.and(&outcome.when);
+        let names = self.argument(argument, at, world);
+        let imports = names.and_then(|when, outcome| {
             if let Evaluated::Text(parts) = &outcome.value
-                && let Some(found) = self.imported(parts, at, &here)
+                && let Some(found) = self.imported(parts, at, &world.and(when))
             {
-                return within(found, &outcome.when);
+                return found;
             }
             let shown = match &outcome.value {
                 Evaluated::Text(parts) => rendered(parts),
                 _ => "?".to_owned(),
             };
             let text = format!("${{import {shown}}}");
-            vec![Outcome {
-                value: Evaluated::open(text, format!("import `{shown}`")),
-                ..outcome
-            }]
+            Cases::one(outcome.with(Evaluated::open(text, format!("import `{shown}`"))))
         });
-        imports.collect()
+        imports.unwrap_or_else(|TooMany| self.too_many(at))
     }
 }
 
 /// A name in a text has to stand for something.
 fn never_absent(outcome: Outcome<'_>) -> Outcome<'_> {
     match outcome.value {
-        Evaluated::Absent => Outcome {
-            value: Evaluated::Unresolved("`AWS::NoValue` stands in a text".into()),
-            ..outcome
-        },
+        Evaluated::Absent => outcome.with(Evaluated::Unresolved("`AWS::NoValue` stands in a text".into())),
         _ => outcome,
     }
 }

@@ -3,7 +3,7 @@
 use super::delivery::own_link;
 use super::elements::Element;
 use super::{Lowering, Properties, attribute};
-use crate::frontend::cloudformation::value::{Evaluated, Outcome};
+use crate::frontend::cloudformation::value::{Evaluated, always};
 use crate::graph::access::{
     Grant, Key, KeyAlias, ManagedPolicy, Permission, PolicyWriter, QueuePolicy, Role, RolePolicy,
 };
@@ -38,7 +38,7 @@ impl<'t> Lowering<'_, 't> {
 
     /// What an element that is a single value points to.
     fn element_link(&self, name: &'static str, element: &Element<'t>) -> Attribute<Link> {
-        let outcomes = vec![Outcome::always(element.value.clone(), element.span)];
+        let outcomes = always(element.value.clone(), element.span);
         let absent = State::Unresolved("nothing is written".into());
         attribute(name, outcomes, element.span, &absent, |value| self.template.link(value))
     }

@@ -1,7 +1,8 @@
 //! `AWS::CloudWatch::Alarm`: one metric, or a list of metric queries.
 
 use super::{Lowering, Properties, attribute};
-use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes};
+use crate::conditions::Case;
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, always};
 use crate::graph::{Alarm, AlarmMetric, Attribute, Link, Resource, State};
 
 impl<'t> Lowering<'_, 't> {
@@ -16,16 +17,13 @@ impl<'t> Lowering<'_, 't> {
             alarm.metrics.push(self.metric(&properties.own, properties));
         }
         let queries = self.get(properties, &["Metrics"]);
-        for listed in self.template.list(&queries, &properties.world) {
+        for Case { when, then: listed } in self.template.list(&queries, &properties.world) {
             let Ok(items) = listed.items else {
                 alarm.opaque = true;
                 continue;
             };
             for item in items {
-                let query = vec![Outcome {
-                    when: listed.when.clone(),
-                    ..Outcome::always(item, listed.span)
-                }];
+                let query = always(item, listed.span).under(&when);
                 let metric = self.template.path(&query, &["MetricStat", "Metric"], &properties.world);
                 let expression = self.template.field(&query, "Expression", &properties.world);
                 if is_written(&metric) {
@@ -59,39 +57,37 @@ impl<'t> Lowering<'_, 't> {
     fn dimension(&self, object: &Outcomes<'t>, properties: &Properties<'t>) -> Attribute<Link> {
         let world = &properties.world;
         let dimensions = self.template.field(object, "Dimensions", world);
-        let mut found: Outcomes<'t> = Vec::new();
-        for listed in self.template.list(&dimensions, world) {
-            let keep = |value| Outcome {
-                when: listed.when.clone(),
-                value,
-                span: listed.span,
-                origins: listed.origins.clone(),
+        let found = self.template.list(&dimensions, world).into_iter().flat_map(|listed| {
+            let keep = |value| {
+                let outcome = Outcome {
+                    value,
+                    span: listed.span,
+                    origins: listed.origins.clone(),
+                };
+                Outcomes::from(Case::new(listed.when.clone(), outcome))
             };
             let items = match &listed.items {
                 Ok(items) => items,
-                Err(reason) => {
-                    found.push(keep(Evaluated::Unresolved(reason.clone())));
-                    continue;
-                }
+                Err(reason) => return keep(Evaluated::Unresolved(reason.clone())),
             };
             let values = items.iter().find_map(|item| {
-                let one = vec![keep(item.clone())];
+                let one = keep(item.clone());
                 let names = self.template.field(&one, "Name", world);
                 let is_queue = names.iter().any(|name| name.value.text().as_deref() == Ok("QueueName"));
                 is_queue.then(|| self.template.field(&one, "Value", world))
             });
             let is_open = |item: &Evaluated<'t>| {
-                let names = self.template.field(&vec![keep(item.clone())], "Name", world);
+                let names = self.template.field(&keep(item.clone()), "Name", world);
                 names.iter().any(|name| matches!(name.value, Evaluated::Unresolved(_)))
             };
-            found.extend(values.unwrap_or_else(|| {
+            values.unwrap_or_else(|| {
                 let open = items.iter().any(is_open);
                 let unresolved = || Evaluated::Unresolved("the name of a dimension is not known".into());
-                vec![keep(if open { unresolved() } else { Evaluated::Absent })]
-            }));
-        }
+                keep(if open { unresolved() } else { Evaluated::Absent })
+            })
+        });
         let absent = State::Default(Link::none());
-        attribute("Dimensions", found, properties.header, &absent, |value| {
+        attribute("Dimensions", found.collect(), properties.header, &absent, |value| {
             self.template.link(value)
         })
     }

@@ -5,13 +5,13 @@
 
 use super::queue::unmarked_text;
 use super::{Lowering, Properties, attribute, of_cases};
-use crate::conditions::Condition;
+use crate::conditions::{Case, Cases, Condition};
 use crate::frontend::cloudformation::template::scalar;
-use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part};
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Part};
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, Case, Link, Name, Origins, State};
+use crate::graph::{Attribute, Link, Name, Sourced, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -29,15 +29,14 @@ enum Deep<'t> {
     Object(Vec<(Arc<str>, Span, Branches<'t>)>),
 }
 
-/// What an expression in a document comes to, in some worlds.
+/// What an expression in a document comes to.
 #[derive(Clone)]
 struct Branch<'t> {
-    when: Condition,
     span: Span,
     value: Deep<'t>,
 }
 
-type Branches<'t> = Vec<Branch<'t>>;
+type Branches<'t> = Cases<Branch<'t>>;
 
 impl<'t> Deep<'t> {
     fn unresolved(reason: &str) -> Self {
@@ -56,15 +55,16 @@ impl<'t> Deep<'t> {
     }
 
     /// The items of a list; a single value counts as a list of it.
-    fn items(&self, when: &Condition, span: Span) -> Vec<Branches<'t>> {
+    fn items(&self, span: Span) -> Vec<Branches<'t>> {
+        let one = |value| Cases::one(Branch { span, value });
         match self {
             Deep::List(items) => items.clone(),
             Deep::Value(Evaluated::Absent) => Vec::new(),
-            Deep::Value(Evaluated::Items(items)) => items
-                .iter()
-                .map(|parts| vec![Branch::new(when, span, Deep::Value(Evaluated::Text(parts.clone())))])
-                .collect(),
-            other => vec![vec![Branch::new(when, span, other.clone())]],
+            Deep::Value(Evaluated::Items(items)) => {
+                let texts = items.iter().cloned().map(Evaluated::Text);
+                texts.map(|text| one(Deep::Value(text))).collect()
+            }
+            other => vec![one(other.clone())],
         }
     }
 
@@ -73,16 +73,6 @@ impl<'t> Deep<'t> {
         match self {
             Deep::Value(value) => value.text(),
             Deep::List(_) | Deep::Object(_) => Err("a single value is expected here".into()),
-        }
-    }
-}
-
-impl<'t> Branch<'t> {
-    fn new(when: &Condition, span: Span, value: Deep<'t>) -> Self {
-        Branch {
-            when: when.clone(),
-            span,
-            value,
         }
     }
 }
@@ -100,10 +90,9 @@ impl<'t> Lowering<'_, 't> {
         properties: &Properties<'t>,
         name: &'static str,
     ) -> Attribute<Option<PolicyDocument>> {
-        let mut cases = Vec::new();
-        for outcome in self.get(properties, &[name]) {
+        let cases = self.get(properties, &[name]).map_cases(|when, outcome| {
             let is_absent = matches!(outcome.value, Evaluated::Absent);
-            let world = properties.world.and(&outcome.when);
+            let world = properties.world.and(when);
             let deep = self.deep(outcome.value, outcome.span, &world, 0);
             let state = match &deep {
                 Deep::Value(Evaluated::Absent) => State::Default(None),
@@ -111,14 +100,13 @@ impl<'t> Lowering<'_, 't> {
                 Deep::List(_) => State::Unresolved("a policy is an object".into()),
                 Deep::Object(_) => State::Set(Some(self.read_document(&deep, outcome.span))),
             };
-            cases.push(Case {
-                when: outcome.when,
+            Sourced {
                 state,
                 span: if is_absent { properties.header } else { outcome.span },
                 origins: outcome.origins.into(),
-            });
-        }
-        of_cases(name, cases.into(), properties.header)
+            }
+        });
+        of_cases(name, cases, properties.header)
     }
 
     /// `value` with everything in it evaluated.
@@ -153,13 +141,11 @@ impl<'t> Lowering<'_, 't> {
     }
 
     fn branches(&self, node: &'t Node, at: Span, world: &Condition, depth: usize) -> Branches<'t> {
-        let outcomes = self.template.eval(node, at, world).into_iter();
-        let branches = outcomes.map(|Outcome { when, value, span, .. }| {
-            let here = world.and(&when);
-            let value = self.deep(value, span, &here, depth + 1);
-            Branch { when, span, value }
-        });
-        branches.collect()
+        let outcomes = self.template.eval(node, at, world);
+        outcomes.map_cases(|when, Outcome { value, span, .. }| Branch {
+            span,
+            value: self.deep(value, span, &world.and(when), depth + 1),
+        })
     }
 
     fn read_document(&self, document: &Deep<'t>, span: Span) -> PolicyDocument {
@@ -175,7 +161,7 @@ impl<'t> Lowering<'_, 't> {
             opaque: None,
         };
         for branch in document.get("Statement").into_iter().flatten() {
-            for item in branch.value.items(&Condition::always(), branch.span) {
+            for item in branch.value.items(branch.span) {
                 for statement in item {
                     let when = branch.when.and(&statement.when);
                     match &statement.value {
@@ -219,8 +205,7 @@ impl<'t> Lowering<'_, 't> {
                 principals_of(value)
             }),
             actions: self.single(actions, "Action", span, State::Default(Vec::new()), |value| {
-                let always = Condition::always();
-                let items = value.items(&always, span);
+                let items = value.items(span);
                 items.iter().map(|item| only(item)?.text()).collect()
             }),
             resources: self.links(resources, &"Resource".into()),
@@ -243,14 +228,12 @@ impl<'t> Lowering<'_, 't> {
         let Some(branches) = branches.filter(|branches| !branches.is_empty()) else {
             return Attribute::single(name, absent, span);
         };
-        let cases = branches.iter().map(|branch| Case {
-            when: branch.when.clone(),
-            state: match &branch.value {
+        let cases = branches.iter().map(|branch| {
+            let state = match &branch.value {
                 Deep::Value(Evaluated::Absent) => absent.clone(),
                 value => convert(value).map_or_else(State::Unresolved, State::Set),
-            },
-            span: branch.span,
-            origins: Origins::none(),
+            };
+            Case::new(branch.when.clone(), Sourced::new(state, branch.span))
         });
         Attribute {
             name: name.into(),
@@ -260,34 +243,34 @@ impl<'t> Lowering<'_, 't> {
 
     /// What each item of a list, or a single value, points to.
     fn links(&self, branches: Option<&Branches<'t>>, name: &Name) -> Vec<Attribute<Link>> {
-        let branches = branches.map(Vec::as_slice).unwrap_or_default();
-        let is_list = |branch: &Branch<'t>| matches!(branch.value, Deep::List(_) | Deep::Value(Evaluated::Items(_)));
+        let Some(branches) = branches else {
+            return Vec::new();
+        };
+        let is_list =
+            |branch: &Case<Branch<'t>>| matches!(branch.value, Deep::List(_) | Deep::Value(Evaluated::Items(_)));
         if branches.iter().any(is_list) {
             let items = branches.iter().flat_map(|branch| {
-                let items = branch.value.items(&Condition::always(), branch.span).into_iter();
+                let items = branch.value.items(branch.span).into_iter();
                 items.map(|item| self.link_in(&branch.when, item, name, branch.span))
             });
             return items.flatten().collect();
         }
         let span = branches.first().map(|branch| branch.span);
-        let single = span.and_then(|span| self.link_in(&Condition::always(), branches.to_vec(), name, span));
+        let single = span.and_then(|span| self.link_in(&Condition::always(), branches.clone(), name, span));
         single.into_iter().collect()
     }
 
-    /// What a single value points to in the worlds of `when`; `None` where nothing is written.
+    /// What a single value points to where `when` holds; `None` where nothing is written.
     fn link_in(&self, when: &Condition, branches: Branches<'t>, name: &Name, span: Span) -> Option<Attribute<Link>> {
-        let outcomes = branches.into_iter().map(|found| Outcome {
-            when: when.and(&found.when),
-            value: match found.value {
+        let outcomes = branches.under(when).map(|found| {
+            let value = match found.value {
                 Deep::Value(value) => value,
                 Deep::List(_) | Deep::Object(_) => Evaluated::Unresolved("a single value is expected here".into()),
-            },
-            span: found.span,
-            origins: Vec::new(),
+            };
+            Outcome::new(value, found.span)
         });
-        let outcomes: Outcomes<'t> = outcomes
-            .filter(|outcome| !matches!(outcome.value, Evaluated::Absent))
-            .collect();
+        let is_written = |outcome: &Case<Outcome<'t>>| !matches!(outcome.value, Evaluated::Absent);
+        let outcomes: Cases<_> = outcomes.into_iter().filter(is_written).collect();
         let absent = State::Unresolved("nothing is written".into());
         (!outcomes.is_empty())
             .then(|| attribute(name.clone(), outcomes, span, &absent, |value| self.template.link(value)))
@@ -317,9 +300,9 @@ impl<'t> Lowering<'_, 't> {
     }
 }
 
-/// The value that holds in every world.
+/// The value that always holds.
 fn only<'d, 't>(branches: &'d Branches<'t>) -> Result<&'d Deep<'t>, Arc<str>> {
-    match branches.as_slice() {
+    match &**branches {
         [only] => Ok(&only.value),
         _ => Err("it depends on a condition".into()),
     }
@@ -335,7 +318,7 @@ fn principals_of(value: &Deep<'_>) -> Result<Vec<Principal>, Arc<str>> {
     };
     let mut all = Vec::new();
     for (kind, span, ids) in kinds {
-        for id in only(ids)?.items(&Condition::always(), *span) {
+        for id in only(ids)?.items(*span) {
             all.push(Principal {
                 kind: kind.to_string(),
                 id: only(&id)?.text().ok(),
@@ -364,7 +347,7 @@ fn restored<'t>(node: &Node, parts: &[Part], span: Span, depth: usize) -> Deep<'
     }
     let inner = |node: &Node| {
         let value = restored(node, parts, span, depth + 1);
-        vec![Branch::new(&Condition::always(), span, value)]
+        Cases::one(Branch { span, value })
     };
     match &node.value {
         Value::Null => Deep::Value(Evaluated::Absent),

@@ -3,7 +3,7 @@
 
 use super::{Lowering, Properties};
 use crate::conditions::Condition;
-use crate::frontend::cloudformation::value::{Evaluated, Outcome};
+use crate::frontend::cloudformation::value::{Evaluated, always};
 use crate::graph::Resource;
 use crate::source::Span;
 
@@ -42,14 +42,14 @@ impl<'t> Lowering<'_, 't> {
                 Evaluated::Text(_) | Evaluated::Unresolved(_) => None,
             };
             let Some(items) = items else {
-                all.push(element(0, outcome.value, outcome.span, outcome.when));
+                all.push(element(0, outcome.then.value, outcome.then.span, outcome.when));
                 continue;
             };
             for (index, item) in items.iter().enumerate() {
                 for found in self.template.eval(item, item.span, &world) {
                     if !matches!(found.value, Evaluated::Absent) {
                         let when = outcome.when.and(&found.when);
-                        all.push(element(index, found.value, found.span, when));
+                        all.push(element(index, found.then.value, found.then.span, when));
                     }
                 }
             }
@@ -60,7 +60,7 @@ impl<'t> Lowering<'_, 't> {
     /// The properties of an element that is an object.
     pub(super) fn inner(&self, element: &Element<'t>, outer: &Properties<'t>) -> Properties<'t> {
         Properties {
-            own: vec![Outcome::always(element.value.clone(), element.span)],
+            own: always(element.value.clone(), element.span),
             header: first_key(&element.value).unwrap_or(outer.header),
             world: outer.world.and(&element.when),
         }

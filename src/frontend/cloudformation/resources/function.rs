@@ -3,7 +3,7 @@
 use super::{Lowering, Properties, integer};
 use crate::conditions::Condition;
 use crate::frontend::cloudformation::template::Declared;
-use crate::frontend::cloudformation::value::Evaluated;
+use crate::frontend::cloudformation::value::{Evaluated, Outcomes};
 use crate::graph::{Attribute, DeadLetterUse, FailureTarget, Function, Link, Resource, Seconds, State, Target, limits};
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl<'t> Lowering<'_, 't> {
         path: &[&'static str],
     ) -> Option<FailureTarget> {
         let outcomes = self.get(properties, path).into_iter();
-        let written: Vec<_> = outcomes
+        let written: Outcomes<'t> = outcomes
             .filter(|outcome| !matches!(outcome.value, Evaluated::Absent))
             .collect();
         let when = written

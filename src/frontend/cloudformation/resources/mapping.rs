@@ -2,13 +2,14 @@
 
 use super::{Lowering, Properties, integer, of_cases};
 use crate::conditions::Condition;
-use crate::frontend::cloudformation::eval::Listed;
 use crate::frontend::cloudformation::sam;
-use crate::frontend::cloudformation::value::{Evaluated, Outcome, Part, Reference, literal, rendered, split};
+use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
 use crate::frontend::tree::Node;
 use crate::graph::{
-    Attribute, Case, EventSourceMapping, Form, Link, ProvisionedPollers, Resource, State, StreamSetting, Target, limits,
+    Attribute, EventSourceMapping, Form, Link, ProvisionedPollers, Resource, Sourced, State, StreamSetting, Target,
+    limits,
 };
+use crate::source::Span;
 use std::sync::Arc;
 
 /// Properties that only streams take.
@@ -102,7 +103,7 @@ impl<'t> Lowering<'_, 't> {
                 let names = self
                     .template
                     .field(&self.template.properties_of(alias), "Name", &Condition::always());
-                match names.as_slice() {
+                match &*names {
                     [only] => only.value.text().map(Some),
                     _ => Err(format!("the name of `{}` depends on a condition", reference.id).into()),
                 }
@@ -114,14 +115,15 @@ impl<'t> Lowering<'_, 't> {
 
     /// Whether a queue of this template is among the sources that it may have.
     fn may_be_declared_queue(&self, source: &Attribute<Link>) -> bool {
-        let mut links = source.cases.iter().filter_map(Case::value);
+        let mut links = source.cases.iter().filter_map(|case| case.value());
         links.any(|link| self.is_queue(link))
     }
 
     fn filters(&self, properties: &Properties<'t>) -> Attribute<Vec<Attribute<String>>> {
         let path = ["FilterCriteria", "Filters"];
-        self.listed(properties, &path, &Vec::new(), |items, listed| {
-            let patterns = items.iter().map(|item| self.pattern(item, listed, properties));
+        self.listed(properties, &path, &Vec::new(), |items, when, span| {
+            let lists = |item: &Evaluated<'t>| always(item.clone(), span).under(when);
+            let patterns = items.iter().map(|item| self.pattern(&lists(item), span, properties));
             Ok(patterns.collect())
         })
     }
@@ -132,40 +134,32 @@ impl<'t> Lowering<'_, 't> {
         properties: &Properties<'t>,
         path: &[&'static str],
         absent: &T,
-        convert: impl Fn(&[Evaluated<'t>], &Listed<'t>) -> Result<T, Arc<str>>,
+        convert: impl Fn(&[Evaluated<'t>], &Condition, Span) -> Result<T, Arc<str>>,
     ) -> Attribute<T> {
-        let mut cases = Vec::new();
-        for outcome in self.get(properties, path) {
+        let cases = self.get(properties, path).into_iter().flat_map(|outcome| {
             let is_absent = matches!(outcome.value, Evaluated::Absent);
-            for listed in self.template.list(&vec![outcome], &properties.world) {
-                let state = match &listed.items {
+            let lists = self.template.list(&outcome.into(), &properties.world);
+            lists.map_cases(|when, listed| Sourced {
+                state: match &listed.items {
                     _ if is_absent => State::Default(absent.clone()),
                     Err(reason) => State::Unresolved(reason.clone()),
-                    Ok(items) => convert(items, &listed).map_or_else(State::Unresolved, State::Set),
-                };
-                cases.push(Case {
-                    when: listed.when,
-                    state,
-                    span: if is_absent { properties.header } else { listed.span },
-                    origins: listed.origins.into(),
-                });
-            }
-        }
+                    Ok(items) => convert(items, when, listed.span).map_or_else(State::Unresolved, State::Set),
+                },
+                span: if is_absent { properties.header } else { listed.span },
+                origins: listed.origins.into(),
+            })
+        });
         of_cases(
             path.first().copied().unwrap_or_default(),
-            cases.into(),
+            cases.collect(),
             properties.header,
         )
     }
 
-    fn pattern(&self, item: &Evaluated<'t>, listed: &Listed<'t>, properties: &Properties<'t>) -> Attribute<String> {
-        let filter = vec![Outcome {
-            when: listed.when.clone(),
-            ..Outcome::always(item.clone(), listed.span)
-        }];
-        let pattern = self.template.field(&filter, "Pattern", &properties.world);
+    fn pattern(&self, filter: &Outcomes<'t>, span: Span, properties: &Properties<'t>) -> Attribute<String> {
+        let pattern = self.template.field(filter, "Pattern", &properties.world);
         let absent = State::Unresolved("`Pattern` is missing".into());
-        super::attribute("Pattern", pattern, listed.span, &absent, Evaluated::text)
+        super::attribute("Pattern", pattern, span, &absent, Evaluated::text)
     }
 
     fn provisioned_pollers(&self, properties: &Properties<'t>) -> Attribute<Option<ProvisionedPollers>> {
@@ -204,7 +198,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     fn reports_failures(&self, properties: &Properties<'t>) -> Attribute<bool> {
-        self.listed(properties, &["FunctionResponseTypes"], &false, |items, _| {
+        self.listed(properties, &["FunctionResponseTypes"], &false, |items, _, _| {
             reports(items)
         })
     }

@@ -1,13 +1,13 @@
 //! `AWS::SQS::Queue`, and the two policies in it, each an object or a text that holds one.
 
 use super::{Lowering, Properties, attribute, of_cases, whole_number};
-use crate::conditions::Condition;
-use crate::frontend::cloudformation::value::{Evaluated, MAX_OUTCOMES, Outcome, Outcomes, Part};
+use crate::conditions::{Case, Cases, Condition, MAX_CASES};
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
 use crate::frontend::json;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{
-    Attribute, Case, Fault, Implicit, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Resource, Seconds,
-    State, limits,
+    Attribute, Fault, Implicit, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Resource, Seconds,
+    Sourced, State, limits,
 };
 use crate::source::Span;
 use std::sync::Arc;
@@ -34,10 +34,7 @@ impl<'t> Policy<'t> {
     /// What `key` comes to, absent where the policy does not have it.
     pub(super) fn find(keys: &Keys<'t>, key: &str, span: Span) -> Outcomes<'t> {
         let found = keys.iter().find(|(name, ..)| &**name == key);
-        found.map_or_else(
-            || vec![Outcome::always(Evaluated::Absent, span)],
-            |(_, _, outcomes)| outcomes.clone(),
-        )
+        found.map_or_else(|| always(Evaluated::Absent, span), |(_, _, outcomes)| outcomes.clone())
     }
 }
 
@@ -99,16 +96,15 @@ impl<'t> Lowering<'_, 't> {
             let permission = find("redrivePermission");
             let world = properties.world.and(&outcome.when);
             let mut sources = Vec::new();
-            for listed in self.template.list(&find("sourceQueueArns"), &world) {
+            for Case { when, then: listed } in self.template.list(&find("sourceQueueArns"), &world) {
                 let one = |state| Attribute {
                     name: "sourceQueueArns".into(),
-                    cases: vec![Case {
-                        when: listed.when.clone(),
+                    cases: Cases::one(Sourced {
                         state,
                         span: listed.span,
                         origins: listed.origins.clone().into(),
-                    }]
-                    .into(),
+                    })
+                    .under(&when),
                 };
                 match listed.items {
                     Err(ref reason) => sources.push(one(State::Unresolved(reason.clone()))),
@@ -130,39 +126,28 @@ impl<'t> Lowering<'_, 't> {
         &self,
         properties: &Properties<'t>,
         name: &'static str,
-        read: impl Fn(Option<Keys<'t>>, &Outcome<'t>) -> P,
+        read: impl Fn(Option<Keys<'t>>, &Case<Outcome<'t>>) -> P,
     ) -> Attribute<Option<P>> {
-        let mut cases = Vec::new();
-        for outcome in self.get(properties, &[name]) {
-            let state = match self.policy_of(&outcome, &properties.world) {
-                Policy::None if matches!(outcome.value, Evaluated::Absent) => State::Default(None),
-                Policy::None => State::Set(None),
-                Policy::Object(keys) => {
-                    for (when, keys) in told_apart(keys) {
-                        cases.push(Case {
-                            when: outcome.when.and(&when),
-                            state: State::Set(Some(read(Some(keys), &outcome))),
-                            span: outcome.span,
-                            origins: outcome.origins.clone().into(),
-                        });
-                    }
-                    continue;
-                }
-                Policy::Malformed => State::Set(Some(read(None, &outcome))),
-                Policy::Unresolved(reason) => State::Unresolved(reason),
+        let cases = self.get(properties, &[name]).into_iter().flat_map(|outcome| {
+            let states = match self.policy_of(&outcome, &properties.world) {
+                Policy::None if matches!(outcome.value, Evaluated::Absent) => Cases::one(State::Default(None)),
+                Policy::None => Cases::one(State::Set(None)),
+                Policy::Object(keys) => told_apart(keys).map(|keys| State::Set(Some(read(Some(keys), &outcome)))),
+                Policy::Malformed => Cases::one(State::Set(Some(read(None, &outcome)))),
+                Policy::Unresolved(reason) => Cases::one(State::Unresolved(reason)),
             };
             let is_absent = matches!(outcome.value, Evaluated::Absent);
-            cases.push(Case {
-                when: outcome.when,
+            let sourced = states.map(|state| Sourced {
                 state,
                 span: if is_absent { properties.header } else { outcome.span },
-                origins: outcome.origins.into(),
+                origins: outcome.origins.clone().into(),
             });
-        }
-        of_cases(name, cases.into(), properties.header)
+            sourced.under(&outcome.when)
+        });
+        of_cases(name, cases.collect(), properties.header)
     }
 
-    fn policy_of(&self, outcome: &Outcome<'t>, world: &Condition) -> Policy<'t> {
+    fn policy_of(&self, outcome: &Case<Outcome<'t>>, world: &Condition) -> Policy<'t> {
         match &outcome.value {
             Evaluated::Absent => Policy::None,
             Evaluated::Unresolved(reason) => Policy::Unresolved(reason.clone()),
@@ -212,7 +197,7 @@ impl<'t> Lowering<'_, 't> {
                 faults.push(Fault { kind, span });
             }
         }
-        if let [only] = count.as_slice()
+        if let [only] = &*count
             && let Some(written) = not_a_count(&only.value)
         {
             faults.push(Fault {
@@ -236,30 +221,26 @@ impl<'t> Lowering<'_, 't> {
     }
 }
 
-/// `keys` in the worlds in which each is written or not: a policy that lacks a key has a fault only there.
-fn told_apart(keys: Keys<'_>) -> Vec<(Condition, Keys<'_>)> {
-    let mut all = vec![(Condition::always(), keys.clone())];
+/// `keys` in the cases in which each is written or not: a policy that lacks a key has a fault only there.
+fn told_apart(keys: Keys<'_>) -> Cases<Keys<'_>> {
+    let mut all = Cases::one(keys.clone());
     for (at, (key, _, outcomes)) in keys.iter().enumerate().filter(|(_, key)| key.2.len() > 1) {
-        let is_odd = |outcome: &Outcome<'_>| {
+        let is_odd = |outcome: &Case<Outcome<'_>>| {
             let is_wrong = || &**key == "maxReceiveCount" && not_a_count(&outcome.value).is_some();
             matches!(outcome.value, Evaluated::Absent) || is_wrong()
         };
-        if !outcomes.iter().any(is_odd) || all.len() * outcomes.len() > MAX_OUTCOMES {
+        if !outcomes.iter().any(is_odd) || all.len() * outcomes.len() > MAX_CASES {
             continue;
         }
-        let each = all.iter().flat_map(|(when, keys)| {
-            outcomes.iter().filter_map(move |outcome| {
-                let when = when.and(&outcome.when);
+        let each = all.into_iter().flat_map(|Case { when, then: keys }| {
+            let one_each = outcomes.clone().map(|outcome| {
                 let mut keys = keys.clone();
-                let single = Outcome {
-                    when: Condition::always(),
-                    ..outcome.clone()
-                };
                 if let Some(key) = keys.get_mut(at) {
-                    key.2 = vec![single];
+                    key.2 = Cases::one(outcome);
                 }
-                when.is_possible().then_some((when, keys))
-            })
+                keys
+            });
+            one_each.under(&when)
         });
         all = each.collect();
     }
@@ -296,7 +277,7 @@ fn written_as_text<'t>(parts: &[Part], span: Span) -> Policy<'t> {
             Policy::Object(
                 keys.map(|entry| {
                     let value = unmarked(&entry.value, parts);
-                    (entry.key.clone(), span, vec![Outcome::always(value, span)])
+                    (entry.key.clone(), span, always(value, span))
                 })
                 .collect(),
             )

@@ -6,7 +6,7 @@ use super::read::{Refusal, boolean, integer, link, of_cases, refusal, seconds, t
 use super::{Lowering, Node, missing};
 use crate::conditions::Condition;
 use crate::graph::{
-    Attribute, Case, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, State, limits,
+    Attribute, Case, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced, State, limits,
 };
 use crate::source::Span;
 
@@ -113,12 +113,12 @@ impl Lowering<'_, '_> {
                 },
                 _ => State::Unresolved(refusal(&value, "the policy is not known")),
             };
-            cases.push(Case {
-                when,
+            let sourced = Sourced {
                 state,
                 span,
                 origins: value.origins.list().into(),
-            });
+            };
+            cases.push(Case::new(when, sourced));
         }
         of_cases(name, cases, span)
     }

@@ -8,7 +8,7 @@ use super::super::value::{Kind, Value};
 pub(super) use super::link::link;
 use super::{Lowering, Node};
 use crate::conditions::Condition;
-use crate::graph::{Attribute, Case, Link, Name, Origins, Seconds, State};
+use crate::graph::{Attribute, Case, Link, Name, Seconds, Sourced, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -120,12 +120,12 @@ impl Lowering<'_, '_> {
                 Kind::Unknown(unknown) => State::Unresolved(unknown.reason.clone()),
                 _ => convert(self.eval, &value).map_or_else(State::Unresolved, State::Set),
             };
-            cases.push(Case {
-                when,
+            let sourced = Sourced {
                 state,
                 span,
                 origins: value.origins.list().into(),
-            });
+            };
+            cases.push(Case::new(when, sourced));
         }
         of_cases(name, cases, span)
     }
@@ -203,12 +203,7 @@ impl Lowering<'_, '_> {
             left = left.and(&nested.when.not());
         }
         if left.is_possible() {
-            cases.push(Case {
-                when: left,
-                state: State::Default(default),
-                span: header,
-                origins: Origins::none(),
-            });
+            cases.push(Case::new(left, Sourced::new(State::Default(default), header)));
         }
         Attribute {
             name: name.into(),

@@ -6,8 +6,8 @@
 use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
 use super::super::value::ModulePath;
 use super::{Lowering, Node};
-use crate::conditions::Condition;
-use crate::graph::{Attribute, Case, Form, Link, Queue, RedriveAllowPolicy, RedrivePolicy, State, Target};
+use crate::conditions::{Cases, Condition};
+use crate::graph::{Attribute, Case, Form, Link, Queue, RedriveAllowPolicy, RedrivePolicy, Sourced, State, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -216,17 +216,11 @@ fn merge<T: Clone>(
     if let Some(doubt) = doubt {
         unsettle(own, &doubt.reason, when);
     }
-    let within = |cases: &[Case<Option<T>>], world: &Condition| -> Vec<Case<Option<T>>> {
-        let all = cases.iter().map(|case| Case {
-            when: case.when.and(world),
-            ..case.clone()
-        });
-        all.filter(|case| case.when.is_possible()).collect()
-    };
-    let mut cases = within(&separate.cases, &replaced);
-    cases.extend(within(&own.cases, &replaced.not()));
+    let replacing = separate.cases.clone().under(&replaced);
+    let kept = own.cases.clone().under(&replaced.not());
+    let cases: Cases<_> = replacing.into_iter().chain(kept).collect();
     if !cases.is_empty() {
-        own.cases = cases.into();
+        own.cases = cases;
         own.name = separate.name.clone();
     }
 }
@@ -241,17 +235,11 @@ fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Arc<str>, when: &
         }
         let (inside, outside) = (case.when.and(when), case.when.and(&when.not()));
         if outside.is_possible() {
-            cases.push(Case {
-                when: outside,
-                ..case.clone()
-            });
+            cases.push(Case::new(outside, case.then.clone()));
         }
         if inside.is_possible() {
-            cases.push(Case {
-                when: inside,
-                state: State::Unresolved(reason.clone()),
-                ..case
-            });
+            let state = State::Unresolved(reason.clone());
+            cases.push(Case::new(inside, Sourced { state, ..case.then }));
         }
     }
     own.cases = cases.into();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::conditions::Variable;
-use crate::graph::{Case, Form, Origins, RedrivePolicy, Seconds, Target, Unit, UnitGraph, UnitKind};
+use crate::graph::{Case, Form, RedrivePolicy, Seconds, Sourced, Target, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 
@@ -51,12 +51,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
     };
     let header = Span::new(file, 0..5);
     let mut source = queue("aws_sqs_queue.orders", header);
-    let case = |when: Condition, seconds| Case {
-        when,
-        state: State::Set(Seconds(seconds)),
-        span: header,
-        origins: Origins::none(),
-    };
+    let case = |when: Condition, seconds| Case::new(when, Sourced::new(State::Set(Seconds(seconds)), header));
     source.visibility_timeout.cases = vec![case(env.clone(), 300), case(env.not(), 60)].into();
     let link = Link {
         target: Target::Resource("aws_sqs_queue.dlq".into()),
