@@ -1,204 +1,212 @@
-//! Which module may use which, where privacy cannot say it: the table below against the `use crate::…` lines and
-//! paths of the sources. Tests inside the files may use what they like.
+//! Who may import whom. The lists of `table.rs` are held against every path that the sources write outside of tests: a
+//! module that is not in them is refused, an import that they do not name is refused, and so is a debt that is paid but
+//! still listed.
+
+mod graph;
+mod modules;
+mod names;
+mod table;
 
 use crate::inputs::repository;
-use std::path::{Path, PathBuf};
+use graph::knots;
+use modules::{Modules, Reference};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+use table::{DEBTS, DISK, DISK_DEBTS, KNOTS, MAY_IMPORT, WRAPPED};
 
-/// What the sources below a path may name of `crate::`. The first entry that fits a file counts.
-const ALLOWED: &[(&str, &[&str])] = &[
-    ("source.rs", &["files::Files"]),
-    ("diagnostic.rs", &["source"]),
-    ("conditions", &["conditions"]),
-    ("graph", &["conditions", "graph", "source"]),
-    ("discover", &["files", "source", "diagnostic"]),
-    (
-        "suppress",
-        &[
-            "source",
-            "diagnostic",
-            "suppress",
-            "rules::RULES",
-            "rules::Rule",
-            "selection",
-        ],
-    ),
-    // Only the entrance knows the units; a dialect knows neither rules nor reports nor another dialect.
-    (
-        "frontend.rs",
-        &[
-            "conditions",
-            "diagnostic",
-            "discover",
-            "files",
-            "frontend",
-            "given",
-            "graph",
-            "source",
-        ],
-    ),
-    // Where a suppression stands is syntax; what it says is none.
-    (
-        "frontend/comments",
-        &["diagnostic::Edit", "frontend", "source", "suppress"],
-    ),
-    (
-        "frontend/",
-        &[
-            "conditions",
-            "diagnostic",
-            "files",
-            "given",
-            "graph",
-            "source",
-            "frontend",
-        ],
-    ),
-    ("rules", &["diagnostic", "graph", "rules", "source::Span"]),
-    (
-        "report",
-        &[
-            "conditions",
-            "diagnostic",
-            "graph",
-            "report",
-            "rules::by_id",
-            "rules::Rule",
-            "rules::RULES",
-            "source",
-        ],
-    ),
-    ("selection.rs", &["config::Config", "rules"]),
-    (
-        "config",
-        &[
-            "config",
-            "diagnostic::Severity",
-            "discover::files_named",
-            "files",
-            "given",
-            "rules",
-            "selection",
-        ],
-    ),
-    ("given.rs", &[]),
-    (
-        "judge.rs",
-        &["config", "diagnostic", "graph", "rules", "selection", "source"],
-    ),
-];
+static MODULES: LazyLock<Modules> = LazyLock::new(Modules::read);
 
-fn rust_files(directory: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            all.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            all.push(path);
-        }
+/// A module by its name: `graph::arn`, or `lib` and `main` for the roots.
+fn name(module: &[String]) -> String {
+    match module {
+        [root] if root == "crate" => "lib".to_owned(),
+        [root] => root.clone(),
+        [_, rest @ ..] => rest.join("::"),
+        [] => String::new(),
     }
-    all.sort();
-    all
 }
 
-/// Every path after `crate::` in `text`, groups taken apart: `crate::a::{b, c::D}` names `a::b` and `a::c::D`.
-fn crate_paths(text: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    for (at, prefix) in text.match_indices("crate::") {
-        let rest = &text[at + prefix.len()..];
-        let is_part_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-        let end = rest.find(|c| !is_part_of_path(c)).unwrap_or(rest.len());
-        let path = &rest[..end];
-        match rest[end..].strip_prefix('{') {
-            None => all.push(path.to_owned()),
-            Some(group) => {
-                for item in members(group) {
-                    all.push(format!("{path}{item}"));
-                }
-            }
-        }
+/// Whether `path` is `start` or something below it.
+fn is_below(path: &str, start: &str) -> bool {
+    path.strip_prefix(start)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// The row for a module, and the module that it stands for: itself or one that it is below.
+struct Row {
+    pattern: &'static str,
+    module: String,
+    may: &'static str,
+}
+
+impl Row {
+    /// The most particular row; `None` where the module, or one that it is below, has none though those beside it do.
+    fn of(module: &str) -> Option<Row> {
+        let segments: Vec<&str> = module.split("::").collect();
+        let lengths = (1..=segments.len()).rev();
+        let start = |length: usize| segments[..length].join("::");
+        let row = lengths.into_iter().find_map(|length| row_at(&start(length)))?;
+        let depth = row.module.split("::").count();
+        let has_rows_below = MAY_IMPORT
+            .iter()
+            .any(|(pattern, _)| *pattern != row.pattern && is_below(pattern, &row.module));
+        (depth == segments.len() || !has_rows_below).then_some(row)
     }
-    all
-}
 
-/// The members of a group whose opening brace is behind us; of nested groups their first segments.
-fn members(group: &str) -> Vec<String> {
-    let mut all = vec![String::new()];
-    let mut depth = 0_usize;
-    for character in group.chars().filter(|c| !c.is_whitespace()) {
-        match character {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => all.push(String::new()),
-            other if depth == 0 => all.last_mut().unwrap().push(other),
-            _ => {}
-        }
-    }
-    all.retain(|member| !member.is_empty());
-    all
-}
-
-/// The code of a file: no comments, and nothing from its tests on, which end the file.
-fn code(text: &str) -> String {
-    let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
-    let code = lines.filter(|line| !line.trim_start().starts_with("//"));
-    code.collect::<Vec<_>>().join("\n")
-}
-
-fn is_allowed(path: &str, allowed: &[&str]) -> bool {
-    let below = |of: &&str| {
-        path.strip_prefix(*of)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-    };
-    allowed.iter().any(below)
-}
-
-#[test]
-fn modules_import_downwards_only() {
-    let sources = repository("src");
-    let mut wrong = Vec::new();
-    for file in rust_files(&sources) {
-        let name = file
-            .strip_prefix(&sources)
-            .unwrap()
-            .to_string_lossy()
-            .replace('\\', "/");
-        let Some((_, allowed)) = ALLOWED.iter().find(|(start, _)| name.starts_with(start)) else {
-            continue;
+    fn allows(&self, import: &Reference) -> bool {
+        let (target, path) = (name(&import.module), name(&import.path));
+        let Some(row) = Row::of(&target) else {
+            return false;
         };
-        // Tests in a file of their own are free, like those that end a file.
-        if name.ends_with("/tests.rs") || name.contains("/tests/") {
-            continue;
-        }
-        for path in crate_paths(&code(&std::fs::read_to_string(&file).unwrap())) {
-            if !is_allowed(&path, allowed) {
-                wrong.push(format!("src/{name} uses crate::{path}"));
-            }
+        let parent = row.module.rsplit_once("::").map(|(parent, _)| parent);
+        let is_allowed = |may: &str| match may.strip_suffix("::*") {
+            Some(above) => parent == Some(above),
+            None => may == "*" || may == row.module || (is_item(may) && is_below(&path, may)),
+        };
+        row.module == self.module || self.may.split(' ').any(is_allowed)
+    }
+}
+
+/// Whether a permission is for a type or a constant alone.
+fn is_item(may: &str) -> bool {
+    let last = may.rsplit("::").next();
+    last.is_some_and(|last| last.starts_with(char::is_uppercase))
+}
+
+/// The row for exactly this module: the literal one, or one with `*`.
+fn row_at(module: &str) -> Option<Row> {
+    let parent = module.rsplit_once("::").map(|(parent, _)| format!("{parent}::*"));
+    let row = |wanted: &str| MAY_IMPORT.iter().find(|(pattern, _)| *pattern == wanted);
+    let (pattern, may) = row(module).or_else(|| row(&parent?))?;
+    Some(Row {
+        pattern,
+        module: module.to_owned(),
+        may,
+    })
+}
+
+/// Imports that no row allows, as `from -> to`, and the paths.
+fn forbidden() -> BTreeMap<String, BTreeSet<String>> {
+    let mut all: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for import in MODULES.references() {
+        let ends = (Row::of(&name(&import.from)), Row::of(&name(&import.module)));
+        if let (Some(from), Some(to)) = ends
+            && !from.allows(&import)
+        {
+            let line = format!("{} names {}", name(&import.from), import.path.join("::"));
+            all.entry(format!("{} -> {}", from.module, to.module))
+                .or_default()
+                .insert(line);
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    all
 }
 
 #[test]
-fn groups_are_taken_apart() {
-    let text = "use crate::graph::{Graph, attribute::{Case, State}};\nuse crate::source::Span;\npub(crate) mod a;";
+fn every_module_has_its_row_and_every_row_its_module() {
+    let names: BTreeSet<String> = MODULES.names().map(|module| name(module)).collect();
+    let unknown: Vec<_> = names.iter().filter(|name| Row::of(name).is_none()).collect();
+    assert!(unknown.is_empty(), "not in MAY_IMPORT: {unknown:?}");
+    let rows = MAY_IMPORT.iter().map(|(pattern, _)| pattern);
+    let gone: Vec<_> = rows
+        .filter(|pattern| !pattern.ends_with('*') && !names.contains(**pattern))
+        .collect();
+    assert!(gone.is_empty(), "no such module: {gone:?}");
+}
+
+#[test]
+fn modules_import_what_their_row_allows() {
+    let forbidden = forbidden();
+    let new = forbidden.iter().filter(|(ends, _)| !DEBTS.contains(&ends.as_str()));
+    let new: Vec<&str> = new.flat_map(|(_, lines)| lines).map(String::as_str).collect();
+    assert!(new.is_empty(), "MAY_IMPORT does not allow this:\n{}", new.join("\n"));
+    let paid: Vec<_> = DEBTS.iter().filter(|ends| !forbidden.contains_key(**ends)).collect();
+    assert!(paid.is_empty(), "paid, and to be struck from DEBTS: {paid:#?}");
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_circle() {
+    let top = |module: &[String]| {
+        let name = name(module);
+        name.split("::").next().unwrap_or_default().to_owned()
+    };
+    let imports = MODULES.references().into_iter();
+    let edges = imports.map(|import| (top(&import.from), top(&import.module))).collect();
     assert_eq!(
-        crate_paths(text),
-        ["graph::Graph", "graph::attribute::", "source::Span"]
+        knots(&edges),
+        KNOTS,
+        "what is not there any more is to be struck from KNOTS"
     );
 }
 
+/// `std::fs` and its like, and the methods of paths that ask the disk.
+fn touches_disk(paths: &[names::Path], bare_calls: &[String]) -> bool {
+    let is_of_disk = |path: &names::Path| {
+        let path = path.join("::");
+        let starts = ["std::fs", "std::env::temp_dir", "ignore", "tempfile"];
+        starts.iter().any(|start| is_below(&path, start))
+            || path.strip_prefix("std::path::Path::").is_some_and(asks_disk)
+    };
+    paths.iter().any(is_of_disk) || bare_calls.iter().any(|method| asks_disk(method))
+}
+
+/// Methods of `Path` that do not only look at its text.
+fn asks_disk(method: &str) -> bool {
+    matches!(
+        method,
+        "canonicalize"
+            | "exists"
+            | "is_dir"
+            | "is_file"
+            | "is_symlink"
+            | "metadata"
+            | "read_dir"
+            | "read_link"
+            | "symlink_metadata"
+            | "try_exists"
+    )
+}
+
 #[test]
-fn no_dialect_knows_another() {
-    let root = repository("src/frontend");
-    for (dialect, other) in [("terraform", "cloudformation::"), ("cloudformation", "terraform::")] {
-        let mut files = rust_files(&root.join(dialect));
-        files.push(root.join(format!("{dialect}.rs")));
-        assert!(files.len() > 1, "{dialect} has files");
-        for file in files {
-            let text = std::fs::read_to_string(&file).unwrap();
-            assert!(!text.contains(other), "{} names {other}", file.display());
+fn files_alone_touches_the_disk() {
+    let users = MODULES
+        .foreign()
+        .filter(|(_, paths, bare_calls)| touches_disk(paths, bare_calls))
+        .map(|(module, _, _)| name(module));
+    let users = users.filter(|user| !DISK.iter().any(|may| is_below(user, may)));
+    let users: Vec<String> = users.collect();
+    let new: Vec<_> = users
+        .iter()
+        .filter(|user| !DISK_DEBTS.contains(&user.as_str()))
+        .collect();
+    assert!(new.is_empty(), "`files` does this for {new:#?}");
+    let paid: Vec<_> = DISK_DEBTS
+        .iter()
+        .filter(|debt| !users.iter().any(|user| user == *debt))
+        .collect();
+    assert!(paid.is_empty(), "paid, and to be struck from DISK_DEBTS: {paid:#?}");
+}
+
+#[test]
+fn types_of_parsers_stay_where_they_are_wrapped() {
+    for (module, paths, _) in MODULES.foreign() {
+        let module = name(module);
+        for (wrapped, only) in WRAPPED {
+            let names_it = paths
+                .iter()
+                .any(|path| path.first().is_some_and(|first| first == wrapped));
+            assert!(
+                !names_it || is_below(&module, only) || module == "main",
+                "{module} names {wrapped}, which is for {only}"
+            );
         }
     }
+}
+
+/// What is not reached is not held to anything.
+#[test]
+fn every_file_is_reached() {
+    let all = modules::rust_files(&repository("src"));
+    let lost: Vec<_> = all.iter().filter(|file| !MODULES.files.contains(file)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
 }

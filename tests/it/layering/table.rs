@@ -1,0 +1,113 @@
+//! What every module may import, and what does not keep to that yet.
+
+/// Modules, and what each may import: whole modules, or single items. `*` is any one module as a name, and
+/// everything as a permission. A module may import itself and what is below it without a row of its own. Where one
+/// module has a row, each beside it needs one.
+pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
+    ("files", ""),
+    ("source", "files::Files"),
+    ("conditions", ""),
+    ("given", ""),
+    ("discover", "files"),
+    ("diagnostic", "source"),
+    ("graph", "conditions source"),
+    // The entrance: it knows the dialects, and no dialect knows it more than by its types.
+    ("frontend", "diagnostic discover files frontend::* given graph source"),
+    ("frontend::tree", "source"),
+    ("frontend::json", "frontend::tree source"),
+    ("frontend::toml", "frontend::tree source"),
+    ("frontend::yaml", "frontend::tree source"),
+    // Where a suppression stands is syntax; what it says is not.
+    ("frontend::comments", "diagnostic frontend::* source suppress"),
+    ("frontend::edits", "diagnostic frontend::* source"),
+    ("frontend::terraform", DIALECT),
+    ("frontend::cloudformation", DIALECT),
+    ("rules", "diagnostic graph rules::* source::Span source::Sources"),
+    ("rules::shared", "diagnostic graph rules source::Span"),
+    // No rule knows another: what two need is a question of the graph.
+    ("rules::*", "diagnostic graph rules rules::shared source::Span"),
+    ("report", "diagnostic report::* source"),
+    ("report::graph", "conditions diagnostic graph source"),
+    (
+        "report::*",
+        "diagnostic report report::* rules::RULES rules::Rule source",
+    ),
+    ("selection", "rules"),
+    ("config", "diagnostic discover files given rules selection"),
+    ("suppress", "diagnostic rules::RULES rules::Rule selection source"),
+    ("judge", "config diagnostic graph rules selection source"),
+    ("history", "config diagnostic discover files rules source"),
+    (
+        "project",
+        "config diagnostic discover files frontend given graph history judge rules selection source suppress",
+    ),
+    (
+        "run",
+        "config diagnostic discover files frontend given history project rules",
+    ),
+    ("fixes", "diagnostic files run source"),
+    ("ignores", "config diagnostic files fixes frontend rules run source"),
+    ("lib", "*"),
+    ("explain", "diagnostic frontend graph lib rules source"),
+    ("testing", "*"),
+    ("cli", "*"),
+    ("main", "cli"),
+];
+
+/// What a dialect may import: never the other one, a rule, a report or a suppression.
+const DIALECT: &str = "conditions diagnostic files frontend frontend::comments frontend::edits \
+    frontend::json frontend::toml frontend::tree frontend::yaml given graph source";
+
+/// Imports that the table above forbids and that are there nevertheless. The list only gets shorter.
+pub(super) const DEBTS: &[&str] = &[
+    "fixes -> lib",
+    "history -> lib",
+    "history -> run",
+    "ignores -> lib",
+    "project -> lib",
+    "run -> lib",
+    "selection -> config",
+    "rules::batch_size_without_window -> rules::fifo_batch_size_too_large",
+    "rules::dead_letter_queue_retention_too_short -> rules::retries_outlast_retention",
+    "rules::dead_letter_queue_type_mismatch -> rules::fifo_queue_name_suffix",
+    "rules::dead_letter_queue_type_mismatch -> rules::redrive_policy_malformed",
+    "rules::max_receive_count_low_for_poller -> rules::max_receive_count_too_low",
+    "rules::max_receive_count_out_of_range -> rules::max_receive_count_low_for_poller",
+    "rules::max_receive_count_too_low -> rules::max_receive_count_low_for_poller",
+    "rules::redrive_policy_malformed -> rules::max_receive_count_out_of_range",
+    "rules::retries_outlast_retention -> rules::visibility_timeout_exceeds_retention",
+    "rules::retries_outlast_retention -> rules::visibility_timeout_zero",
+    "rules::shared -> rules::function_timeout_out_of_range",
+    "rules::shared -> rules::max_receive_count_low_for_poller",
+    "rules::shared -> rules::max_receive_count_out_of_range",
+    "rules::shared -> rules::queue_attribute_out_of_range",
+    "rules::shared -> rules::redrive_policy_malformed",
+    "rules::shared -> rules::visibility_timeout_too_short",
+    "rules::visibility_timeout_below_function_timeout -> rules::visibility_timeout_zero",
+    "rules::visibility_timeout_too_short -> rules::visibility_timeout_below_function_timeout",
+    "rules::visibility_timeout_too_short -> rules::visibility_timeout_zero",
+];
+
+/// Modules of the top level that import each other in a circle. The list only gets shorter.
+pub(super) const KNOTS: &[&[&str]] = &[
+    &["config", "selection"],
+    &["fixes", "history", "ignores", "lib", "project", "run"],
+];
+
+/// Modules that touch files though they are not `files`. The list only gets shorter.
+pub(super) const DISK_DEBTS: &[&str] = &["discover::referrers", "discover::walk", "history::tree"];
+
+/// Modules that may touch files: the tests' own.
+pub(super) const DISK: &[&str] = &["files", "testing"];
+
+/// Crates whose types stay where they are wrapped.
+pub(super) const WRAPPED: &[(&str, &str)] = &[
+    ("clap", "cli"),
+    ("granit_parser", "frontend::yaml"),
+    ("hcl_edit", "frontend::terraform"),
+    ("jsonc_parser", "frontend::json"),
+    ("miette", "report::human"),
+    ("num_bigint", "frontend::terraform"),
+    ("owo_colors", "report::human"),
+    ("regex", "frontend::terraform"),
+];
