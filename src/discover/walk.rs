@@ -3,7 +3,8 @@
 use super::Input;
 use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
 use crate::files::{Files, Ignored, Kind, Refusal, is_file, kind_of, real, repository_root};
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use ignore::{DirEntry, WalkBuilder};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,9 @@ pub(super) const PASSED_OVER: [&str; 7] = [
     "node_modules",
     "cdk.out",
 ];
+
+/// Directories so deep below the root are walked side by side.
+const UPPER_LEVELS: usize = 2;
 
 /// What the walks came upon. Sets, because the parallel walk has no order.
 #[derive(Default)]
@@ -64,15 +68,22 @@ impl Walk {
     pub(super) fn units(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
         // A link may lead to another file of the tree, not out of it.
         let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
-        let walker = self.builder(root, shown, found).build_parallel();
-        walker.run(|| {
-            Box::new(|result| {
-                match result {
-                    Ok(entry) => take(&entry, &bounds, |path| shown_below(shown, root, path), found),
-                    Err(error) => with(found, |found| found.errors.push(error.to_string())),
-                }
-                WalkState::Continue
-            })
+        let visit = |result: Result<DirEntry, ignore::Error>| match result {
+            Ok(entry) => take(&entry, &bounds, |path| shown_below(shown, root, path), found),
+            Err(error) => with(found, |found| found.errors.push(error.to_string())),
+        };
+        // The upper levels one after the other, then what is below them side by side. The crate's own parallel walk
+        // starts threads beside ours, and panics or waits for ever where the system allows no more.
+        let mut below = Vec::new();
+        for result in self.builder(root, shown, found).max_depth(Some(UPPER_LEVELS)).build() {
+            match result {
+                Ok(entry) if is_directory(&entry) && entry.depth() == UPPER_LEVELS => below.push(entry.into_path()),
+                result => visit(result),
+            }
+        }
+        below.par_iter().for_each(|directory| {
+            let shown = shown.join(directory.strip_prefix(root).unwrap_or(directory));
+            self.builder(directory, &shown, found).build().for_each(visit);
         });
     }
 
@@ -82,7 +93,7 @@ impl Walk {
         let ignored = self.ignored.clone();
         let mut builder = WalkBuilder::new(root);
         builder.standard_filters(false).filter_entry(move |entry| {
-            let is_directory = entry.file_type().map(kind_of) == Some(Kind::Directory);
+            let is_directory = is_directory(entry);
             // What is named is walked, whether or not git ignores it.
             if entry.depth() > 0
                 && ignored
@@ -104,6 +115,10 @@ impl Walk {
         });
         builder
     }
+}
+
+fn is_directory(entry: &DirEntry) -> bool {
+    entry.file_type().map(kind_of) == Some(Kind::Directory)
 }
 
 /// The files below `root` that are called one of `names`.

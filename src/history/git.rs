@@ -192,11 +192,13 @@ impl Git {
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let result = std::thread::scope(|scope| {
             // Were both done by one thread, each of the two programs could wait for the other.
-            scope.spawn(move || {
+            let ask = move || {
                 let mut input = input?;
                 let asked = objects.iter().try_for_each(|object| writeln!(input, "{object}"));
                 asked.ok()
-            });
+            };
+            let asking = std::thread::Builder::new().spawn_scoped(scope, ask);
+            asking.map_err(|error| format!("no thread to ask `git` can be made: {error}"))?;
             let mut output = BufReader::new(output.ok_or("`git cat-file` has no output")?);
             for at in 0..objects.len() {
                 take(at, answer(&mut output)?)?;

@@ -91,6 +91,7 @@ needs! {
     FISH: "fish", for "completions", [Runs(&["fish", "--version"])];
     GROFF: "groff", for "the manual page", [Runs(&["groff", "--version"])];
     TERMINAL: "a `script` that gives a terminal", for "output to terminals", [Runs(&["script", "-qec", "true", "/dev/null"])];
+    PRLIMIT: "prlimit", for "runs where the system allows few threads", [Runs(&["prlimit", "--nproc=1000", "true"])];
     PROJECTS: "../shared/corpus/dev", for "runs over real projects", [Shared("corpus/dev")];
     RECORDINGS: "../shared/corpus/expected", for "graphs compared with those of Terraform and the SAM transform",
         [Shared("corpus/expected")];

@@ -4,6 +4,7 @@ mod damage;
 mod memory;
 mod modules;
 mod templates;
+mod threads;
 
 /// On threads with as much stack as the library's own.
 fn on_large_stack(work: impl FnOnce() + Send) {
