@@ -3,10 +3,9 @@
 use crate::config::{Config, RuleSettings};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
 use crate::graph::{Graph, UnitId};
-use crate::rules::{self, Findings, Judgement, Rule, Settings, Verdict};
+use crate::rules::{self, Judgement, Rule, Settings, Settled, Verdict};
 use crate::selection::Selection;
 use crate::source::Sources;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -78,33 +77,29 @@ pub(crate) fn judge(
         units.any(|unit| selection.selects(rule, policies.of(&unit.name)))
     };
     let chosen: Vec<&'static Rule> = rules::RULES.iter().copied().filter(|rule| runs(rule)).collect();
-    let judged: Vec<_> = chosen
-        .par_iter()
-        .map(|rule| {
-            let findings = Findings::new(graph, rule, &settings);
-            if trace {
-                return (*rule, findings.run_traced());
-            }
-            let (found, open) = findings.run();
-            (*rule, (found, open, Vec::new()))
-        })
-        .collect();
     let mut all = Judged::default();
-    for (rule, (found, open, judgements)) in judged {
+    for Settled {
+        rule,
+        findings,
+        not_evaluated,
+        judgements,
+    } in rules::run(&chosen, graph, &settings, trace)
+    {
         if trace {
-            let ignored = found.iter().filter_map(|found| ignored(rule, found, sources, policies));
+            let ignored = findings
+                .iter()
+                .filter_map(|found| ignored(rule, found, sources, policies));
             all.judgements.extend(ignored);
         }
-        let found = found
-            .into_iter()
-            .filter_map(|found| asked_for(rule, found, sources, selection, policies));
-        all.findings.extend(found);
+        let findings = findings.into_iter();
+        all.findings
+            .extend(findings.filter_map(|found| asked_for(rule, found, sources, selection, policies)));
         let is_asked = |subject: &Subject| selection.selects(rule, policies.of(&subject.unit));
+        let not_evaluated = not_evaluated.into_iter();
         all.not_evaluated
-            .extend(open.into_iter().filter(|open| is_asked(&open.subject)));
+            .extend(not_evaluated.filter(|one| is_asked(&one.subject)));
         let judgements = judgements.into_iter();
-        all.judgements
-            .extend(judgements.filter(|judgement| is_asked(&judgement.subject)));
+        all.judgements.extend(judgements.filter(|one| is_asked(&one.subject)));
     }
     all
 }

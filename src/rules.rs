@@ -33,22 +33,42 @@ mod visibility_timeout_exceeds_retention;
 mod visibility_timeout_too_short;
 mod visibility_timeout_zero;
 
-/// What more than one rule computes; only rules lie beside it.
+/// What rules are written with, and what more than one of them asks; only rules lie beside it.
 mod shared {
     pub(super) mod advice;
     pub(super) mod batches;
+    pub(super) mod compare;
     pub(super) mod consumers;
     pub(super) mod dead_letter;
+    pub(super) mod finding;
     pub(super) mod findings;
     pub(super) mod operands;
+    pub(super) mod retries;
+    pub(super) mod settings;
+    pub(super) mod settle;
     pub(super) mod trace;
 }
 
+/// The words that rules are written in. What a rule asks of consumers, batches or retries it imports by name.
+mod prelude {
+    pub(super) use super::shared::compare::{Term, above, at_least, at_most, below, fact, is_set, within};
+    pub(super) use super::shared::finding::Finding;
+    pub(super) use super::shared::findings::Findings;
+    pub(super) use super::shared::operands::{Known, Operand};
+    pub(super) use super::shared::settings::settings;
+    pub(super) use super::{Category, Cause, Rule, Set};
+    pub(super) use crate::diagnostic::{Change, Safety, Severity};
+    pub(super) use crate::graph::limits::{self, Quota, Unit};
+    pub(super) use crate::graph::{Condition, EventSourceMapping, Function, Graph, Link, Queue};
+}
+
 use crate::diagnostic::{Safety, Severity};
-use crate::graph::{Graph, Resource, UnitId};
-use rustc_hash::FxHashMap;
-pub use shared::findings::{Findings, Known};
-pub use shared::trace::{Judgement, Read, Verdict};
+use crate::graph::Graph;
+use crate::graph::limits::{self, Quota};
+pub use shared::findings::Findings;
+pub use shared::settings::{Setting, Settings, Value};
+pub use shared::settle::{Settled, run};
+pub use shared::trace::{Judgement, Verdict};
 
 /// What a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,49 +149,6 @@ pub struct Rule {
     pub check: Option<fn(&Graph, &mut Findings<'_>)>,
 }
 
-/// A number or switch of a rule that teams differ on.
-#[derive(Debug)]
-pub struct Setting {
-    /// Its key in `[rules.<id>]`.
-    pub name: &'static str,
-    /// AWS's advice.
-    pub default: Value,
-    /// What it does, in one line.
-    pub summary: &'static str,
-}
-
-/// The value of a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value {
-    /// A whole number.
-    Number {
-        /// The number.
-        value: i64,
-        /// The least that makes sense.
-        least: i64,
-    },
-    /// A switch.
-    Flag(bool),
-}
-
-/// What each unit sets, by rule and name; what is not in it has its default.
-#[derive(Debug, Default)]
-pub struct Settings {
-    units: FxHashMap<(UnitId, &'static str, &'static str), Value>,
-}
-
-impl Settings {
-    /// Sets `name` of the rule called `rule` for `unit`.
-    pub fn set(&mut self, unit: UnitId, rule: &'static str, name: &'static str, value: Value) {
-        self.units.insert((unit, rule, name), value);
-    }
-
-    fn value(&self, rule: &'static Rule, name: &'static str, resource: &Resource) -> Option<Value> {
-        let set = self.units.get(&(resource.unit, rule.id, name)).copied();
-        set.or_else(|| Some(rule.settings.iter().find(|setting| setting.name == name)?.default))
-    }
-}
-
 /// Every rule, by category and then by the order of the catalogue.
 pub static RULES: &[&Rule] = &[
     // visibility
@@ -216,4 +193,73 @@ pub static RULES: &[&Rule] = &[
 /// The rule called `id`.
 pub fn by_id(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+/// Where two rules find the same resource at fault for one cause: a rule, and those that speak in its place where they
+/// find no less. Their conditions decide, whether they are selected or not.
+static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
+    (
+        &visibility_timeout_below_function_timeout::RULE,
+        &[&visibility_timeout_zero::RULE],
+    ),
+    (
+        &visibility_timeout_too_short::RULE,
+        &[
+            &visibility_timeout_zero::RULE,
+            &visibility_timeout_below_function_timeout::RULE,
+        ],
+    ),
+    (
+        &retries_outlast_retention::RULE,
+        &[
+            &visibility_timeout_zero::RULE,
+            &visibility_timeout_exceeds_retention::RULE,
+        ],
+    ),
+];
+
+/// The rules that speak in place of `rule`, the first of them first.
+pub(crate) fn spoken_before(rule: &Rule) -> impl Iterator<Item = &'static Rule> {
+    let entry = PRECEDENCE.iter().find(|(later, _)| std::ptr::eq(*later, rule));
+    entry.into_iter().flat_map(|(_, before)| before.iter().copied())
+}
+
+/// A value that has a rule of its own, so that no other computes with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cause {
+    /// AWS does not accept the number.
+    OutOfRange(&'static Quota),
+    /// The redrive policy does not say what it should.
+    MalformedPolicy,
+    /// The name of a queue contradicts its type, and either may be the mistake.
+    NameContradictsType,
+    /// The redrive policy leaves no retry.
+    TooFewReceives,
+    /// A batch of a FIFO queue has more messages than FIFO allows.
+    FifoBatch,
+}
+
+/// The rules on ranges.
+static RANGES: &[(&Quota, &Rule)] = &[
+    (&limits::VISIBILITY_TIMEOUT, &queue_attribute_out_of_range::RULE),
+    (&limits::RETENTION, &queue_attribute_out_of_range::RULE),
+    (&limits::DELAY, &queue_attribute_out_of_range::RULE),
+    (&limits::MAX_RECEIVE_COUNT, &max_receive_count_out_of_range::RULE),
+    (&limits::FUNCTION_TIMEOUT, &function_timeout_out_of_range::RULE),
+];
+
+impl Cause {
+    /// The rule that judges it; `None` where there is none yet.
+    pub(crate) fn judge(self) -> Option<&'static Rule> {
+        match self {
+            Cause::OutOfRange(quota) => {
+                let judge = RANGES.iter().find(|(of, _)| std::ptr::eq(*of, quota));
+                judge.map(|(_, rule)| *rule)
+            }
+            Cause::MalformedPolicy => Some(&redrive_policy_malformed::RULE),
+            Cause::NameContradictsType => Some(&fifo_queue_name_suffix::RULE),
+            Cause::TooFewReceives => Some(&max_receive_count_too_low::RULE),
+            Cause::FifoBatch => Some(&fifo_batch_size_too_large::RULE),
+        }
+    }
 }

@@ -1,56 +1,192 @@
-//! AWS's defaults and ranges, each once, with its source.
+//! AWS's defaults, quotas and advice, each once, with its unit and its source.
 
 use super::Seconds;
-use std::ops::RangeInclusive;
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds, behind every number: `30 s`.
+    Seconds,
+    /// Bytes.
+    Bytes,
+    /// Messages of a batch.
+    Messages,
+    /// Receives of one message.
+    Receives,
+    /// Characters of a name.
+    Characters,
+}
+
+impl Unit {
+    /// The sign behind each number; empty for units that are counted.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Unit::Seconds => " s",
+            Unit::Bytes | Unit::Messages | Unit::Receives | Unit::Characters => "",
+        }
+    }
+
+    /// The word behind the last number of several; empty for units with a sign.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Unit::Seconds => "",
+            Unit::Bytes => " bytes",
+            Unit::Messages => " messages",
+            Unit::Receives => " receives",
+            Unit::Characters => " characters",
+        }
+    }
+}
+
+/// The numbers that AWS accepts for one setting.
+#[derive(Debug)]
+pub struct Quota {
+    /// The setting, in AWS's words.
+    pub name: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// The least number accepted.
+    pub least: i64,
+    /// The greatest number accepted.
+    pub most: i64,
+    /// The page that says so.
+    pub source: &'static str,
+}
+
+impl Quota {
+    /// Whether AWS accepts `value`.
+    pub fn accepts(&self, value: i64) -> bool {
+        (self.least..=self.most).contains(&value)
+    }
+}
+
+const CREATE_QUEUE: &str = "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html";
+const CREATE_MAPPING: &str = "https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html";
+
+/// Up to 12 hours.
+pub static VISIBILITY_TIMEOUT: Quota = Quota {
+    name: "visibility timeout",
+    unit: Unit::Seconds,
+    least: 0,
+    most: 43_200,
+    source: CREATE_QUEUE,
+};
+/// A minute to 14 days.
+pub static RETENTION: Quota = Quota {
+    name: "retention period",
+    unit: Unit::Seconds,
+    least: 60,
+    most: 1_209_600,
+    source: CREATE_QUEUE,
+};
+/// Up to 15 minutes.
+pub static DELAY: Quota = Quota {
+    name: "delivery delay",
+    unit: Unit::Seconds,
+    least: 0,
+    most: 900,
+    source: CREATE_QUEUE,
+};
+/// Long polling, from 1 on.
+pub static RECEIVE_WAIT_TIME: Quota = Quota {
+    name: "receive wait time",
+    unit: Unit::Seconds,
+    least: 0,
+    most: 20,
+    source: CREATE_QUEUE,
+};
+/// 1 KiB to 1 MiB.
+pub static MAXIMUM_MESSAGE_SIZE: Quota = Quota {
+    name: "maximum message size",
+    unit: Unit::Bytes,
+    least: 1_024,
+    most: 1_048_576,
+    source: CREATE_QUEUE,
+};
+/// A minute to a day.
+pub static KEY_REUSE_PERIOD: Quota = Quota {
+    name: "data key reuse period",
+    unit: Unit::Seconds,
+    least: 60,
+    most: 86_400,
+    source: CREATE_QUEUE,
+};
+/// The `maxReceiveCount` of a redrive policy.
+pub static MAX_RECEIVE_COUNT: Quota = Quota {
+    name: "max receive count",
+    unit: Unit::Receives,
+    least: 1,
+    most: 1_000,
+    source: CREATE_QUEUE,
+};
+/// Up to 15 minutes.
+pub static FUNCTION_TIMEOUT: Quota = Quota {
+    name: "function timeout",
+    unit: Unit::Seconds,
+    least: 1,
+    most: 900,
+    source: "https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html",
+};
+/// Up to 90 minutes.
+pub static FUNCTION_TIMEOUT_MANAGED_INSTANCES: Quota = Quota {
+    name: "function timeout on Managed Instances",
+    unit: Unit::Seconds,
+    least: 1,
+    most: 5_400,
+    source: "https://docs.aws.amazon.com/lambda/latest/dg/durable-invoking-esm.html",
+};
+/// Of a mapping on a standard queue.
+pub static BATCH_SIZE: Quota = Quota {
+    name: "batch size",
+    unit: Unit::Messages,
+    least: 1,
+    most: 10_000,
+    source: CREATE_MAPPING,
+};
+/// Up to 5 minutes.
+pub static WINDOW: Quota = Quota {
+    name: "batching window",
+    unit: Unit::Seconds,
+    least: 0,
+    most: 300,
+    source: CREATE_MAPPING,
+};
 
 /// Visibility timeout of a queue that sets none.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
 pub const VISIBILITY_TIMEOUT_DEFAULT: Seconds = Seconds(30);
-/// Visibility timeouts that SQS accepts, in seconds: up to 12 hours. Source: as above.
-pub const VISIBILITY_TIMEOUT: RangeInclusive<i64> = 0..=43_200;
 /// Retention of a queue that sets none: 4 days. Source: as above.
 pub const RETENTION_DEFAULT: Seconds = Seconds(345_600);
-/// Retention periods that SQS accepts, in seconds: a minute to 14 days. Source: as above.
-pub const RETENTION: RangeInclusive<i64> = 60..=1_209_600;
-/// Delivery delays that SQS accepts, in seconds. Source: as above.
-pub const DELAY: RangeInclusive<i64> = 0..=900;
-/// Receive wait times that SQS accepts, in seconds. Source: as above.
-pub const RECEIVE_WAIT_TIME: RangeInclusive<i64> = 0..=20;
 /// Largest message of a queue that sets none, through the API and CloudFormation, in bytes. Source: as above.
 pub const MAXIMUM_MESSAGE_SIZE_DEFAULT: i64 = 1_048_576;
 /// Largest message that the Terraform provider sends when none is set, in bytes.
 /// Source: hashicorp/terraform-provider-aws, `internal/service/sqs/queue.go`.
 pub const MAXIMUM_MESSAGE_SIZE_TERRAFORM: i64 = 262_144;
-/// Message sizes that SQS accepts as a maximum, in bytes. Source: as the first.
-pub const MAXIMUM_MESSAGE_SIZE: RangeInclusive<i64> = 1_024..=1_048_576;
 /// Data key reuse of a queue that sets none. Source: as the first.
 pub const KEY_REUSE_PERIOD_DEFAULT: Seconds = Seconds(300);
-/// Data key reuse periods that SQS accepts, in seconds. Source: as the first.
-pub const KEY_REUSE_PERIOD: RangeInclusive<i64> = 60..=86_400;
-/// Receive counts that a redrive policy may name. Source: as the first.
-pub const MAX_RECEIVE_COUNT: RangeInclusive<i64> = 1..=1_000;
+/// Characters in a queue's name, `.fifo` included. Source: as the first.
+pub const QUEUE_NAME_LENGTH: usize = 80;
 /// Timeout of a function that sets none.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html>
 pub const FUNCTION_TIMEOUT_DEFAULT: Seconds = Seconds(3);
-/// Function timeouts that Lambda accepts, in seconds. Source: as above.
-pub const FUNCTION_TIMEOUT: RangeInclusive<i64> = 1..=900;
-/// Function timeouts on Managed Instances, in seconds: up to 90 minutes.
-/// <https://docs.aws.amazon.com/lambda/latest/dg/durable-invoking-esm.html>
-pub const FUNCTION_TIMEOUT_MANAGED_INSTANCES: RangeInclusive<i64> = 1..=5_400;
 /// Batch size of a mapping on a queue that sets none.
 /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
 pub const BATCH_SIZE_DEFAULT: i64 = 10;
 /// Batching window of a mapping on a queue that sets none. Source: as above.
 pub const WINDOW_DEFAULT: Seconds = Seconds(0);
-/// Largest batch without a batching window, and largest batch of a FIFO queue. Source: as above.
+/// Largest batch without a batching window. Source: as above.
 pub const BATCH_SIZE_WITHOUT_WINDOW: i64 = 10;
-/// Batch sizes that a mapping on a standard queue may have. Source: as above.
-pub const BATCH_SIZE: RangeInclusive<i64> = 1..=10_000;
-/// Batching windows that a mapping may have, in seconds. Source: as above.
-pub const WINDOW: RangeInclusive<i64> = 0..=300;
-/// Characters in a queue's name, `.fifo` included.
-/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
-pub const QUEUE_NAME_LENGTH: usize = 80;
+/// Largest batch from a FIFO queue. Source: as above.
+pub const BATCH_SIZE_FIFO: i64 = 10;
 /// How long `EventBridge` tries to deliver an event where nothing is set.
 /// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-retry-policy.html>
 pub const EVENT_AGE_DEFAULT: Seconds = Seconds(86_400);
+
+/// AWS advises a visibility timeout of six function timeouts, and the batching window on top.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
+pub const ADVISED_FUNCTION_TIMEOUTS: i64 = 6;
+/// AWS advises at least five receives where Lambda polls. Source: as above.
+pub const ADVISED_RECEIVES: i64 = 5;
+/// The fewest receives that allow a retry. AWS: "we don't recommend setting the number of maximum receives to 1".
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html>
+pub const LEAST_RECEIVES: i64 = 2;

@@ -1,6 +1,6 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
-use super::arn::{physical_name, region};
+use super::arn::{FIFO_SUFFIX, physical_name, region};
 use super::delivery::Pipe;
 use super::nodes::{self, Nodes};
 use super::{
@@ -389,6 +389,14 @@ impl Graph {
 }
 
 impl Queue {
+    /// Whether its name says, under the condition `when`, that it is of another type than `fifo`: either may be the
+    /// mistake. SQS compares the suffix as it is written.
+    pub fn contradicts_name(&self, fifo: bool, when: &Condition) -> bool {
+        let names = self.name.known_in(when);
+        let mut names = names.iter().filter_map(|(_, _, name)| name.as_ref());
+        names.any(|name| name.ends_with(FIFO_SUFFIX) != fifo)
+    }
+
     /// The links of its redrive policy's target, each with its case, in the worlds of `world`.
     pub fn redrive_targets<'g>(&'g self, world: &Condition) -> Vec<(Condition, &'g Link)> {
         let mut all = Vec::new();

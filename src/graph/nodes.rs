@@ -1,6 +1,7 @@
 //! The nodes of one kind, where their units left them: a project has tens of thousands, and each is large.
 
-use super::{Resource, UnitId};
+use super::delivery::{EventTarget, Pipe, Subscription};
+use super::{Alarm, EventSourceMapping, Function, Queue, Resource, UnitId};
 use std::ops::Index;
 use std::slice;
 use std::sync::Arc;
@@ -112,5 +113,31 @@ impl<T> Index<usize> for Nodes<T> {
 
     fn index(&self, at: usize) -> &T {
         self.get(at).expect("a place that an index of the same graph gave")
+    }
+}
+
+/// What has an address and a place is a resource, and can be named wherever one is asked for.
+macro_rules! resources {
+    ($($node:ty),* $(,)?) => {
+        $(impl AsRef<Resource> for $node {
+            fn as_ref(&self) -> &Resource {
+                &self.resource
+            }
+        })*
+    };
+}
+resources!(
+    Alarm,
+    EventSourceMapping,
+    EventTarget,
+    Function,
+    Pipe,
+    Queue,
+    Subscription
+);
+
+impl AsRef<Resource> for Resource {
+    fn as_ref(&self) -> &Resource {
+        self
     }
 }

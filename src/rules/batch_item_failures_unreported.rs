@@ -1,9 +1,6 @@
 //! Flags mappings that cannot say which messages of a batch failed.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::graph::limits::BATCH_SIZE;
-use crate::graph::{EventSourceMapping, Graph};
+use super::prelude::*;
 use crate::rules::shared::batches::BatchSource;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,27 +17,22 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        let resource = &mapping.resource;
-        for reports in findings.known(&resource.when, resource, &mapping.report_batch_item_failures) {
-            if *reports.value {
-                findings.holds(&reports.world, resource, &[&reports], || {
-                    "`ReportBatchItemFailures` is set".to_owned()
-                });
+        for reports in findings.known(&mapping.resource.when, mapping, &mapping.report_batch_item_failures) {
+            let is_set = fact(*reports.value, || "`ReportBatchItemFailures` is set".to_owned()).given(&reports);
+            if findings.satisfied(&reports.when, mapping, is_set) {
                 continue;
             }
-            for batch in findings.known(&reports.world, resource, &mapping.batch_size) {
-                if *batch.value == 1 {
-                    findings.holds(&batch.world, resource, &[&reports, &batch], || {
-                        "1 message a batch, which fails as a whole by nature".to_owned()
-                    });
-                }
+            for batch in findings.batch_sizes(&reports.when, mapping) {
+                let is_single = fact(batch.value == 1, || {
+                    "1 message a batch, which fails as a whole by nature".to_owned()
+                });
+                let is_single = is_single.given(&reports).given(&batch);
                 // Sizes that no queue may have are `batch-size-out-of-range`.
-                if *batch.value <= 1 || !BATCH_SIZE.contains(batch.value) {
+                if findings.satisfied(&batch.when, mapping, is_single) || !limits::BATCH_SIZE.accepts(batch.value) {
                     continue;
                 }
-                for source in findings.batch_sources(graph, mapping, &batch.world) {
-                    let diagnostic = unreported(findings, mapping, &reports, &batch, &source);
-                    findings.report(&source.world, resource, diagnostic);
+                for source in findings.batch_sources(graph, mapping, &batch.when) {
+                    findings.report(&source.when, mapping, unreported(mapping, &reports, &batch, &source));
                 }
             }
         }
@@ -48,19 +40,18 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn unreported(
-    findings: &Findings<'_>,
     mapping: &EventSourceMapping,
     reports: &Known<'_, bool>,
-    batch: &Known<'_, i64>,
+    batch: &Operand<'_>,
     source: &BatchSource,
-) -> Diagnostic {
+) -> Finding {
     let headline = format!(
         "one failed message from {} sends a whole batch of up to {} back, since {} does not report which failed",
         source.shown,
         batch.value,
         mapping.resource.shown()
     );
-    let label = if reports.case.is_default() {
+    let label = if reports.is_default {
         format!("no `{}`: a batch succeeds or fails as a whole", reports.name)
     } else {
         "without `ReportBatchItemFailures` a batch succeeds or fails as a whole".to_owned()
@@ -70,25 +61,19 @@ fn unreported(
         Some(false) => Severity::Info,
         _ => Severity::Warning,
     };
-    let diagnostic = findings.diagnostic(
-        severity,
-        &mapping.resource,
-        "report_batch_item_failures",
-        headline,
-        reports.span(),
-        label,
-    );
-    let diagnostic = reports.show_origin(diagnostic);
-    let size = format!("up to {} messages a batch{}", batch.value, batch.provenance());
     let order = if source.fifo {
         ", and on this FIFO queue stop at the first failure and report the rest of the batch too"
     } else {
         ""
     };
-    batch.show_origin(diagnostic.label(batch.span(), size)).help(format!(
-        "set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
-        reports.name
-    ))
+    let size = format!("up to {} messages a batch{}", batch.value, batch.provenance());
+    Finding::new("report_batch_item_failures", headline, reports, label)
+        .severity(severity)
+        .label(batch, size)
+        .help(format!(
+            "set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
+            reports.name
+        ))
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! Flags mappings on standard queues that collect more than ten messages and give no time to collect them.
 
-use super::{Category, Findings, Known, Read, Rule, Set, fifo_batch_size_too_large};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
+use super::prelude::*;
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
-use crate::graph::{EventSourceMapping, Graph, Seconds};
 use crate::rules::shared::batches::BatchSource;
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-size-without-window",
@@ -21,39 +18,26 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for batch in findings.known(&mapping.resource.when, &mapping.resource, &mapping.batch_size) {
-            let size = *batch.value;
-            if size <= BATCH_SIZE_WITHOUT_WINDOW {
-                findings.holds(&batch.world, &mapping.resource, &[&batch], || {
-                    format!("{size} ≤ {BATCH_SIZE_WITHOUT_WINDOW} messages, which need no window")
-                });
-                continue;
-            }
+        for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
+            let is_small = at_most(&batch, BATCH_SIZE_WITHOUT_WINDOW).note(|| ", which need no window".to_owned());
             // Sizes that no queue may have are `batch-size-out-of-range`.
-            if !BATCH_SIZE.contains(&size) {
+            if findings.satisfied(&batch.when, mapping, is_small) || !BATCH_SIZE.accepts(batch.value) {
                 continue;
             }
-            for window in findings.known(&batch.world, &mapping.resource, &mapping.window) {
-                if window.value.0 != 0 {
-                    findings.holds(&window.world, &mapping.resource, &[&batch, &window], || {
-                        format!(
-                            "{BATCH_SIZE_WITHOUT_WINDOW} < {size} messages, with a window: 1 s ≤ {}",
-                            window.value
-                        )
-                    });
+            for window in findings.any_numbers(&batch.when, mapping, &mapping.window, Unit::Seconds) {
+                let has_window = fact(window.value != 0, || {
+                    let (size, window) = (batch.value, window.spoken());
+                    format!("{BATCH_SIZE_WITHOUT_WINDOW} < {size} messages, with a window: 1 s ≤ {window}")
+                });
+                if findings.satisfied(&window.when, mapping, has_window.given(&batch).given(&window)) {
                     continue;
                 }
-                for source in findings.batch_sources(graph, mapping, &window.world) {
+                for source in findings.batch_sources(graph, mapping, &window.when) {
                     // A FIFO queue allows neither.
                     if source.fifo {
-                        let (read, other) = (
-                            &[&batch as &dyn Read, &window, &source],
-                            &fifo_batch_size_too_large::RULE,
-                        );
-                        findings.yields(&source.world, &mapping.resource, read, other);
+                        findings.leave(&source.when, mapping, &[&batch, &window, &source], Cause::FifoBatch);
                     } else {
-                        let diagnostic = without_window(findings, mapping, &batch, &window, &source);
-                        findings.report(&source.world, &mapping.resource, diagnostic);
+                        findings.report(&source.when, mapping, without_window(mapping, &batch, &window, &source));
                     }
                 }
             }
@@ -62,46 +46,35 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn without_window(
-    findings: &Findings<'_>,
     mapping: &EventSourceMapping,
-    batch: &Known<'_, i64>,
-    window: &Known<'_, Seconds>,
+    batch: &Operand<'_>,
+    window: &Operand<'_>,
     source: &BatchSource,
-) -> Diagnostic {
+) -> Finding {
+    let (size, name) = (batch.value, window.name);
     let headline = format!(
-        "{} asks for batches of {} messages from {} without a batching window",
+        "{} asks for batches of {size} messages from {} without a batching window",
         mapping.resource.shown(),
-        batch.value,
         source.shown
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Error,
-        &mapping.resource,
-        "batch_size",
-        headline,
-        batch.span(),
-        format!(
-            "{}{}: above {BATCH_SIZE_WITHOUT_WINDOW}, Lambda wants a window of at least 1 s",
-            batch.value,
-            batch.provenance()
-        ),
+    let label = format!(
+        "{}: above {BATCH_SIZE_WITHOUT_WINDOW}, Lambda wants a window of at least 1 s",
+        batch.shown()
     );
-    let diagnostic = batch.show_origin(diagnostic);
-    let diagnostic = if window.case.is_default() {
-        let label = format!("`{}` is not set, so the window is {}", window.name, window.value);
-        diagnostic.label(window.span(), label)
+    let finding = Finding::new("batch_size", headline, batch, label);
+    let finding = if window.is_default {
+        let no_window = format!("`{name}` is not set, so the window is {}", window.spoken());
+        finding.label(window.span, no_window)
     } else {
-        let label = format!("the window is {}{}", window.value, window.provenance());
-        window.show_origin(diagnostic.label(window.span(), label))
+        finding.label(window, format!("the window is {}", window.shown()))
     };
-    let window = Operand::new(window, window.value.0);
-    source
-        .show(diagnostic)
+    finding
+        .show(source)
         .help(format!(
-            "set `{}` to 1 or more, or `{}` to {BATCH_SIZE_WITHOUT_WINDOW} or less",
-            window.name, batch.name
+            "set `{name}` to 1 or more, or `{}` to {BATCH_SIZE_WITHOUT_WINDOW} or less",
+            batch.name
         ))
-        .remedy(Remedy::not_safe(window.write(&mapping.resource, 1)))
+        .fix(window.set_to(1))
 }
 
 #[cfg(test)]

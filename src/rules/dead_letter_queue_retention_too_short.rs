@@ -1,13 +1,7 @@
 //! Flags dead-letter queues that keep messages no longer than their source queue does.
 
-use super::retries_outlast_retention::Retries;
-use super::{Category, Findings, Read, Rule, Set};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::limits::{DELAY, MAX_RECEIVE_COUNT, RETENTION, VISIBILITY_TIMEOUT};
-use crate::graph::{Condition, Graph, Link, Queue, Seconds};
-use crate::rules::Known;
-use crate::rules::shared::operands::Operand;
-use crate::source::Span;
+use super::prelude::*;
+use crate::rules::shared::retries::Retries;
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-retention-too-short",
@@ -21,200 +15,121 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// A source queue and its dead-letter queue.
-struct Pair<'g> {
-    source: &'g Queue,
-    dlq: &'g Queue,
-    /// Where the one names the other.
-    target: Span,
-    source_retention: Operand<'g>,
-    retention: Operand<'g>,
-    world: Condition,
-    /// Where the message is older than the dead-letter queue keeps it when it arrives.
-    lost: Option<Retries<'g>>,
-}
-
-impl Pair<'_> {
-    fn severity(&self) -> Severity {
-        if self.lost.is_some() {
-            Severity::Error
-        } else {
-            Severity::Warning
-        }
-    }
-}
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let mut all = Vec::new();
     for source in graph.queues() {
         for target in findings.redrive_targets(&source.resource.when, source) {
             let dlq = graph.queue(source.resource.unit, target.value);
             let Some(dlq) = dlq.filter(|dlq| !std::ptr::eq(*dlq, source)) else {
                 continue;
             };
-            let world = target.world.and(&dlq.resource.when);
-            for world in standard_worlds(findings, source, &world) {
-                all.extend(pairs(findings, source, dlq, &target, &world));
-            }
-        }
-    }
-    // The worst speaks of a dead-letter queue with several sources; the others become its labels.
-    all.sort_by_key(|pair| std::cmp::Reverse((pair.severity(), pair.source_retention.value)));
-    for pair in all {
-        let diagnostic = too_short(findings, &pair);
-        findings.found(&pair.world, &pair.dlq.resource, &[&pair.target]);
-        findings.report(&pair.world, &pair.dlq.resource, diagnostic);
-    }
-}
-
-/// On FIFO queues the age starts anew with the move.
-fn standard_worlds(findings: &mut Findings<'_>, source: &Queue, world: &Condition) -> Vec<Condition> {
-    let mut worlds = Vec::new();
-    for fifo in findings.known(world, &source.resource, &source.fifo) {
-        if *fifo.value {
-            findings.holds(&fifo.world, &source.resource, &[&fifo], || {
-                "FIFO: the age of a message starts anew with the move".to_owned()
-            });
-        } else {
-            worlds.push(fifo.world);
-        }
-    }
-    worlds
-}
-
-fn pairs<'g>(
-    findings: &mut Findings<'_>,
-    source: &'g Queue,
-    dlq: &'g Queue,
-    target: &Known<'_, Link>,
-    world: &Condition,
-) -> Vec<Pair<'g>> {
-    let mut all = Vec::new();
-    for source_retention in findings.retention(world, source) {
-        for retention in findings.retention(&source_retention.world, dlq) {
-            let (source_kept, kept) = (source_retention.value, retention.value);
-            let longest = *RETENTION.end();
-            // Nothing can be longer than the longest.
-            if source_kept < kept || kept == longest {
-                let read: [&dyn Read; 3] = [&source_retention, &retention, target];
-                findings.holds(&retention.world, &dlq.resource, &read, || {
-                    let sign = if source_kept < kept { "<" } else { "=" };
-                    let most = if kept == longest { ", the longest there is" } else { "" };
-                    format!("{source_kept} s of {} {sign} {kept} s{most}", source.resource.shown())
+            for fifo in findings.known(&target.when.and(&dlq.resource.when), source, &source.fifo) {
+                let restarts = fact(*fifo.value, || {
+                    "FIFO: the age of a message starts anew with the move".to_owned()
                 });
-                continue;
-            }
-            let pair = |world: Condition, lost| Pair {
-                source,
-                dlq,
-                target: target.span(),
-                source_retention: source_retention.clone(),
-                retention: retention.clone(),
-                world,
-                lost,
-            };
-            let lost = losses(source, &retention);
-            all.extend(
-                lost.into_iter()
-                    .map(|retries| pair(retries.delay.world.clone(), Some(retries))),
-            );
-            all.push(pair(retention.world.clone(), None));
-        }
-    }
-    all
-}
-
-/// Where the last failure comes after the end of `retention`. An operand that is unresolved here only keeps the
-/// severity down, so it is not noted.
-fn losses<'g>(source: &'g Queue, retention: &Operand<'g>) -> Vec<Retries<'g>> {
-    let mut all = Vec::new();
-    for (world, _, policy) in source.redrive.known_in(&retention.world) {
-        let Some(policy) = policy else { continue };
-        for count in operands(&world, &policy.max_receive_count, |count| *count) {
-            for visibility in operands(&count.world, &source.visibility_timeout, |seconds| seconds.0) {
-                for delay in operands(&visibility.world, &source.delay, |seconds| seconds.0) {
-                    let retries = Retries {
-                        count: count.clone(),
-                        visibility: visibility.clone(),
-                        delay,
-                    };
-                    let in_range = MAX_RECEIVE_COUNT.contains(&retries.count.value)
-                        && VISIBILITY_TIMEOUT.contains(&retries.visibility.value)
-                        && DELAY.contains(&retries.delay.value);
-                    if in_range && retention.value <= retries.age() {
-                        all.push(retries);
-                    }
+                if !findings.satisfied(&fifo.when, source, restarts.given(&fifo)) {
+                    compare(findings, source, dlq, &target, &fifo.when);
                 }
             }
         }
     }
-    all
 }
 
-fn operands<'g, T>(
-    world: &Condition,
-    attribute: &'g crate::graph::Attribute<T>,
-    number: impl Fn(&T) -> i64,
-) -> Vec<Operand<'g>> {
-    let known = attribute.known_in(world).into_iter().map(|(world, case, value)| {
-        let known = Known {
-            value,
-            world,
-            case,
-            name: &attribute.name,
-        };
-        Operand::new(&known, number(value))
-    });
-    known.collect()
+fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Known<'_, Link>, when: &Condition) {
+    for source_retention in findings.retention(when, source) {
+        for retention in findings.retention(&source_retention.when, dlq) {
+            let kept = Term::from(&source_retention).of(&source.resource);
+            // Nothing can be longer than the longest.
+            let outlives = if retention.value == limits::RETENTION.most {
+                at_most(kept, &retention).note(|| ", the longest there is".to_owned())
+            } else {
+                below(kept, &retention)
+            };
+            let pair = Pair {
+                source,
+                dlq,
+                source_retention: &source_retention,
+                retention: &retention,
+            };
+            if !findings.require(&retention.when, dlq, outlives.given(target), || pair.too_short()) {
+                for retries in losses(findings, source, &retention) {
+                    findings.report(&retries.when, dlq, pair.lost(&retries));
+                }
+            }
+        }
+    }
 }
 
-fn too_short(findings: &Findings<'_>, pair: &Pair<'_>) -> Diagnostic {
-    let (dlq, source) = (pair.dlq.resource.shown(), pair.source.resource.shown());
-    let (kept, source_kept) = (pair.retention.value, pair.source_retention.value);
-    let (keeps, source_keeps) = (Seconds(kept).spoken(), Seconds(source_kept).spoken());
-    let headline = match &pair.lost {
-        Some(retries) => format!(
+/// Where the last failure comes after the end of `retention`: the message is older than the dead-letter queue keeps it
+/// when it arrives. An operand that is unresolved here only keeps the severity down, so it is not noted.
+fn losses<'g>(findings: &mut Findings<'_>, source: &'g Queue, retention: &Operand<'g>) -> Vec<Retries<'g>> {
+    findings.quietly(|findings| {
+        let counts = findings.receive_counts(&retention.when, source).into_iter();
+        let all = counts.flat_map(|count| findings.retries(&count.when, source, &count));
+        all.filter(|retries| retention.value <= retries.age().value).collect()
+    })
+}
+
+/// A source queue and its dead-letter queue.
+struct Pair<'a> {
+    source: &'a Queue,
+    dlq: &'a Queue,
+    source_retention: &'a Operand<'a>,
+    retention: &'a Operand<'a>,
+}
+
+impl Pair<'_> {
+    fn too_short(&self) -> Finding {
+        let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
+        let (keeps, source_keeps) = (self.retention.spoken(), self.source_retention.spoken());
+        if self.retention.value == self.source_retention.value {
+            self.finding(format!(
+                "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its age on the move"
+            ))
+        } else {
+            self.finding(format!(
+                "{dlq} keeps messages for {keeps}, less than the {source_keeps} of {source}, and a message keeps its \
+                 age on the move"
+            ))
+        }
+        .severity(Severity::Warning)
+    }
+
+    fn lost(&self, retries: &Retries<'_>) -> Finding {
+        let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
+        let (keeps, age) = (self.retention.spoken(), retries.age());
+        let finding = self.finding(format!(
             "{dlq} keeps messages for {keeps}, but a message that fails in {source} is {} s old when it arrives: it is \
              lost at once",
-            retries.age()
-        ),
-        None if kept == source_kept => format!(
-            "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its age on the move"
-        ),
-        None => format!(
-            "{dlq} keeps messages for {keeps}, less than the {source_keeps} of {source}, and a message keeps its age \
-             on the move"
-        ),
-    };
-    let deleted = format!("deleted {} after it was first sent", pair.retention.seconds());
-    let diagnostic = findings.diagnostic(
-        pair.severity(),
-        &pair.dlq.resource,
-        "retention",
-        headline,
-        pair.retention.span,
-        pair.retention.or_default(deleted, "SQS"),
-    );
-    let diagnostic = pair.retention.trace(diagnostic);
-    let source_says = format!("{source} keeps it for {}", pair.source_retention.seconds());
-    let mut diagnostic = pair
-        .source_retention
-        .show(diagnostic, pair.source_retention.or_default(source_says, "SQS"));
-    if let Some(retries) = &pair.lost {
-        diagnostic = retries.show(diagnostic).calculation(retries.calculation());
+            age.value
+        ));
+        retries.show(finding).calculation(age.calculation())
     }
-    let most = RETENTION.end();
-    let shorter = if source_kept < *most {
-        String::new()
-    } else {
-        format!(", and `{}` of {source} to less", pair.source_retention.name)
-    };
-    diagnostic
-        .help(format!(
-            "set `{}` of {dlq} to {most} (14 days, the longest){shorter}",
-            pair.retention.name
-        ))
-        .remedy(Remedy::not_safe(pair.retention.write(&pair.dlq.resource, *most)))
+
+    fn finding(&self, headline: String) -> Finding {
+        let Pair {
+            source_retention,
+            retention,
+            ..
+        } = self;
+        let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
+        let deleted = format!("deleted {} after it was first sent", retention.shown());
+        let source_says = format!("{source} keeps it for {}", source_retention.shown());
+        let most = limits::RETENTION.most;
+        let shorter = if source_retention.value < most {
+            String::new()
+        } else {
+            format!(", and `{}` of {source} to less", source_retention.name)
+        };
+        Finding::new("retention", headline, *retention, retention.or_default("SQS", deleted))
+            .label(*source_retention, source_retention.or_default("SQS", source_says))
+            .help(format!(
+                "set `{}` of {dlq} to {most} (14 days, the longest){shorter}",
+                retention.name
+            ))
+            .fix(retention.set_to(most))
+            // The source that keeps messages for longest speaks.
+            .weight(source_retention.value)
+    }
 }
 
 #[cfg(test)]

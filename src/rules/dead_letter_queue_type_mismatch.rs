@@ -1,8 +1,7 @@
 //! Flags dead-letter queues of another type than their source queue.
 
-use super::{Category, Findings, Known, Rule, Set, fifo_queue_name_suffix, redrive_policy_malformed};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::graph::{Condition, FIFO_SUFFIX, Form, Graph, Link, Queue};
+use super::prelude::*;
+use crate::graph::{FIFO_SUFFIX, Form};
 use crate::source::Span;
 
 pub(super) static RULE: Rule = Rule {
@@ -22,30 +21,26 @@ struct Type {
     fifo: bool,
     shown: String,
     says: Option<Span>,
-    world: Condition,
+    when: Condition,
 }
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {
         for target in findings.redrive_targets(&source.resource.when, source) {
-            for fifo in findings.known(&target.world, &source.resource, &source.fifo) {
-                if contradicts_name(source, *fifo.value, &fifo.world) {
+            for fifo in findings.known(&target.when, source, &source.fifo) {
+                if source.contradicts_name(*fifo.value, &fifo.when) {
                     // The type may be the mistake.
-                    let other = &fifo_queue_name_suffix::RULE;
-                    findings.yields(&fifo.world, &source.resource, &[&fifo, &target], other);
+                    findings.leave(&fifo.when, source, &[&fifo, &target], Cause::NameContradictsType);
                     continue;
                 }
-                for dlq in types(graph, findings, source, &target, &fifo.world) {
-                    if dlq.fifo == *fifo.value {
-                        let says = dlq.says.unwrap_or(target.span());
-                        findings.holds(&dlq.world, &source.resource, &[&fifo, &target, &says], || {
-                            let kind = if dlq.fifo { "FIFO" } else { "standard" };
-                            format!("{kind}, as is its dead-letter queue {}", dlq.shown)
-                        });
-                    } else {
-                        let diagnostic = mismatch(findings, source, &target, &fifo, &dlq);
-                        findings.report(&dlq.world, &source.resource, diagnostic);
-                    }
+                for dlq in types(graph, findings, source, &target, &fifo.when) {
+                    let says = dlq.says.unwrap_or(target.span);
+                    let is_same = fact(dlq.fifo == *fifo.value, || {
+                        let kind = if dlq.fifo { "FIFO" } else { "standard" };
+                        format!("{kind}, as is its dead-letter queue {}", dlq.shown)
+                    });
+                    let is_same = is_same.given(&fifo).given(&target).given(&says);
+                    findings.require(&dlq.when, source, is_same, || mismatch(source, &target, &fifo, &dlq));
                 }
             }
         }
@@ -57,83 +52,46 @@ fn types(
     findings: &mut Findings<'_>,
     source: &Queue,
     target: &Known<'_, Link>,
-    world: &Condition,
+    when: &Condition,
 ) -> Vec<Type> {
-    let Some(dlq) = graph.queue(source.resource.unit, target.value) else {
-        if target.value.form != Form::Arn {
-            findings.yields(world, &source.resource, &[target], &redrive_policy_malformed::RULE);
-        }
-        return of_arn(target.value, world).into_iter().collect();
-    };
-    let world = world.and(&dlq.resource.when);
-    let known = findings.known(&world, &dlq.resource, &dlq.fifo).into_iter();
-    known
-        .filter(|fifo| !contradicts_name(dlq, *fifo.value, &fifo.world))
-        .map(|fifo| Type {
+    if let Some(dlq) = graph.queue(source.resource.unit, target.value) {
+        let known = findings
+            .known(&when.and(&dlq.resource.when), dlq, &dlq.fifo)
+            .into_iter();
+        let types = known.filter(|fifo| !dlq.contradicts_name(*fifo.value, &fifo.when));
+        let of = |fifo: Known<'_, bool>| Type {
             fifo: *fifo.value,
             shown: dlq.resource.shown(),
-            says: Some(fifo.span()),
-            world: fifo.world,
-        })
-        .collect()
-}
-
-/// A queue that is not here tells its type by its name: that of a FIFO queue ends in `.fifo`, no other does.
-fn of_arn(link: &Link, world: &Condition) -> Option<Type> {
-    if link.form != Form::Arn {
-        return None; // `redrive-policy-malformed` speaks.
+            says: Some(fifo.span),
+            when: fifo.when,
+        };
+        return types.map(of).collect();
     }
-    let name = link.external_queue_name()?;
-    Some(Type {
-        fifo: is_fifo_name(name),
+    if target.value.form != Form::Arn {
+        findings.leave(when, source, &[target], Cause::MalformedPolicy);
+        return Vec::new();
+    }
+    // A queue that is not here tells its type by its name.
+    let of = |name: &str| Type {
+        fifo: name.ends_with(FIFO_SUFFIX),
         shown: format!("`{name}`"),
         says: None,
-        world: world.clone(),
-    })
-}
-
-/// SQS compares the suffix as it is written.
-fn is_fifo_name(name: &str) -> bool {
-    name.ends_with(FIFO_SUFFIX)
-}
-
-fn contradicts_name(queue: &Queue, fifo: bool, world: &Condition) -> bool {
-    let names = queue.name.known_in(world);
-    names
-        .iter()
-        .any(|(_, _, name)| name.as_ref().is_some_and(|name| is_fifo_name(name) != fifo))
-}
-
-fn mismatch(
-    findings: &Findings<'_>,
-    source: &Queue,
-    target: &Known<'_, Link>,
-    fifo: &Known<'_, bool>,
-    dlq: &Type,
-) -> Diagnostic {
-    let kind = |fifo: bool| if fifo { "a FIFO queue" } else { "a standard queue" };
-    let shown = source.resource.shown();
-    let headline = format!(
-        "{shown} is {}, but its dead-letter queue {} is {}",
-        kind(*fifo.value),
-        dlq.shown,
-        kind(dlq.fifo)
-    );
-    let diagnostic = findings
-        .diagnostic(
-            Severity::Error,
-            &source.resource,
-            "redrive",
-            headline,
-            target.span(),
-            format!("names {}", kind(dlq.fifo)),
-        )
-        .label(fifo.span(), format!("{shown} is {}", kind(*fifo.value)));
-    let diagnostic = match dlq.says {
-        Some(span) => diagnostic.label(span, format!("{} is {}", dlq.shown, kind(dlq.fifo))),
-        None => diagnostic,
+        when: when.clone(),
     };
-    diagnostic.help(format!("name {} as the dead-letter queue", kind(*fifo.value)))
+    target.value.external_queue_name().map(of).into_iter().collect()
+}
+
+fn mismatch(source: &Queue, target: &Known<'_, Link>, fifo: &Known<'_, bool>, dlq: &Type) -> Finding {
+    let kind = |fifo: bool| if fifo { "a FIFO queue" } else { "a standard queue" };
+    let (shown, is, dlq_is) = (source.resource.shown(), kind(*fifo.value), kind(dlq.fifo));
+    let headline = format!("{shown} is {is}, but its dead-letter queue {} is {dlq_is}", dlq.shown);
+    let finding = Finding::new("redrive", headline, target.span, format!("names {dlq_is}"))
+        .label(fifo.span, format!("{shown} is {is}"))
+        .help(format!("name {is} as the dead-letter queue"));
+    match dlq.says {
+        Some(span) => finding.label(span, format!("{} is {dlq_is}", dlq.shown)),
+        None => finding,
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Flags dead-letter queues that nobody watches: messages end there and are deleted unseen.
 
-use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Change, Diagnostic, Remedy, Safety, Severity};
-use crate::graph::{Condition, Graph, Queue, UnitId};
+use super::prelude::*;
+use crate::graph::UnitId;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -26,45 +25,32 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let watch = graph.dead_letter_watch();
     let mut by_unit: BTreeMap<UnitId, Vec<Unwatched<'_>>> = BTreeMap::new();
     for queue in graph.queues() {
-        let world = watch.unwatched_worlds(queue);
+        let when = watch.unwatched_worlds(queue);
         // A module that is not here may watch what it is handed.
         let handed_out = graph.is_handed_out(queue);
         let dead_letter = watch.dead_letter_worlds(queue);
         let watched = if handed_out {
             dead_letter
         } else {
-            dead_letter.and(&world.not())
+            dead_letter.and(&when.not())
         };
-        findings.holds(&watched, &queue.resource, &[&queue.resource.header], || {
-            noticed(graph, queue, handed_out)
-        });
-        if world.is_possible() && !handed_out {
+        let is_noticed = fact(true, || noticed(graph, queue, handed_out)).given(&queue.resource.header);
+        findings.satisfied(&watched, queue, is_noticed);
+        if when.is_possible() && !handed_out {
             by_unit
                 .entry(queue.resource.unit)
                 .or_default()
-                .push(Unwatched { queue, world });
+                .push(Unwatched { queue, when });
         }
     }
-    let unwatched: FxHashSet<(UnitId, &str)> = by_unit
-        .iter()
-        .flat_map(|(unit, queues)| queues.iter().map(|of| (*unit, &*of.queue.resource.address)))
-        .collect();
-    // An alarm beside a block that stands for several queues is one on all of them.
-    let watched: FxHashSet<Span> = graph
-        .queues()
-        .iter()
-        .map(|queue| &queue.resource)
-        .filter(|resource| !unwatched.contains(&(resource.unit, &*resource.address)))
-        .map(|resource| resource.header)
-        .collect();
+    let blocks = Blocks::new(graph, by_unit.values().flatten());
     for (unit, queues) in &by_unit {
         if watch.has_alarms(*unit) {
-            for Unwatched { queue, world } in queues {
-                let diagnostic = unalarmed(graph, findings, Severity::Warning, queue, &watched).help(HELP);
-                findings.report(world, &queue.resource, diagnostic);
+            for Unwatched { queue, when } in queues {
+                findings.report(when, *queue, unalarmed(graph, queue, &blocks));
             }
         } else {
-            without_any_alarm(graph, findings, queues, &watched);
+            without_any_alarm(graph, findings, queues, &blocks);
         }
     }
 }
@@ -82,62 +68,64 @@ fn noticed(graph: &Graph, queue: &Queue, handed_out: bool) -> String {
     }
 }
 
-/// A dead-letter queue, and the worlds in which nobody watches it.
+/// A dead-letter queue, and the condition under which nobody watches it.
 struct Unwatched<'g> {
     queue: &'g Queue,
-    world: Condition,
+    when: Condition,
 }
 
-/// `watched` are the blocks of queues that are no dead-letter queues without an alarm.
-fn unalarmed(
-    graph: &Graph,
-    findings: &Findings<'_>,
-    severity: Severity,
-    queue: &Queue,
-    watched: &FxHashSet<Span>,
-) -> Diagnostic {
-    let shown = queue.resource.shown();
+/// The blocks that declare a queue which is watched, or is no dead-letter queue. An alarm beside a block that stands
+/// for several queues is one on all of them.
+struct Blocks(FxHashSet<Span>);
+
+impl Blocks {
+    fn new<'a>(graph: &Graph, unwatched: impl Iterator<Item = &'a Unwatched<'a>>) -> Self {
+        let key = |queue: &'a Queue| (queue.resource.unit, &*queue.resource.address);
+        let unwatched: FxHashSet<(UnitId, &str)> = unwatched.map(|one| key(one.queue)).collect();
+        let queues = graph.queues().iter().map(|queue| &queue.resource);
+        let watched = queues.filter(|resource| !unwatched.contains(&(resource.unit, &*resource.address)));
+        Blocks(watched.map(|resource| resource.header).collect())
+    }
+
+    /// Whether every queue of the block of `queue` wants an alarm.
+    fn want_alarm(&self, queue: &Queue) -> bool {
+        !self.0.contains(&queue.resource.header)
+    }
+}
+
+fn unalarmed(graph: &Graph, queue: &Queue, blocks: &Blocks) -> Finding {
+    let (shown, header) = (queue.resource.shown(), queue.resource.header);
     let headline = format!("no alarm tells that messages lie in the dead-letter queue {shown}");
     let label = match queue.retention.known() {
         Some(retention) => format!("what arrives here is deleted after {}, seen or not", retention.spoken()),
         None => "what arrives here is deleted when its retention ends, seen or not".to_owned(),
     };
-    let mut diagnostic = findings.diagnostic(
-        severity,
-        &queue.resource,
-        "alarm",
-        headline,
-        queue.resource.header,
-        label,
-    );
-    if let Some(source) = graph.sources_of(queue).first()
-        && let Some(case) = source
-            .redrive
-            .cases
-            .iter()
-            .find(|case| matches!(case.value(), Some(Some(_))))
-    {
-        let label = format!("{} sends what fails to {shown}", source.resource.shown());
-        diagnostic = diagnostic.label(case.span, label);
+    let mut finding = Finding::new("alarm", headline, header, label);
+    if let Some(source) = graph.sources_of(queue).first() {
+        let mut cases = source.redrive.cases.iter();
+        if let Some(case) = cases.find(|case| matches!(case.value(), Some(Some(_)))) {
+            let label = format!("{} sends what fails to {shown}", source.resource.shown());
+            finding = finding.label(case.span, label);
+        }
     }
-    let header = queue.resource.header;
-    let is_one_for_all = !watched.contains(&header);
-    diagnostic.remedy(is_one_for_all.then(|| Remedy::not_safe(Change::Alarm(header))))
+    finding
+        .help(HELP)
+        .fix(blocks.want_alarm(queue).then_some(Change::Alarm(header)))
 }
 
 /// Alarms often live elsewhere, so a unit that declares none on any queue gets one piece of advice.
-fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwatched<'_>], watched: &FxHashSet<Span>) {
+fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwatched<'_>], blocks: &Blocks) {
     let Some((first, others)) = queues.split_first() else {
         return;
     };
-    let mut diagnostic = unalarmed(graph, findings, Severity::Info, first.queue, watched);
+    let mut finding = unalarmed(graph, first.queue, blocks).severity(Severity::Info);
     if !others.is_empty() {
-        diagnostic.headline = format!(
+        finding = finding.headline(format!(
             "no alarm tells that messages lie in {} or in {} other dead-letter {}",
             first.queue.resource.shown(),
             others.len(),
             if others.len() == 1 { "queue" } else { "queues" }
-        );
+        ));
     }
     // One label a place: queues of a `for_each` and of a module that is called often share theirs.
     let mut places: BTreeMap<Span, (String, usize)> = BTreeMap::new();
@@ -150,12 +138,10 @@ fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwat
             1 => format!("nor in {shown}"),
             _ => format!("nor in {shown} and {} more declared here", count - 1),
         };
-        diagnostic = diagnostic.label(span, label);
+        finding = finding.label(span, label);
     }
-    let world = queues
-        .iter()
-        .fold(Condition::never(), |all, queue| all.or(&queue.world));
-    findings.report(&world, &first.queue.resource, diagnostic.help(HELP));
+    let when = (queues.iter()).fold(Condition::never(), |all, queue| all.or(&queue.when));
+    findings.report(&when, first.queue, finding);
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! Flags mappings that ask a FIFO queue for more messages a batch than FIFO allows.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::limits::BATCH_SIZE_WITHOUT_WINDOW as FIFO_BATCH_SIZE;
-use crate::graph::{EventSourceMapping, Graph};
+use super::prelude::*;
+use crate::graph::limits::BATCH_SIZE_FIFO;
 use crate::rules::shared::batches::BatchSource;
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batch-size-too-large",
@@ -21,58 +18,37 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for batch in findings.known(&mapping.resource.when, &mapping.resource, &mapping.batch_size) {
+        for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
             // No upper bound: `batch-size-out-of-range` leaves FIFO queues to this rule.
-            if *batch.value <= FIFO_BATCH_SIZE {
-                findings.holds(&batch.world, &mapping.resource, &[&batch], || {
-                    format!("{} ≤ {FIFO_BATCH_SIZE} messages, as FIFO allows", batch.value)
-                });
+            let is_small = at_most(&batch, BATCH_SIZE_FIFO).note(|| ", as FIFO allows".to_owned());
+            if findings.satisfied(&batch.when, mapping, is_small) {
                 continue;
             }
-            for source in findings.batch_sources(graph, mapping, &batch.world) {
-                if source.fifo {
-                    let diagnostic = too_large(findings, mapping, &batch, &source);
-                    findings.report(&source.world, &mapping.resource, diagnostic);
-                } else {
-                    findings.holds(&source.world, &mapping.resource, &[&batch, &source], || {
-                        format!("{} is a {} queue", source.shown, source.kind())
-                    });
-                }
+            for source in findings.batch_sources(graph, mapping, &batch.when) {
+                let is_standard = fact(!source.fifo, || source.kind()).given(&batch).given(&source);
+                findings.require(&source.when, mapping, is_standard, || {
+                    too_large(mapping, &batch, &source)
+                });
             }
         }
     }
 }
 
-fn too_large(
-    findings: &Findings<'_>,
-    mapping: &EventSourceMapping,
-    batch: &Known<'_, i64>,
-    source: &BatchSource,
-) -> Diagnostic {
+fn too_large(mapping: &EventSourceMapping, batch: &Operand<'_>, source: &BatchSource) -> Finding {
     let headline = format!(
-        "{} asks the FIFO queue {} for batches of {} messages, and FIFO allows {FIFO_BATCH_SIZE}",
+        "{} asks the FIFO queue {} for batches of {} messages, and FIFO allows {BATCH_SIZE_FIFO}",
         mapping.resource.shown(),
         source.shown,
         batch.value
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Error,
-        &mapping.resource,
-        "batch_size",
-        headline,
-        batch.span(),
-        format!(
-            "{}{} is above {FIFO_BATCH_SIZE}, so Lambda refuses the mapping",
-            batch.value,
-            batch.provenance()
-        ),
+    let label = format!(
+        "{} is above {BATCH_SIZE_FIFO}, so Lambda refuses the mapping",
+        batch.shown()
     );
-    source
-        .show(batch.show_origin(diagnostic))
-        .help(format!("set `{}` to {FIFO_BATCH_SIZE} or less", batch.name))
-        .remedy(Remedy::not_safe(
-            Operand::new(batch, *batch.value).write(&mapping.resource, FIFO_BATCH_SIZE),
-        ))
+    Finding::new("batch_size", headline, batch, label)
+        .show(source)
+        .help(format!("set `{}` to {BATCH_SIZE_FIFO} or less", batch.name))
+        .fix(batch.set_to(BATCH_SIZE_FIFO))
 }
 
 #[cfg(test)]

@@ -1,10 +1,7 @@
 //! Flags mappings that give a batching window to a FIFO queue.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Change, Diagnostic, Remedy, Safety, Severity};
-use crate::graph::{EventSourceMapping, Graph, Seconds};
+use super::prelude::*;
 use crate::rules::shared::batches::BatchSource;
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batching-window",
@@ -20,65 +17,42 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for window in findings.known(&mapping.resource.when, &mapping.resource, &mapping.window) {
-            // No upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
-            if window.value.0 <= 0 {
-                findings.holds(&window.world, &mapping.resource, &[&window], || {
-                    format!("a window of {}, which is none", window.value)
-                });
+        // No upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
+        for window in findings.any_numbers(&mapping.resource.when, mapping, &mapping.window, Unit::Seconds) {
+            let is_none = fact(window.value <= 0, || {
+                format!("a window of {}, which is none", window.spoken())
+            });
+            if findings.satisfied(&window.when, mapping, is_none.given(&window)) {
                 continue;
             }
-            for source in findings.batch_sources(graph, mapping, &window.world) {
-                if source.fifo {
-                    let diagnostic = unsupported(findings, mapping, &window, &source);
-                    findings.report(&source.world, &mapping.resource, diagnostic);
-                } else {
-                    findings.holds(&source.world, &mapping.resource, &[&window, &source], || {
-                        format!("{} is a {} queue", source.shown, source.kind())
-                    });
-                }
+            for source in findings.batch_sources(graph, mapping, &window.when) {
+                let is_standard = fact(!source.fifo, || source.kind()).given(&window).given(&source);
+                findings.require(&source.when, mapping, is_standard, || {
+                    unsupported(mapping, &window, &source)
+                });
             }
         }
     }
 }
 
-fn unsupported(
-    findings: &Findings<'_>,
-    mapping: &EventSourceMapping,
-    window: &Known<'_, Seconds>,
-    source: &BatchSource,
-) -> Diagnostic {
+fn unsupported(mapping: &EventSourceMapping, window: &Operand<'_>, source: &BatchSource) -> Finding {
     let headline = format!(
         "{} sets a batching window of {} on the FIFO queue {}, which does not support one",
         mapping.resource.shown(),
-        window.value,
+        window.spoken(),
         source.shown
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Error,
-        &mapping.resource,
-        "window",
-        headline,
-        window.span(),
-        format!(
-            "a window of {}{}, so Lambda refuses the mapping",
-            window.value,
-            window.provenance()
-        ),
-    );
-    source
-        .show(window.show_origin(diagnostic))
-        .help(format!("remove `{}`", window.name))
-        .remedy(Remedy::not_safe(without(mapping, window)))
-}
-
-/// Nothing is written any more, or, where the number stands elsewhere, 0 there.
-fn without(mapping: &EventSourceMapping, window: &Known<'_, Seconds>) -> Change {
-    if window.case.origins.is_empty() {
-        Change::Remove(window.place(&mapping.resource))
+    let label = format!("a window of {}, so Lambda refuses the mapping", window.shown());
+    // Nothing is written any more, or, where the number stands elsewhere, 0 there.
+    let fix = if window.origins.is_empty() {
+        window.removal()
     } else {
-        Operand::new(window, window.value.0).write(&mapping.resource, 0)
-    }
+        window.set_to(0)
+    };
+    Finding::new("window", headline, window, label)
+        .show(source)
+        .help(format!("remove `{}`", window.name))
+        .fix(fix)
 }
 
 #[cfg(test)]

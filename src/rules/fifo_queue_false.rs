@@ -1,8 +1,6 @@
 //! Flags `FifoQueue: false` where it reaches SQS, which takes the attribute only as true.
 
-use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Change, Remedy, Safety, Severity};
-use crate::graph::{Graph, State};
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-queue-false",
@@ -18,42 +16,40 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues().iter().filter(|queue| queue.sends_fifo_false) {
-        for fifo in findings.known(&queue.resource.when, &queue.resource, &queue.fifo) {
+        for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
             // A value that hangs on a condition may be false only where nobody deploys it.
-            let everywhere = queue.resource.when.implies(&fifo.case.when);
-            if !everywhere || !matches!(fifo.case.state, State::Set(false)) {
-                let is = if fifo.case.is_default() {
+            let is_false = !fifo.is_default && !*fifo.value && queue.resource.when.implies(&fifo.when);
+            let is_not_sent = fact(!is_false, || {
+                let is = if fifo.is_default {
                     "not set"
                 } else {
                     "not false wherever the queue exists"
                 };
-                findings.holds(&fifo.world, &queue.resource, &[&fifo], || {
-                    format!("`{}` is {is}", fifo.name)
-                });
-                continue;
-            }
-            let headline = format!(
-                "{} sets `{}` to false, and SQS refuses that attribute on a standard queue",
-                queue.resource.shown(),
-                fifo.name
-            );
-            let label = format!(
-                "false{}: SQS answers \"Unknown Attribute FifoQueue\"",
-                fifo.provenance()
-            );
-            let diagnostic =
-                findings.diagnostic(Severity::Error, &queue.resource, "fifo", headline, fifo.span(), label);
-            let diagnostic = fifo.show_origin(diagnostic).help(format!(
-                "remove `{}`: a queue without it is a standard queue",
-                fifo.name
-            ));
-            // What is written elsewhere may serve others as well.
-            let is_here = fifo.case.origins.is_empty();
-            let remove = || Remedy::safe(Change::Remove(fifo.place(&queue.resource)));
-            let diagnostic = diagnostic.remedy(is_here.then(remove));
-            findings.report(&fifo.world, &queue.resource, diagnostic);
+                format!("`{}` is {is}", fifo.name)
+            });
+            findings.require(&fifo.when, queue, is_not_sent.given(&fifo), || refused(queue, &fifo));
         }
     }
+}
+
+fn refused(queue: &Queue, fifo: &Known<'_, bool>) -> Finding {
+    let headline = format!(
+        "{} sets `{}` to false, and SQS refuses that attribute on a standard queue",
+        queue.resource.shown(),
+        fifo.name
+    );
+    let label = format!(
+        "false{}: SQS answers \"Unknown Attribute FifoQueue\"",
+        fifo.provenance()
+    );
+    // What is written elsewhere may serve others as well.
+    let is_here = fifo.origins.is_empty();
+    Finding::new("fifo", headline, fifo, label)
+        .help(format!(
+            "remove `{}`: a queue without it is a standard queue",
+            fifo.name
+        ))
+        .fix(is_here.then(|| fifo.removal()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Flags queue names that do not fit the queue's type: `.fifo` missing, `.fifo` too much, or too long.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Severity};
+use super::prelude::*;
+use crate::graph::FIFO_SUFFIX;
 use crate::graph::limits::QUEUE_NAME_LENGTH;
-use crate::graph::{FIFO_SUFFIX, Graph, Queue};
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-queue-name-suffix",
@@ -19,46 +18,31 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        for name in findings.known(&queue.resource.when, &queue.resource, &queue.name) {
+        for name in findings.known(&queue.resource.when, queue, &queue.name) {
             // A generated name always fits.
             let Some(text) = name.value.as_deref().filter(|text| !text.is_empty()) else {
                 continue;
             };
-            for fifo in findings.known(&name.world, &queue.resource, &queue.fifo) {
-                if *fifo.value == text.ends_with(FIFO_SUFFIX) {
-                    findings.holds(&fifo.world, &queue.resource, &[&name, &fifo], || {
-                        let (kind, ends) = if *fifo.value {
-                            ("FIFO", "ends")
-                        } else {
-                            ("standard", "does not end")
-                        };
-                        format!("{kind}, and `{text}` {ends} in `{FIFO_SUFFIX}`")
-                    });
-                } else {
-                    let diagnostic = mismatch(findings, queue, &name, text, &fifo);
-                    findings.report(&fifo.world, &queue.resource, diagnostic);
-                }
-            }
-            let length = text.chars().count();
-            if QUEUE_NAME_LENGTH < length {
-                let diagnostic = too_long(findings, queue, &name, text);
-                findings.report(&name.world, &queue.resource, diagnostic);
-            } else {
-                findings.holds(&name.world, &queue.resource, &[&name], || {
-                    format!("{length} ≤ {QUEUE_NAME_LENGTH} characters")
+            for fifo in findings.known(&name.when, queue, &queue.fifo) {
+                let agrees = fact(*fifo.value == text.ends_with(FIFO_SUFFIX), || match fifo.value {
+                    true => format!("FIFO, and `{text}` ends in `{FIFO_SUFFIX}`"),
+                    false => format!("standard, and `{text}` does not end in `{FIFO_SUFFIX}`"),
+                });
+                findings.require(&fifo.when, queue, agrees.given(&name).given(&fifo), || {
+                    mismatch(queue, &name, text, &fifo)
                 });
             }
+            let length = text.chars().count();
+            let fits = at_most(
+                Term::counted(length, Unit::Characters),
+                Term::counted(QUEUE_NAME_LENGTH, Unit::Characters),
+            );
+            findings.require(&name.when, queue, fits.given(&name), || too_long(queue, &name, length));
         }
     }
 }
 
-fn mismatch(
-    findings: &Findings<'_>,
-    queue: &Queue,
-    name: &Known<'_, Option<String>>,
-    text: &str,
-    fifo: &Known<'_, bool>,
-) -> Diagnostic {
+fn mismatch(queue: &Queue, name: &Known<'_, Option<String>>, text: &str, fifo: &Known<'_, bool>) -> Finding {
     let shown = queue.resource.shown();
     let (headline, label, help) = if *fifo.value {
         (
@@ -77,25 +61,21 @@ fn mismatch(
             ),
         )
     };
-    let diagnostic = findings.diagnostic(Severity::Error, &queue.resource, "name", headline, name.span(), label);
-    let diagnostic = name.show_origin(diagnostic);
-    let kind = match (fifo.case.is_default(), fifo.value) {
+    let kind = match (fifo.is_default, fifo.value) {
         (true, _) => format!("`{}` is not set, so this is a standard queue", fifo.name),
         (false, true) => format!("this makes it a FIFO queue{}", fifo.provenance()),
         (false, false) => format!("this makes it a standard queue{}", fifo.provenance()),
     };
-    fifo.show_origin(diagnostic.label(fifo.span(), kind)).help(help)
+    Finding::new("name", headline, name, label).label(fifo, kind).help(help)
 }
 
-fn too_long(findings: &Findings<'_>, queue: &Queue, name: &Known<'_, Option<String>>, text: &str) -> Diagnostic {
-    let length = text.chars().count();
+fn too_long(queue: &Queue, name: &Known<'_, Option<String>>, length: usize) -> Finding {
     let headline = format!(
         "the name of {} has {length} characters, and SQS takes {QUEUE_NAME_LENGTH}",
         queue.resource.shown()
     );
     let label = format!("{length} characters{}", name.provenance());
-    let diagnostic = findings.diagnostic(Severity::Error, &queue.resource, "name", headline, name.span(), label);
-    name.show_origin(diagnostic).help(format!(
+    Finding::new("name", headline, name, label).help(format!(
         "shorten `{}` to {QUEUE_NAME_LENGTH} characters, `{FIFO_SUFFIX}` included",
         name.name
     ))

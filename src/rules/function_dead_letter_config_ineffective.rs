@@ -1,8 +1,7 @@
 //! Flags functions whose dead-letter setting never sees the messages of the queue that invokes them.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Safety, Severity};
-use crate::graph::{Consumption, FailureTarget, Function, Graph, Queue, RedrivePolicy};
+use super::prelude::*;
+use crate::graph::{Consumption, FailureTarget, RedrivePolicy};
 use crate::rules::shared::dead_letter::dead_letter_queue;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,32 +19,25 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for consumption in graph.consumptions(queue) {
-            for (world, function) in graph.functions_of(consumption.mapping, &consumption.world) {
-                if function.failure_targets.is_empty() {
-                    continue;
-                }
-                // Anything else that invokes it may do so asynchronously, and then the setting serves.
-                if let Some(other) = graph.invocations_of(function).first() {
-                    for setting in &function.failure_targets {
-                        findings.holds(&world, &function.resource, &[&setting.span, &other.span], || {
-                            format!("`{}` serves where `{}` invokes it", setting.name, other.by)
-                        });
-                    }
-                    continue;
-                }
-                for redrive in findings.known(&world, &queue.resource, &queue.redrive) {
-                    if redrive.value.is_some() {
-                        for setting in &function.failure_targets {
-                            findings.holds(&redrive.world, &function.resource, &[&setting.span, &redrive], || {
-                                format!("{} has a redrive policy of its own", queue.resource.shown())
-                            });
-                        }
+            for (when, function) in graph.functions_of(consumption.mapping, &consumption.world) {
+                for setting in &function.failure_targets {
+                    // Anything else that invokes it may do so asynchronously, and then the setting serves.
+                    if let Some(other) = graph.invocations_of(function).first() {
+                        let serves = || format!("`{}` serves where `{}` invokes it", setting.name, other.by);
+                        let serves = fact(true, serves).given(&setting.span).given(&other.span);
+                        findings.satisfied(&when, function, serves);
                         continue;
                     }
-                    for setting in &function.failure_targets {
-                        let world = redrive.world.and(&setting.when);
-                        let diagnostic = ineffective(findings, function, setting, queue, &consumption, &redrive);
-                        findings.report(&world, &function.resource, diagnostic);
+                    for redrive in findings.known(&when, queue, &queue.redrive) {
+                        let has_its_own = fact(redrive.value.is_some(), || {
+                            format!("{} has a redrive policy of its own", queue.resource.shown())
+                        });
+                        let has_its_own = has_its_own.given(&setting.span).given(&redrive);
+                        if !findings.satisfied(&redrive.when, function, has_its_own) {
+                            let when = redrive.when.and(&setting.when);
+                            let finding = ineffective(function, setting, queue, &consumption, &redrive);
+                            findings.report(&when, function, finding);
+                        }
                     }
                 }
             }
@@ -54,45 +46,36 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn ineffective(
-    findings: &Findings<'_>,
     function: &Function,
     setting: &FailureTarget,
     queue: &Queue,
     consumption: &Consumption<'_>,
     redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
-) -> Diagnostic {
+) -> Finding {
     // The two settings of one function are two findings.
     let attribute = if setting.name.to_ascii_lowercase().contains("dead") {
         "dead_letter_config"
     } else {
         "on_failure"
     };
-    let (function, from) = (&function.resource, queue.resource.shown());
+    let (from, mapping) = (queue.resource.shown(), consumption.mapping.resource.shown());
     let headline = format!(
         "`{}` of {} never receives the messages of {from} that fail",
         setting.name,
-        function.shown()
+        function.resource.shown()
     );
-    let mapping = consumption.mapping.resource.shown();
-    findings
-        .diagnostic(
-            Severity::Warning,
-            function,
-            attribute,
-            headline,
-            setting.span,
-            "this takes the failures of asynchronous invocations only",
-        )
+    let label = "this takes the failures of asynchronous invocations only";
+    Finding::new(attribute, headline, setting.span, label)
         .label(
             consumption.link.span,
             format!("{mapping} hands messages of {from} over synchronously"),
         )
-        .label(redrive.span(), format!("{from} has no redrive policy"))
+        .label(redrive.span, format!("{from} has no redrive policy"))
         .help(format!(
             "set `{}` on {from}: a failed message stays in the queue, and only the queue can move it on",
             redrive.name
         ))
-        .remedy(dead_letter_queue(redrive, &redrive.world, queue))
+        .fix(dead_letter_queue(redrive, &redrive.when, queue))
 }
 
 #[cfg(test)]

@@ -1,10 +1,6 @@
 //! Flags function timeouts that Lambda does not accept.
 
-use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::limits::FUNCTION_TIMEOUT;
-use crate::graph::{Function, Graph};
-use crate::rules::shared::operands::Operand;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-timeout-out-of-range",
@@ -20,51 +16,38 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {
-        let resource = &function.resource;
-        for timeout in findings.known(&resource.when, resource, &function.timeout) {
-            let timeout = Operand::new(&timeout, timeout.value.0);
-            for (world, most) in findings.most_run_time(function, &timeout.world, timeout.value) {
-                if (*FUNCTION_TIMEOUT.start()..=most).contains(&timeout.value) {
-                    findings.holds(&world, resource, &[&timeout], || {
-                        format!("1 s ≤ {} s ≤ {most} s", timeout.value)
-                    });
-                } else {
-                    let diagnostic = out_of_range(findings, function, &timeout, most);
-                    findings.report(&world, resource, diagnostic);
-                }
+        for timeout in findings.any_numbers(&function.resource.when, function, &function.timeout, Unit::Seconds) {
+            for (when, quota) in findings.timeout_quotas(function, &timeout) {
+                findings.require(&when, function, within(&timeout, quota), || {
+                    out_of_range(function, &timeout, quota)
+                });
             }
         }
     }
 }
 
-fn out_of_range(findings: &Findings<'_>, function: &Function, timeout: &Operand<'_>, most: i64) -> Diagnostic {
-    let (value, name) = (timeout.value, timeout.name);
+fn out_of_range(function: &Function, timeout: &Operand<'_>, quota: &Quota) -> Finding {
+    let (value, name, most) = (timeout.value, timeout.name, quota.most);
     let headline = format!(
         "{} has a timeout of {value} s, but Lambda accepts 1 s to {most} s",
         function.resource.shown()
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Error,
-        &function.resource,
-        "timeout",
-        headline,
-        timeout.span,
-        format!("{}, outside 1 s to {most} s", timeout.seconds()),
-    );
-    let (help, wanted) = match value {
-        ..1 => (format!("set `{name}` to 1 or more"), None),
-        _ if value % 1000 == 0 && value / 1000 <= most => {
-            let meant = value / 1000;
-            let help = format!("{value} looks like milliseconds: set `{name}` to {meant}");
-            (help, Some(meant))
-        }
-        _ => {
-            let help = format!("set `{name}` to {most} or less, and move work that takes longer out of the function");
-            (help, Some(most))
-        }
-    };
-    let write = |value| Remedy::not_safe(timeout.write(&function.resource, value));
-    timeout.trace(diagnostic).help(help).remedy(wanted.map(write))
+    let label = format!("{}, outside 1 s to {most} s", timeout.shown());
+    let finding = Finding::new("timeout", headline, timeout, label);
+    let meant = value / 1000;
+    if value < quota.least {
+        finding.help(format!("set `{name}` to 1 or more"))
+    } else if value % 1000 == 0 && quota.accepts(meant) {
+        finding
+            .help(format!("{value} looks like milliseconds: set `{name}` to {meant}"))
+            .fix(timeout.set_to(meant))
+    } else {
+        finding
+            .help(format!(
+                "set `{name}` to {most} or less, and move work that takes longer out of the function"
+            ))
+            .fix(timeout.set_to(most))
+    }
 }
 
 #[cfg(test)]

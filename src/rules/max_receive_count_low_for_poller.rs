@@ -1,11 +1,8 @@
 //! Flags redrive policies with fewer receives than AWS advises for queues that Lambda reads.
 
-use super::max_receive_count_too_low::{self, minimum};
-use super::{Category, Findings, Rule, Set, Setting, Value};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::{Graph, Queue};
+use super::prelude::*;
+use crate::rules::shared::advice::FewestReceives;
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-low-for-poller",
@@ -15,70 +12,45 @@ pub(super) static RULE: Rule = Rule {
     fix: Some(Safety::Unsafe),
     summary: "fewer than five receives: throttling of the function counts against the message",
     page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
-    settings: &[Setting {
-        name: "recommended",
-        default: Value::Number {
-            value: RECOMMENDED,
-            least: 1,
-        },
-        summary: "the fewest receives that absorb throttling",
-    }],
+    settings: Receives::ALL,
     check: Some(check),
 };
 
-/// The fewest receives that AWS advises where Lambda polls.
-/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
-pub(super) const RECOMMENDED: i64 = 5;
+settings! {
+    /// How many receives a poller needs.
+    struct Receives of "max-receive-count-low-for-poller" {
+        recommended: i64 = limits::ADVISED_RECEIVES, at least 1, "the fewest receives that absorb throttling";
+    }
+}
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {
-        let minimum = minimum(findings, queue);
-        let recommended = findings.number(&RULE, "recommended", &queue.resource);
+        let FewestReceives { minimum } = findings.settings(queue);
+        let Receives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             if count.value < minimum {
-                let other = &max_receive_count_too_low::RULE;
-                findings.yields(&count.world, &queue.resource, &[&count], other);
-                continue;
-            }
-            if recommended <= count.value {
-                findings.holds(&count.world, &queue.resource, &[&count], || {
-                    format!("{recommended} ≤ {} receives", count.value)
-                });
-                continue;
-            }
-            for consumer in findings.consumers(graph, &count.world, queue) {
-                let diagnostic = low(findings, queue, &count, &consumer, recommended);
-                findings.report(&consumer.world, &queue.resource, diagnostic);
+                findings.leave(&count.when, queue, &[&count], Cause::TooFewReceives);
+            } else if !findings.satisfied(&count.when, queue, at_least(&count, recommended)) {
+                for consumer in findings.consumers(graph, &count.when, queue) {
+                    findings.report(&consumer.when, queue, low(queue, &count, &consumer, recommended));
+                }
             }
         }
     }
 }
 
-fn low(
-    findings: &Findings<'_>,
-    queue: &Queue,
-    count: &Operand<'_>,
-    consumer: &Consumer<'_>,
-    recommended: i64,
-) -> Diagnostic {
+fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended: i64) -> Finding {
     let throttled = if consumer.is_pipe { "pipe" } else { "function" };
     let headline = format!(
         "{} gives up on a message after {} receives, and a throttled {throttled} uses them up",
         queue.resource.shown(),
         count.value
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Info,
-        &queue.resource,
-        "max_receive_count",
-        headline,
-        count.span,
-        format!("moved to the dead-letter queue after {} receives", count.count()),
-    );
-    consumer
-        .show(count.trace(diagnostic))
+    let label = format!("moved to the dead-letter queue after {} receives", count.shown());
+    Finding::new("max_receive_count", headline, count, label)
+        .show(consumer)
         .help(format!("set `{}` to {recommended} or more", count.name))
-        .remedy(Remedy::not_safe(count.write(&queue.resource, recommended)))
+        .fix(count.set_to(recommended))
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! Flags receive counts that SQS does not accept.
 
-use super::max_receive_count_low_for_poller::RECOMMENDED;
-use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::limits::MAX_RECEIVE_COUNT;
-use crate::graph::{Fault, Graph, PolicyFault, Queue};
-use crate::rules::shared::operands::Operand;
+use super::prelude::*;
+use crate::graph::limits::{ADVISED_RECEIVES, MAX_RECEIVE_COUNT};
+use crate::graph::{Fault, PolicyFault};
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-out-of-range",
@@ -21,75 +18,52 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        let resource = &queue.resource;
-        for count in findings.any_receive_counts(&resource.when, queue) {
-            if MAX_RECEIVE_COUNT.contains(&count.value) {
-                let (least, most) = (MAX_RECEIVE_COUNT.start(), MAX_RECEIVE_COUNT.end());
-                findings.holds(&count.world, resource, &[&count], || {
-                    format!("{least} ≤ {} ≤ {most} receives", count.value)
-                });
-            } else {
-                let diagnostic = out_of_range(findings, queue, &count);
-                findings.report(&count.world, resource, diagnostic);
-            }
+        let when = &queue.resource.when;
+        for count in findings.any_receive_counts(when, queue) {
+            findings.require(&count.when, queue, within(&count, &MAX_RECEIVE_COUNT), || {
+                out_of_range(queue, &count)
+            });
         }
-        for (world, _, policy) in queue.redrive.known_in(&resource.when) {
+        for (when, _, policy) in queue.redrive.known_in(when) {
             for fault in policy.iter().flat_map(|policy| &policy.faults) {
                 if let PolicyFault::CountNotInteger(written) = &fault.kind {
-                    let diagnostic = no_integer(findings, queue, fault, written);
-                    findings.report(&world, resource, diagnostic);
+                    findings.report(&when, queue, no_integer(queue, fault, written));
                 }
             }
         }
     }
 }
 
-fn out_of_range(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>) -> Diagnostic {
-    let (least, most) = (MAX_RECEIVE_COUNT.start(), MAX_RECEIVE_COUNT.end());
+fn out_of_range(queue: &Queue, count: &Operand<'_>) -> Finding {
+    let (name, least, most) = (count.name, MAX_RECEIVE_COUNT.least, MAX_RECEIVE_COUNT.most);
     let headline = format!(
         "{} allows {} receives, but SQS accepts {least} to {most}",
         queue.resource.shown(),
         count.value
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Error,
-        &queue.resource,
-        "max_receive_count",
-        headline,
-        count.span,
-        format!("{}, outside {least} to {most}", count.count()),
-    );
-    let (help, wanted) = if count.value < *least {
-        let help = format!(
-            "set `{}` to {RECOMMENDED}; leave the redrive policy out to have no dead-letter queue",
-            count.name
-        );
-        (help, RECOMMENDED)
+    let label = format!("{}, outside {least} to {most}", count.shown());
+    let finding = Finding::new("max_receive_count", headline, count, label);
+    if count.value < least {
+        finding
+            .help(format!(
+                "set `{name}` to {ADVISED_RECEIVES}; leave the redrive policy out to have no dead-letter queue"
+            ))
+            .fix(count.set_to(ADVISED_RECEIVES))
     } else {
-        let help = format!(
-            "set `{}` to {most} or less; AWS's advice is {RECOMMENDED} or a little more",
-            count.name
-        );
-        (help, *most)
-    };
-    let remedy = Remedy::not_safe(count.write(&queue.resource, wanted));
-    count.trace(diagnostic).help(help).remedy(remedy)
+        finding
+            .help(format!(
+                "set `{name}` to {most} or less; AWS's advice is {ADVISED_RECEIVES} or a little more"
+            ))
+            .fix(count.set_to(most))
+    }
 }
 
-fn no_integer(findings: &Findings<'_>, queue: &Queue, fault: &Fault, written: &str) -> Diagnostic {
+fn no_integer(queue: &Queue, fault: &Fault, written: &str) -> Finding {
     let headline = format!(
         "{} has a receive count that is no whole number: `{written}`",
         queue.resource.shown()
     );
-    findings
-        .diagnostic(
-            Severity::Error,
-            &queue.resource,
-            "max_receive_count",
-            headline,
-            fault.span,
-            "no whole number",
-        )
+    Finding::new("max_receive_count", headline, fault.span, "no whole number")
         .help("set `maxReceiveCount` to a whole number from 1 to 1000, such as 5")
 }
 

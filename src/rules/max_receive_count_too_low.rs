@@ -1,10 +1,7 @@
 //! Flags redrive policies that give a message no second chance.
 
-use super::max_receive_count_low_for_poller::RECOMMENDED;
-use super::{Category, Findings, Rule, Set, Setting, Value};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::{Graph, Queue};
-use crate::rules::shared::operands::Operand;
+use super::prelude::*;
+use crate::rules::shared::advice::FewestReceives;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-too-low",
@@ -14,37 +11,22 @@ pub(super) static RULE: Rule = Rule {
     fix: Some(Safety::Unsafe),
     summary: "a single failed receive sends a good message to the dead-letter queue",
     page: include_str!("../../rules/max-receive-count-too-low.md"),
-    settings: &[Setting {
-        name: "minimum",
-        default: Value::Number { value: 2, least: 1 },
-        summary: "the fewest receives that are enough",
-    }],
+    settings: FewestReceives::ALL,
     check: Some(check),
 };
 
-/// The fewest receives that allow a retry. AWS: "we don't recommend setting the number of maximum receives to 1".
-/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html>
-pub(super) fn minimum(findings: &Findings<'_>, queue: &Queue) -> i64 {
-    findings.number(&RULE, "minimum", &queue.resource)
-}
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        let minimum = minimum(findings, queue);
+        let FewestReceives { minimum } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            if count.value < minimum {
-                let diagnostic = too_low(findings, queue, &count, minimum);
-                findings.report(&count.world, &queue.resource, diagnostic);
-            } else {
-                findings.holds(&count.world, &queue.resource, &[&count], || {
-                    format!("{minimum} ≤ {} receives", count.value)
-                });
-            }
+            findings.require(&count.when, queue, at_least(&count, minimum), || {
+                too_low(queue, &count, minimum)
+            });
         }
     }
 }
 
-fn too_low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, minimum: i64) -> Diagnostic {
+fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     let receives = if count.value == 1 { "receive" } else { "receives" };
     let headline = format!(
         "{} gives up on a message after {} {receives}: one throttle or lost response sends a good one to the \
@@ -52,21 +34,15 @@ fn too_low(findings: &Findings<'_>, queue: &Queue, count: &Operand<'_>, minimum:
         queue.resource.shown(),
         count.value
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Warning,
-        &queue.resource,
-        "max_receive_count",
-        headline,
-        count.span,
-        format!("moved to the dead-letter queue after {} {receives}", count.count()),
-    );
-    let wanted = minimum.max(RECOMMENDED);
-    let help = format!(
-        "set `{}` to {wanted}, or to {minimum} at the very least; suppress this where working on a message twice does more harm",
-        count.name
-    );
-    let remedy = Remedy::not_safe(count.write(&queue.resource, wanted));
-    count.trace(diagnostic).help(help).remedy(remedy)
+    let label = format!("moved to the dead-letter queue after {} {receives}", count.shown());
+    let wanted = minimum.max(limits::ADVISED_RECEIVES);
+    Finding::new("max_receive_count", headline, count, label)
+        .help(format!(
+            "set `{}` to {wanted}, or to {minimum} at the very least; suppress this where working on a message twice \
+             does more harm",
+            count.name
+        ))
+        .fix(count.set_to(wanted))
 }
 
 #[cfg(test)]

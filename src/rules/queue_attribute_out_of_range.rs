@@ -1,13 +1,8 @@
 //! Flags numbers that SQS does not take for an attribute of a queue, with the unit they were likely meant in.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Remedy, Safety, Severity};
-use crate::graph::limits::{
-    DELAY, KEY_REUSE_PERIOD, MAXIMUM_MESSAGE_SIZE, RECEIVE_WAIT_TIME, RETENTION, VISIBILITY_TIMEOUT,
-};
-use crate::graph::{Attribute, Graph, Queue, Seconds};
-use crate::rules::shared::operands::Operand;
-use std::ops::RangeInclusive;
+use super::prelude::*;
+use crate::graph::Attribute;
+use crate::rules::shared::operands::Number;
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-attribute-out-of-range",
@@ -23,114 +18,76 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        let in_seconds: [(&'static str, &Attribute<Seconds>, _); 5] = [
-            ("visibility_timeout", &queue.visibility_timeout, VISIBILITY_TIMEOUT),
-            ("retention", &queue.retention, RETENTION),
-            ("delay", &queue.delay, DELAY),
-            ("receive_wait_time", &queue.receive_wait_time, RECEIVE_WAIT_TIME),
-            ("key_reuse_period", &queue.key_reuse_period, KEY_REUSE_PERIOD),
-        ];
-        for (id, attribute, range) in in_seconds {
-            for known in findings.known(&queue.resource.when, &queue.resource, attribute) {
-                let limit = Limit {
-                    id,
-                    range: range.clone(),
-                    unit: "s",
-                };
-                limit.judge(findings, queue, &known, known.value.0);
-            }
+        for (id, attribute, quota) in [
+            (
+                "visibility_timeout",
+                &queue.visibility_timeout,
+                &limits::VISIBILITY_TIMEOUT,
+            ),
+            ("retention", &queue.retention, &limits::RETENTION),
+            ("delay", &queue.delay, &limits::DELAY),
+            (
+                "receive_wait_time",
+                &queue.receive_wait_time,
+                &limits::RECEIVE_WAIT_TIME,
+            ),
+            ("key_reuse_period", &queue.key_reuse_period, &limits::KEY_REUSE_PERIOD),
+        ] {
+            judge(findings, queue, id, attribute, quota);
         }
-        let size = &queue.maximum_message_size;
-        for known in findings.known(&queue.resource.when, &queue.resource, size) {
-            let limit = Limit {
-                id: "maximum_message_size",
-                range: MAXIMUM_MESSAGE_SIZE,
-                unit: "bytes",
-            };
-            limit.judge(findings, queue, &known, *known.value);
-        }
+        let (size, quota) = (&queue.maximum_message_size, &limits::MAXIMUM_MESSAGE_SIZE);
+        judge(findings, queue, "maximum_message_size", size, quota);
     }
 }
 
-/// What SQS takes for one attribute.
-struct Limit {
-    /// The attribute, in the graph's words.
+fn judge<T: Number>(
+    findings: &mut Findings<'_>,
+    queue: &Queue,
     id: &'static str,
-    range: RangeInclusive<i64>,
-    unit: &'static str,
-}
-
-impl Limit {
-    fn judge<T>(&self, findings: &mut Findings<'_>, queue: &Queue, known: &Known<'_, T>, value: i64) {
-        let (low, high, unit) = (self.range.start(), self.range.end(), self.unit);
-        if self.range.contains(&value) {
-            // That AWS takes its own defaults goes without saying.
-            if !known.case.is_default() {
-                findings.holds(&known.world, &queue.resource, &[known], || {
-                    format!("{low} ≤ {value} ≤ {high} {unit} for `{}`", known.name)
-                });
-            }
-            return;
-        }
-        let headline = format!(
-            "{} sets `{}` to {value}, and SQS takes {low} to {high} {unit}",
-            queue.resource.shown(),
-            known.name
-        );
-        let meant = self.meant(value);
-        let guess = meant
-            .as_ref()
-            .map_or_else(String::new, |meant| format!("; {value} looks like {}", meant.unit));
-        let side = if value < *low {
-            format!("below {low} {unit}")
-        } else {
-            format!("above {high} {unit}")
-        };
-        let label = format!("{value} {unit}{} is {side}{guess}", known.provenance());
-        let diagnostic = findings.diagnostic(Severity::Error, &queue.resource, self.id, headline, known.span(), label);
-        let diagnostic = known.show_origin(diagnostic);
-        let wanted = meant.as_ref().map_or(value.clamp(*low, *high), |meant| meant.value);
-        let remedy = Remedy::not_safe(Operand::new(known, value).write(&queue.resource, wanted));
-        let diagnostic = match meant {
-            Some(meant) => diagnostic.calculation(meant.calculation).help(format!(
-                "set `{}` to {}, if {value} was meant in {}: it is a number of {}",
-                known.name,
-                meant.value,
-                meant.unit,
-                self.unit_in_words()
-            )),
-            None => diagnostic.help(format!("set `{}` to a value from {low} to {high}", known.name)),
-        };
-        findings.report(&known.world, &queue.resource, diagnostic.remedy(remedy));
-    }
-
-    fn unit_in_words(&self) -> &'static str {
-        if self.unit == "s" { "seconds" } else { self.unit }
-    }
-
-    /// The unit in which `value` would be in range, where one suggests itself.
-    fn meant(&self, value: i64) -> Option<Meant> {
-        if *self.range.end() < value {
-            let whole = self.unit == "s" && value % 1_000 == 0 && self.range.contains(&(value / 1_000));
-            return whole.then(|| Meant {
-                unit: "milliseconds",
-                value: value / 1_000,
-                calculation: format!("{value} ms ÷ 1000 = {} s", value / 1_000),
+    attribute: &Attribute<T>,
+    quota: &Quota,
+) {
+    for number in findings.any_numbers(&queue.resource.when, queue, attribute, quota.unit) {
+        // That AWS takes its own defaults goes without saying.
+        if !number.is_default {
+            let accepted = within(&number, quota).note(|| format!(" for `{}`", number.name));
+            findings.require(&number.when, queue, accepted, || {
+                out_of_range(queue, id, &number, quota)
             });
         }
-        let (unit, factor) = match (self.id, value) {
-            ("retention", 1..=14) => ("days", 86_400),
-            ("retention", 24 | 36 | 48) | ("key_reuse_period", 24) => ("hours", 3_600),
-            ("key_reuse_period", 1..=59) => ("minutes", 60),
-            ("maximum_message_size", 1) => ("MiB", 1_048_576),
-            ("maximum_message_size", 2..=1_023) => ("KiB", 1_024),
-            _ => return None,
-        };
-        Some(Meant {
-            unit,
-            value: value * factor,
-            calculation: format!("{value} × {factor} {0} = {1} {0}", self.unit, value * factor),
-        })
+    }
+}
+
+fn out_of_range(queue: &Queue, id: &'static str, number: &Operand<'_>, quota: &Quota) -> Finding {
+    let (value, name, low, high) = (number.value, number.name, quota.least, quota.most);
+    let (unit, units) = match quota.unit {
+        Unit::Seconds => ("s", "seconds"),
+        _ => ("bytes", "bytes"),
+    };
+    let headline = format!(
+        "{} sets `{name}` to {value}, and SQS takes {low} to {high} {unit}",
+        queue.resource.shown()
+    );
+    let side = if value < low {
+        format!("below {low} {unit}")
+    } else {
+        format!("above {high} {unit}")
+    };
+    let label = format!("{value} {unit}{} is {side}", number.provenance());
+    match Meant::by(id, value, quota) {
+        Some(meant) => {
+            let label = format!("{label}; {value} looks like {}", meant.unit);
+            Finding::new(id, headline, number, label)
+                .help(format!(
+                    "set `{name}` to {}, if {value} was meant in {}: it is a number of {units}",
+                    meant.value, meant.unit
+                ))
+                .fix(number.set_to(meant.value))
+                .calculation(Some(meant.calculation))
+        }
+        None => Finding::new(id, headline, number, label)
+            .help(format!("set `{name}` to a value from {low} to {high}"))
+            .fix(number.set_to(value.clamp(low, high))),
     }
 }
 
@@ -139,6 +96,35 @@ struct Meant {
     unit: &'static str,
     value: i64,
     calculation: String,
+}
+
+impl Meant {
+    /// The unit in which `value` would be accepted, where one suggests itself.
+    fn by(id: &str, value: i64, quota: &Quota) -> Option<Meant> {
+        if quota.most < value {
+            let meant = value / 1_000;
+            let is_whole = quota.unit == Unit::Seconds && value % 1_000 == 0 && quota.accepts(meant);
+            return is_whole.then(|| Meant {
+                unit: "milliseconds",
+                value: meant,
+                calculation: format!("{value} ms ÷ 1000 = {meant} s"),
+            });
+        }
+        let (unit, factor) = match (id, value) {
+            ("retention", 1..=14) => ("days", 86_400),
+            ("retention", 24 | 36 | 48) | ("key_reuse_period", 24) => ("hours", 3_600),
+            ("key_reuse_period", 1..=59) => ("minutes", 60),
+            ("maximum_message_size", 1) => ("MiB", 1_048_576),
+            ("maximum_message_size", 2..=1_023) => ("KiB", 1_024),
+            _ => return None,
+        };
+        let (meant, sign) = (value * factor, if quota.unit == Unit::Seconds { "s" } else { "bytes" });
+        Some(Meant {
+            unit,
+            value: meant,
+            calculation: format!("{value} × {factor} {sign} = {meant} {sign}"),
+        })
+    }
 }
 
 #[cfg(test)]

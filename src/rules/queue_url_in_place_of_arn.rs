@@ -1,9 +1,8 @@
 //! Flags a queue's URL or name where AWS takes an ARN: sources, targets, endpoints, dead-letter queues.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
+use super::prelude::*;
 use crate::graph::delivery::Sender;
-use crate::graph::{Attribute, Condition, Form, Graph, Link, Queue, Resource};
+use crate::graph::{Attribute, Form, Resource};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-url-in-place-of-arn",
@@ -20,8 +19,8 @@ pub(super) static RULE: Rule = Rule {
 /// A place that takes the ARN of a queue.
 struct Place<'g> {
     resource: &'g Resource,
-    /// Where it exists.
-    world: &'g Condition,
+    /// The condition under which it exists.
+    when: &'g Condition,
     /// The attribute of the finding.
     attribute: &'static str,
     /// Ends "takes the URL of the queue".
@@ -32,8 +31,8 @@ struct Place<'g> {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        let place = place(&mapping.resource, "queue", "for its source", "Lambda");
-        judge(graph, findings, &place, &mapping.queue, Some);
+        let source = place(&mapping.resource, "queue", "for its source", "Lambda");
+        judge(graph, findings, &source, &mapping.queue, Some);
     }
     let deliveries = graph.deliveries();
     for pipe in &deliveries.pipes {
@@ -60,7 +59,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {
         for setting in &function.failure_targets {
             let failures = Place {
-                world: &setting.when,
+                when: &setting.when,
                 ..place(&function.resource, "failure_target", "for its failures", "Lambda")
             };
             judge(graph, findings, &failures, &setting.target, Some);
@@ -71,7 +70,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn place<'g>(resource: &'g Resource, attribute: &'static str, role: &'static str, service: &'static str) -> Place<'g> {
     Place {
         resource,
-        world: &resource.when,
+        when: &resource.when,
         attribute,
         role,
         service,
@@ -85,35 +84,20 @@ fn judge<'g, T>(
     attribute: &'g Attribute<T>,
     link: impl Fn(&'g T) -> Option<&'g Link>,
 ) {
-    for known in findings.known(place.world, place.resource, attribute) {
+    for known in findings.known(place.when, place.resource, attribute) {
         let Some(link) = link(known.value) else { continue };
-        if link.form == Form::Arn {
-            findings.holds(&known.world, place.resource, &[&known], || {
-                format!("`{}` is an ARN", known.name)
-            });
-            continue;
-        }
+        let is_arn = fact(link.form == Form::Arn, || format!("`{}` is an ARN", known.name)).given(&known);
         let queue = graph.queue(place.resource.unit, link);
-        // A reference to something that is no queue may well give an ARN.
-        if queue.is_some() || is_url(link) {
-            let diagnostic = no_arn(findings, place, &known, link, queue);
-            findings.report(&known.world, place.resource, diagnostic);
+        // A reference to something that is no queue may well give an ARN, and subscriptions and targets may well have
+        // other URLs.
+        let is_queue = queue.is_some() || (link.form == Form::Url && link.external_queue_name().is_some());
+        if !findings.satisfied(&known.when, place.resource, is_arn) && is_queue {
+            findings.report(&known.when, place.resource, no_arn(place, &known, link, queue));
         }
     }
 }
 
-/// Whether `link` is the URL of a queue; subscriptions and targets may well have other URLs.
-fn is_url(link: &Link) -> bool {
-    link.form == Form::Url && link.external_queue_name().is_some()
-}
-
-fn no_arn<T>(
-    findings: &Findings<'_>,
-    place: &Place<'_>,
-    known: &Known<'_, T>,
-    link: &Link,
-    queue: Option<&Queue>,
-) -> Diagnostic {
+fn no_arn<T>(place: &Place<'_>, known: &Known<'_, T>, link: &Link, queue: Option<&Queue>) -> Finding {
     let form = if link.form == Form::Url { "URL" } else { "name" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
@@ -123,21 +107,13 @@ fn no_arn<T>(
         place.service
     );
     let label = format!("this is the queue's {form}{}", known.provenance());
-    let diagnostic = findings.diagnostic(
-        Severity::Error,
-        place.resource,
-        place.attribute,
-        headline,
-        known.span(),
-        label,
-    );
-    let diagnostic = known.show_origin(diagnostic);
+    let finding = Finding::new(place.attribute, headline, known, label);
     match queue {
-        Some(queue) => diagnostic
+        Some(queue) => finding
             .label(queue.resource.header, format!("{shown} is declared here"))
             .help(format!("set `{}` to `{}`", known.name, queue.resource.arn_reference()))
-            .remedy(Remedy::arn(known.span(), &known.case.origins)),
-        None => diagnostic.help(format!(
+            .fix(known.arn()),
+        None => finding.help(format!(
             "set `{}` to the queue's ARN: `arn:aws:sqs:<region>:<account>:<name>`",
             known.name
         )),

@@ -1,8 +1,7 @@
 //! Flags redrive policies that SQS, or the tool that deploys them, does not understand.
 
-use super::{Category, Findings, Known, Rule, Set, max_receive_count_out_of_range};
-use crate::diagnostic::{Change, Remedy, Safety, Severity};
-use crate::graph::{Case, Fault, Form, Graph, Link, PolicyFault, Queue, RedrivePolicy, Target};
+use super::prelude::*;
+use crate::graph::{Fault, Form, PolicyFault, RedrivePolicy, Target};
 use crate::source::Span;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,41 +16,25 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// Something wrong, in words.
-struct Problem {
-    severity: Severity,
-    span: Span,
-    /// Behind "`orders` has a redrive policy".
-    headline: String,
-    label: String,
-    help: String,
-    remedy: Option<Remedy>,
-}
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for redrive in findings.redrives(&queue.resource.when, queue) {
             let Some(policy) = redrive.value else { continue };
-            let faults: Vec<Problem> = policy.faults.iter().filter_map(of_fault).collect();
-            if policy.target.cases.iter().all(|case| case.value().is_none()) {
-                say(findings, queue, &redrive.world, faults);
-                continue; // Missing, which is a fault, or not settled by the files.
-            }
-            let mut all = faults;
-            for (world, case, link) in policy.target.known_in(&redrive.world) {
-                let Some(problem) = of_target(graph, queue, link, case) else {
-                    continue;
-                };
-                if world == redrive.world {
-                    all.push(problem);
-                } else {
-                    say(findings, queue, &world, vec![problem]);
+            let mut all: Vec<Finding> = (policy.faults.iter())
+                .filter_map(|fault| of_fault(queue, fault))
+                .collect();
+            for target in findings.quietly(|findings| findings.known(&redrive.when, queue, &policy.target)) {
+                match of_target(graph, queue, &target) {
+                    Some(finding) if target.when == redrive.when => all.push(finding),
+                    Some(finding) => findings.report(&target.when, queue, finding),
+                    None => {}
                 }
             }
-            if all.is_empty() {
-                well_formed(findings, queue, &redrive, policy);
+            // A misspelled key is often a missing one as well, and one cause should not be reported twice.
+            match Finding::worst(all) {
+                Some(finding) => findings.report(&redrive.when, queue, finding),
+                None => well_formed(findings, queue, &redrive, policy),
             }
-            say(findings, queue, &redrive.world, all);
         }
     }
 }
@@ -63,89 +46,46 @@ fn well_formed(
     policy: &RedrivePolicy,
 ) {
     for fault in &policy.faults {
-        let other = &max_receive_count_out_of_range::RULE;
-        findings.yields(&redrive.world, &queue.resource, &[redrive, &fault.span], other);
+        let cause = Cause::OutOfRange(&limits::MAX_RECEIVE_COUNT);
+        findings.leave(&redrive.when, queue, &[redrive, &fault.span], cause);
     }
-    for (world, case, _) in policy.target.known_in(&redrive.world) {
-        findings.holds(&world, &queue.resource, &[redrive, case], || {
-            "the keys and the form of the target are as SQS wants them".to_owned()
-        });
+    for target in findings.quietly(|findings| findings.known(&redrive.when, queue, &policy.target)) {
+        let words = || "the keys and the form of the target are as SQS wants them".to_owned();
+        let is_well_formed = fact(true, words).given(redrive).given(&target);
+        findings.satisfied(&target.when, queue, is_well_formed);
     }
 }
 
-/// One finding for a policy: the worst speaks, the rest becomes its labels. A misspelled key is often a missing
-/// one as well, and one cause should not be reported twice.
-fn say(findings: &mut Findings<'_>, queue: &Queue, world: &crate::graph::Condition, mut problems: Vec<Problem>) {
-    problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
-    let mut problems = problems.into_iter();
-    let Some(worst) = problems.next() else { return };
-    let headline = format!("{} has a redrive policy {}", queue.resource.shown(), worst.headline);
-    let first = findings
-        .diagnostic(
-            worst.severity,
-            &queue.resource,
-            "redrive",
-            headline,
-            worst.span,
-            worst.label,
+fn of_fault(queue: &Queue, fault: &Fault) -> Option<Finding> {
+    let say = |what: &str, label: &str| policy(queue, what, fault.span, label);
+    Some(match &fault.kind {
+        PolicyFault::NotAnObject => say("that is no JSON object", "no JSON object")
+            .help("write an object with `deadLetterTargetArn` and `maxReceiveCount`"),
+        PolicyFault::UnknownKey(key) => say(
+            &format!("with the unknown key `{key}`"),
+            &format!("`{key}` is no key of a redrive policy"),
         )
-        .help(worst.help)
-        .remedy(worst.remedy);
-    let diagnostic = problems.fold(first, |all, problem| all.label(problem.span, problem.label));
-    findings.report(world, &queue.resource, diagnostic);
-}
-
-fn of_fault(fault: &Fault) -> Option<Problem> {
-    let mut remedy = None;
-    let (severity, headline, label, help) = match &fault.kind {
-        PolicyFault::NotAnObject => (
-            Severity::Error,
-            "that is no JSON object".to_owned(),
-            "no JSON object".to_owned(),
-            "write an object with `deadLetterTargetArn` and `maxReceiveCount`".to_owned(),
-        ),
-        PolicyFault::UnknownKey(key) => (
-            Severity::Error,
-            format!("with the unknown key `{key}`"),
-            format!("`{key}` is no key of a redrive policy"),
-            "its keys are `deadLetterTargetArn` and `maxReceiveCount`, in this spelling".to_owned(),
-        ),
-        PolicyFault::TargetMissing => (
-            Severity::Error,
-            "without `deadLetterTargetArn`".to_owned(),
-            "no `deadLetterTargetArn`".to_owned(),
-            "set `deadLetterTargetArn` to the ARN of the dead-letter queue".to_owned(),
-        ),
-        PolicyFault::CountMissing => (
-            Severity::Error,
-            "without `maxReceiveCount`".to_owned(),
-            "no `maxReceiveCount`".to_owned(),
-            "set `maxReceiveCount` to 5".to_owned(),
-        ),
-        PolicyFault::CountQuoted(written) => {
-            remedy = Some(Remedy::safe(Change::Unquote(fault.span)));
-            (
-                Severity::Warning,
-                format!("whose `maxReceiveCount` is the text \"{written}\""),
-                "a text, where the provider asks for a number: it never matches what SQS returns".to_owned(),
-                format!("write {written} without quotes"),
-            )
+        .help("its keys are `deadLetterTargetArn` and `maxReceiveCount`, in this spelling"),
+        PolicyFault::TargetMissing => say("without `deadLetterTargetArn`", "no `deadLetterTargetArn`")
+            .help("set `deadLetterTargetArn` to the ARN of the dead-letter queue"),
+        PolicyFault::CountMissing => {
+            say("without `maxReceiveCount`", "no `maxReceiveCount`").help("set `maxReceiveCount` to 5")
         }
+        PolicyFault::CountQuoted(written) => say(
+            &format!("whose `maxReceiveCount` is the text \"{written}\""),
+            "a text, where the provider asks for a number: it never matches what SQS returns",
+        )
+        .severity(Severity::Warning)
+        .help(format!("write {written} without quotes"))
+        .fix(Change::Unquote(fault.span)),
         // `max-receive-count-out-of-range` speaks of it.
         PolicyFault::CountNotInteger(_) => return None,
-    };
-    Some(Problem {
-        severity,
-        span: fault.span,
-        headline,
-        label,
-        help,
-        remedy,
     })
 }
 
 /// What is wrong with the target itself. Whether it is declared is for `dead-letter-queue-undeclared` to say.
-fn of_target(graph: &Graph, queue: &Queue, link: &Link, case: &Case<Link>) -> Option<Problem> {
+fn of_target(graph: &Graph, queue: &Queue, target: &Known<'_, Link>) -> Option<Finding> {
+    let link = target.value;
     let form = match (link.form, &link.target) {
         (_, Target::Dangling(_) | Target::Elsewhere { .. }) | (Form::Arn, Target::Resource(_)) => return None,
         (Form::Arn, Target::External(_)) => match link.service() {
@@ -157,17 +97,19 @@ fn of_target(graph: &Graph, queue: &Queue, link: &Link, case: &Case<Link>) -> Op
         (Form::Url, _) => "a queue's URL".to_owned(),
         (Form::Name, _) => "a name".to_owned(),
     };
-    Some(Problem {
-        severity: Severity::Error,
-        span: case.span,
-        remedy: Remedy::arn(case.span, &case.origins),
-        headline: format!("whose target is {form}, where SQS takes only a queue's ARN"),
-        label: format!("{form}, not a queue's ARN"),
-        help: match graph.queue(queue.resource.unit, link) {
-            Some(target) => format!("set `deadLetterTargetArn` to `{}`", target.resource.arn_reference()),
-            None => "set `deadLetterTargetArn` to the queue's ARN: `arn:aws:sqs:<region>:<account>:<name>`".to_owned(),
-        },
-    })
+    let help = match graph.queue(queue.resource.unit, link) {
+        Some(target) => format!("set `deadLetterTargetArn` to `{}`", target.resource.arn_reference()),
+        None => "set `deadLetterTargetArn` to the queue's ARN: `arn:aws:sqs:<region>:<account>:<name>`".to_owned(),
+    };
+    let what = format!("whose target is {form}, where SQS takes only a queue's ARN");
+    let finding = policy(queue, &what, target.span, format!("{form}, not a queue's ARN"));
+    Some(finding.help(help).fix(target.arn()))
+}
+
+/// A finding on the policy of `queue`, which is `what`.
+fn policy(queue: &Queue, what: &str, place: Span, label: impl Into<String>) -> Finding {
+    let headline = format!("{} has a redrive policy {what}", queue.resource.shown());
+    Finding::new("redrive", headline, place, label)
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! Flags queues that a Lambda function reads and that have no dead-letter queue.
 
-use super::{Category, Findings, Known, Rule, Set};
-use crate::diagnostic::{Diagnostic, Safety, Severity};
-use crate::graph::{Condition, Graph, Queue, RedrivePolicy};
+use super::prelude::*;
+use crate::graph::RedrivePolicy;
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::dead_letter::dead_letter_queue;
-use crate::rules::shared::operands::trace;
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-missing",
@@ -20,80 +18,66 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.note_open_sources(graph);
+    findings.note_unresolved_sources(graph);
     for queue in graph.read() {
         if graph.is_dead_letter_queue(queue) {
             continue; // The end of the line.
         }
         for redrive in findings.redrives(&queue.resource.when, queue) {
-            if redrive.value.is_some() {
-                // Whatever is wrong with it, `redrive-policy-malformed` says.
-                findings.holds(&redrive.world, &queue.resource, &[&redrive], || {
-                    format!("`{}` is set", redrive.name)
-                });
+            // Whatever is wrong with a policy, `redrive-policy-malformed` says.
+            if findings.satisfied(&redrive.when, queue, is_set(&redrive)) {
                 continue;
             }
-            for world in worlds_as_source(findings, queue, &redrive.world) {
-                for consumer in findings.consumers(graph, &world, queue) {
-                    let diagnostic = missing(findings, queue, &redrive, &consumer);
-                    findings.report(&consumer.world, &queue.resource, diagnostic);
+            for when in as_source(findings, queue, &redrive.when) {
+                for consumer in findings.consumers(graph, &when, queue) {
+                    findings.report(&consumer.when, queue, missing(queue, &redrive, &consumer));
                 }
             }
         }
     }
 }
 
-/// The worlds in which no redrive allow policy makes `queue` a dead-letter queue of somebody who is not here.
-fn worlds_as_source(findings: &mut Findings<'_>, queue: &Queue, world: &Condition) -> Vec<Condition> {
-    let mut worlds = Vec::new();
-    for allow in findings.known(world, &queue.resource, &queue.redrive_allow) {
+/// The conditions under which no redrive allow policy makes `queue` a dead-letter queue of somebody who is not here.
+fn as_source(findings: &mut Findings<'_>, queue: &Queue, when: &Condition) -> Vec<Condition> {
+    let mut all = Vec::new();
+    for allow in findings.known(when, queue, &queue.redrive_allow) {
         let Some(policy) = allow.value else {
-            worlds.push(allow.world);
+            all.push(allow.when);
             continue;
         };
-        let permissions = findings.known(&allow.world, &queue.resource, &policy.permission);
-        let denies = permissions.into_iter().filter(|known| known.value == "denyAll");
-        worlds.extend(denies.map(|known| known.world));
+        let permissions = findings.known(&allow.when, queue, &policy.permission).into_iter();
+        all.extend(
+            permissions
+                .filter(|known| known.value == "denyAll")
+                .map(|known| known.when),
+        );
     }
-    worlds
+    all
 }
 
-fn missing(
-    findings: &Findings<'_>,
-    queue: &Queue,
-    redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
-    consumer: &Consumer<'_>,
-) -> Diagnostic {
+fn missing(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, consumer: &Consumer<'_>) -> Finding {
     let headline = format!(
         "{} has no redrive policy: a message that always fails is retried until it expires, and then lost",
         queue.resource.shown()
     );
-    let message = if redrive.case.is_default() {
+    let message = if redrive.is_default {
         format!("no `{}`: failed messages have nowhere to go", redrive.name)
     } else {
         format!("this `{}` is empty: failed messages have nowhere to go", redrive.name)
     };
-    let diagnostic = findings.diagnostic(
-        Severity::Warning,
-        &queue.resource,
-        "redrive",
-        headline,
-        redrive.span(),
-        message,
-    );
-    let mut diagnostic = consumer.show(trace(redrive.origin(), redrive.span(), diagnostic));
-    let fifo = queue.fifo.known_in(&consumer.world);
+    let mut finding = Finding::new("redrive", headline, redrive, message).show(consumer);
+    let fifo = queue.fifo.known_in(&consumer.when);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {
         let message = "until it expires the message also blocks its group; a dead-letter queue frees the group, but breaks its order";
-        diagnostic = diagnostic.label(case.span, message);
+        finding = finding.label(case.span, message);
     }
-    diagnostic
+    finding
         .help(format!(
             "set `{}` with a dead-letter queue of the same type and a `maxReceiveCount` of 5 or more; let that queue keep \
-         messages longer than this one, and alarm on it",
+             messages longer than this one, and alarm on it",
             redrive.name
         ))
-        .remedy(dead_letter_queue(redrive, &consumer.world, queue))
+        .fix(dead_letter_queue(redrive, &consumer.when, queue))
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Flags queues whose messages expire before they have failed often enough to reach the dead-letter queue.
 
-use super::{Category, Findings, Read, Rule, Set, visibility_timeout_exceeds_retention, visibility_timeout_zero};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
+use super::prelude::*;
+use crate::graph::Seconds;
 use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
-use crate::graph::{Graph, Queue, Seconds};
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::operands::Operand;
+use crate::rules::shared::retries::Retries;
 
 pub(super) static RULE: Rule = Rule {
     id: "retries-outlast-retention",
@@ -19,95 +18,25 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// What decides how old a message is when it has failed for the last time.
-pub(super) struct Retries<'g> {
-    pub(super) count: Operand<'g>,
-    pub(super) visibility: Operand<'g>,
-    pub(super) delay: Operand<'g>,
-}
-
-impl Retries<'_> {
-    /// The age at which a message that fails each time moves on.
-    pub(super) fn age(&self) -> i64 {
-        self.delay.value + self.count.value * self.visibility.value
-    }
-
-    pub(super) fn calculation(&self) -> String {
-        format!(
-            "{} s + {} × {} s = {} s",
-            self.delay.value,
-            self.count.value,
-            self.visibility.value,
-            self.age()
-        )
-    }
-
-    /// `diagnostic` with a label at each operand.
-    pub(super) fn show(&self, diagnostic: Diagnostic) -> Diagnostic {
-        let count = format!(
-            "a message moves to the dead-letter queue after {} receives",
-            self.count.count()
-        );
-        let hides = format!("each receive hides it for {}", self.visibility.seconds());
-        let diagnostic = self.count.show(diagnostic, count);
-        let diagnostic = self
-            .visibility
-            .show(diagnostic, self.visibility.or_default(hides, "SQS"));
-        if self.delay.value == 0 {
-            return diagnostic;
-        }
-        let waits = format!("at first it waits {}", self.delay.seconds());
-        self.delay.show(diagnostic, waits)
-    }
-}
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            for consumer in findings.consumers(graph, &count.world, queue) {
-                compare(findings, queue, &count, &consumer);
-            }
-        }
-    }
-}
-
-fn compare(findings: &mut Findings<'_>, queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>) {
-    for visibility in findings.visibility(&consumer.world, queue) {
-        for delay in findings.delay(&visibility.world, queue) {
-            for retention in findings.retention(&delay.world, queue) {
-                let retries = Retries {
-                    count: count.clone(),
-                    visibility: visibility.clone(),
-                    delay: delay.clone(),
-                };
-                let (world, resource) = (&retention.world, &queue.resource);
-                let read: [&dyn Read; 5] = [count, &visibility, &delay, &retention, consumer];
-                // 0 and a retention within one visibility timeout have rules of their own.
-                if visibility.value == 0 {
-                    findings.yields(world, resource, &read, &visibility_timeout_zero::RULE);
-                } else if retention.value <= visibility.value {
-                    findings.yields(world, resource, &read, &visibility_timeout_exceeds_retention::RULE);
-                } else if retention.value <= retries.age() {
-                    let diagnostic = expires(findings, queue, &retries, &retention, consumer);
-                    findings.report(world, resource, diagnostic);
-                } else {
-                    findings.holds(world, resource, &read, || {
-                        format!("{} < {} s", retries.calculation(), retention.value)
-                    });
+            for consumer in findings.consumers(graph, &count.when, queue) {
+                for retries in findings.retries(&consumer.when, queue, &count) {
+                    for retention in findings.retention(&retries.when, queue) {
+                        let arrives = below(retries.age(), &retention).given(&consumer);
+                        findings.require(&retention.when, queue, arrives, || {
+                            expires(queue, &retries, &retention, &consumer)
+                        });
+                    }
                 }
             }
         }
     }
 }
 
-fn expires(
-    findings: &Findings<'_>,
-    queue: &Queue,
-    retries: &Retries<'_>,
-    retention: &Operand<'_>,
-    consumer: &Consumer<'_>,
-) -> Diagnostic {
-    let (age, visibility) = (retries.age(), retries.visibility.value);
+fn expires(queue: &Queue, retries: &Retries<'_>, retention: &Operand<'_>, consumer: &Consumer<'_>) -> Finding {
+    let (age, visibility) = (retries.age().value, retries.visibility.value);
     let severity = if retention.value <= 2 * visibility {
         Severity::Error
     } else {
@@ -116,37 +45,37 @@ fn expires(
     let headline = format!(
         "{} keeps a message for {}, but it takes {} of failing until it reaches the dead-letter queue",
         queue.resource.shown(),
-        Seconds(retention.value).spoken(),
+        retention.spoken(),
         Seconds(age).spoken()
     );
-    let deleted = format!("the message is deleted after {}", retention.seconds());
-    let diagnostic = findings.diagnostic(
-        severity,
-        &queue.resource,
-        "retention",
-        headline,
-        retention.span,
-        retention.or_default(deleted, "SQS"),
-    );
-    // The most receives that still fit; there is none where the delay alone fills the retention.
-    let fitting = (retention.value - retries.delay.value - 1).max(0) / visibility;
-    let raise = (age < *RETENTION.end()).then(|| format!("raise `{}` above {age}", retention.name));
-    let lower = (fitting >= 1).then(|| format!("lower `{}` to {fitting} or less", retries.count.name));
-    let help: Vec<String> = raise.into_iter().chain(lower).collect();
-    let help = if help.is_empty() {
-        format!("lower `{}`", retries.visibility.name)
-    } else {
-        help.join(", or ")
-    };
+    let deleted = format!("the message is deleted after {}", retention.shown());
+    let finding = Finding::new("retention", headline, retention, retention.or_default("SQS", deleted));
     // The default first: a source that keeps messages as long as its dead-letter queue leaves no time to look at them.
-    let wanted = [RETENTION_DEFAULT.0, *RETENTION.end()]
+    let wanted = [RETENTION_DEFAULT.0, RETENTION.most]
         .into_iter()
         .find(|wanted| age < *wanted);
-    consumer
-        .show(retries.show(retention.trace(diagnostic)))
-        .calculation(retries.calculation())
-        .help(help)
-        .remedy(wanted.map(|wanted| Remedy::not_safe(retention.write(&queue.resource, wanted))))
+    retries
+        .show(finding.severity(severity))
+        .show(consumer)
+        .help(help(retries, retention))
+        .fix(wanted.map(|wanted| retention.set_to(wanted)))
+}
+
+fn help(retries: &Retries<'_>, retention: &Operand<'_>) -> String {
+    let (age, count, visibility) = (retries.age().value, retries.count.name, &retries.visibility);
+    let raise = (age < RETENTION.most).then(|| format!("raise `{}` above {age}", retention.name));
+    // The most receives that still fit; there is none where the delay alone fills the retention.
+    let fitting = (retention.value - retries.delay.value - 1)
+        .max(0)
+        .checked_div(visibility.value);
+    let lower = fitting
+        .filter(|fitting| *fitting >= 1)
+        .map(|fitting| format!("lower `{count}` to {fitting} or less"));
+    match (raise, lower) {
+        (Some(raise), Some(lower)) => format!("{raise}, or {lower}"),
+        (Some(help), None) | (None, Some(help)) => help,
+        (None, None) => format!("lower `{}`", visibility.name),
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! Flags queues whose visibility timeout is shorter than the timeout of the function that reads them.
 
-use super::{Category, Findings, Read, Rule, Set, visibility_timeout_zero};
-use crate::diagnostic::{Diagnostic, Safety, Severity};
-use crate::graph::limits::WINDOW;
-use crate::graph::{Condition, Graph, Queue};
+use super::prelude::*;
+use crate::graph::{Seconds, limits::WINDOW};
+use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::{Poll, RunTime};
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-below-function-timeout",
@@ -20,136 +18,59 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.note_open_sources(graph);
+    findings.note_unresolved_sources(graph);
     for (queue, _) in graph.polled() {
-        let (mut all, enough): (Vec<_>, Vec<_>) =
-            pairs(graph, findings, queue).into_iter().partition(Shortfall::is_short);
-        for pair in enough {
-            suffices(findings, queue, &pair);
-        }
-        // The worst speaks; the other functions become its labels.
-        all.sort_by_key(|found| std::cmp::Reverse((found.severity(), found.run_time.limit.value)));
-        for found in all {
-            let diagnostic = below_timeout(findings, queue, &found);
-            findings.found(&found.world, &queue.resource, &found.read());
-            findings.report(&found.world, &queue.resource, diagnostic);
-        }
-    }
-}
-
-/// A mapping whose function may run for longer than its queue hides a message.
-pub(super) struct Shortfall<'g> {
-    poll: Poll<'g>,
-    run_time: RunTime<'g>,
-    visibility: Operand<'g>,
-    pub(super) world: Condition,
-}
-
-impl Shortfall<'_> {
-    fn read(&self) -> [&dyn Read; 3] {
-        [&self.visibility, &self.run_time, &self.poll]
-    }
-
-    /// At 0 it is `visibility-timeout-zero` that speaks.
-    fn is_short(&self) -> bool {
-        0 < self.visibility.value && self.visibility.value < self.run_time.limit.value
-    }
-
-    /// Whether Lambda accepts a *disabled* mapping is not documented.
-    pub(super) fn severity(&self) -> Severity {
-        if self.poll.enabled {
-            Severity::Error
-        } else {
-            Severity::Info
-        }
-    }
-}
-
-fn suffices(findings: &mut Findings<'_>, queue: &Queue, pair: &Shortfall<'_>) {
-    let (visibility, limit) = (pair.visibility.value, pair.run_time.limit.value);
-    let read = pair.read();
-    if visibility == 0 {
-        findings.yields(&pair.world, &queue.resource, &read, &visibility_timeout_zero::RULE);
-    } else {
-        let function = &pair.run_time.function.resource;
-        findings.holds(&pair.world, &queue.resource, &read, || {
-            format!("{limit} s of {} ≤ {visibility} s", function.shown())
-        });
-    }
-}
-
-/// Every shortfall of `queue`. Other rules yield to these.
-pub(super) fn shortfalls<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortfall<'g>> {
-    let mut all = pairs(graph, findings, queue);
-    all.retain(Shortfall::is_short);
-    all
-}
-
-/// Every mapping on `queue` with what its function and the queue allow.
-fn pairs<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortfall<'g>> {
-    findings.about_to_judge(&queue.visibility_timeout);
-    let mut all = Vec::new();
-    for poll in findings.polls(graph, &queue.resource.when, queue) {
-        for run_time in findings.run_times(graph, &poll) {
-            for visibility in findings.visibility(&run_time.limit.world, queue) {
-                all.push(Shortfall {
-                    world: visibility.world.clone(),
-                    poll: poll.clone(),
-                    run_time: run_time.clone(),
-                    visibility,
-                });
+        let advice = findings.settings::<Advice>(queue);
+        findings.about_to_judge(&queue.visibility_timeout);
+        for poll in findings.polls(graph, &queue.resource.when, queue) {
+            for time in findings.run_times(graph, &poll) {
+                for visibility in findings.visibility(&time.limit.when, queue) {
+                    let function = &time.function.resource;
+                    let covered = at_least(&visibility, Term::from(&time.limit).of(function));
+                    findings.require(&visibility.when, queue, covered.given(&time).given(&poll), || {
+                        below_timeout(queue, &poll, &time, &visibility, advice)
+                    });
+                }
             }
         }
     }
-    all
 }
 
-fn below_timeout(findings: &Findings<'_>, queue: &Queue, found: &Shortfall<'_>) -> Diagnostic {
-    let Shortfall {
-        poll,
-        run_time,
-        visibility,
-        ..
-    } = found;
-    let function = run_time.function.resource.shown();
-    let timeout = run_time.limit.value;
-    let runs = if run_time.durable {
-        format!("an execution of {function} may take {timeout} s")
+fn below_timeout(
+    queue: &Queue,
+    poll: &Poll<'_>,
+    time: &RunTime<'_>,
+    visibility: &Operand<'_>,
+    advice: Advice,
+) -> Finding {
+    let (function, limit) = (time.function.resource.shown(), &time.limit);
+    let runs = if time.durable {
+        format!("an execution of {function} may take {}", limit.spoken())
     } else {
-        format!("{function} may run for {timeout} s")
+        format!("{function} may run for {}", limit.spoken())
     };
     let headline = format!(
-        "{} hides a message for {} s, but {runs}, so a message may be worked on twice",
+        "{} hides a message for {}, but {runs}, so a message may be worked on twice",
         queue.resource.shown(),
-        visibility.value
+        visibility.spoken()
     );
-    let becomes_visible = format!("the message becomes visible again after {}", visibility.seconds());
-    let diagnostic = findings.diagnostic(
-        found.severity(),
-        &queue.resource,
-        "visibility_timeout",
-        headline,
-        visibility.span,
-        visibility.or_default(becomes_visible, "SQS"),
-    );
-    let diagnostic = poll.show(run_time.limit.show(visibility.trace(diagnostic), run_time.label()));
+    let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());
+    let label = visibility.or_default("SQS", becomes_visible);
+    let finding = Finding::new("visibility_timeout", headline, visibility, label)
+        // Whether Lambda accepts a *disabled* mapping is not documented.
+        .severity(poll.severity(Severity::Error))
+        .show(time)
+        .show(poll);
     // The window only makes the advice exact: where it is not known the advice names it instead.
-    let advice = findings.advice(&queue.resource);
-    let windows = poll.mapping.window.known_in(&found.world);
-    match windows.as_slice() {
+    match poll.mapping.window.known_in(&visibility.when).as_slice() {
         [(_, _, window)] => {
-            let window = window.0.clamp(*WINDOW.start(), *WINDOW.end());
-            diagnostic
-                .calculation(advice.calculation(timeout, window))
-                .help(format!(
-                    "set `{}` to {} or more: {}",
-                    visibility.name,
-                    advice.least(timeout, window),
-                    advice.terms()
-                ))
-                .remedy(advice.remedy(&queue.resource, visibility, timeout, window))
+            let needed = advice.needed(limit, Seconds(window.0.clamp(WINDOW.least, WINDOW.most)));
+            finding
+                .help(advice.help(visibility, &needed))
+                .fix(set_to_needed(visibility, &needed))
+                .calculation(needed.calculation())
         }
-        _ => diagnostic.help(advice.without_window(visibility.name, timeout)),
+        _ => finding.help(advice.help_without_window(visibility, limit)),
     }
 }
 

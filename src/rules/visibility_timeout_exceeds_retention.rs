@@ -1,11 +1,7 @@
 //! Flags queues that delete a message before it can be received a second time.
 
-use super::{Category, Findings, Read, Rule, Set};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::limits::RETENTION_DEFAULT;
-use crate::graph::{Graph, Queue, Seconds};
+use super::prelude::*;
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-exceeds-retention",
@@ -23,52 +19,37 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {
         // Without a consumer nothing is received even once.
         for consumer in findings.consumers(graph, &queue.resource.when, queue) {
-            for visibility in findings.visibility(&consumer.world, queue) {
-                for retention in findings.retention(&visibility.world, queue) {
-                    if retention.value <= visibility.value {
-                        let diagnostic = expires_first(findings, queue, &consumer, &visibility, &retention);
-                        findings.report(&retention.world, &queue.resource, diagnostic);
-                    } else {
-                        let read: [&dyn Read; 3] = [&visibility, &retention, &consumer];
-                        findings.holds(&retention.world, &queue.resource, &read, || {
-                            format!("{} s < {} s", visibility.value, retention.value)
-                        });
-                    }
+            for visibility in findings.visibility(&consumer.when, queue) {
+                for retention in findings.retention(&visibility.when, queue) {
+                    let retried = below(&visibility, &retention).given(&consumer);
+                    findings.require(&retention.when, queue, retried, || {
+                        expires_first(queue, &consumer, &visibility, &retention)
+                    });
                 }
             }
         }
     }
 }
 
-fn expires_first(
-    findings: &Findings<'_>,
-    queue: &Queue,
-    consumer: &Consumer<'_>,
-    visibility: &Operand<'_>,
-    retention: &Operand<'_>,
-) -> Diagnostic {
+fn expires_first(queue: &Queue, consumer: &Consumer<'_>, visibility: &Operand<'_>, retention: &Operand<'_>) -> Finding {
     let headline = format!(
         "{} keeps a message for {} but hides it for {}: one that fails once is lost without a retry",
         queue.resource.shown(),
-        Seconds(retention.value).spoken(),
-        Seconds(visibility.value).spoken()
+        retention.spoken(),
+        visibility.spoken()
     );
-    let diagnostic = findings.diagnostic(
-        Severity::Error,
-        &queue.resource,
-        "retention",
-        headline,
-        retention.span,
-        format!("the message is deleted after {}", retention.seconds()),
-    );
-    let again = format!("it could be received again after {}", visibility.seconds());
-    consumer
-        .show(visibility.show(retention.trace(diagnostic), visibility.or_default(again, "SQS")))
+    let deleted = format!("the message is deleted after {}", retention.shown());
+    let again = format!("it could be received again after {}", visibility.shown());
+    Finding::new("retention", headline, retention, deleted)
+        .label(visibility, visibility.or_default("SQS", again))
+        .show(consumer)
         .help(format!(
-            "raise `{}` well above {}: without it SQS keeps messages for 345600 s (4 days)",
-            retention.name, visibility.value
+            "raise `{}` well above {}: without it SQS keeps messages for {}",
+            retention.name,
+            visibility.value,
+            limits::RETENTION_DEFAULT.spoken()
         ))
-        .remedy(Remedy::not_safe(retention.write(&queue.resource, RETENTION_DEFAULT.0)))
+        .fix(retention.set_to(limits::RETENTION_DEFAULT.0))
 }
 
 #[cfg(test)]

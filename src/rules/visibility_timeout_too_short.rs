@@ -1,12 +1,8 @@
 //! Flags queues whose visibility timeout leaves Lambda no time to retry a throttled batch.
 
-use super::visibility_timeout_below_function_timeout::{self as below_function_timeout, shortfalls};
-use super::{Category, Findings, Read, Rule, Set, Setting, Value, visibility_timeout_zero};
-use crate::diagnostic::{Diagnostic, Safety, Severity};
-use crate::graph::{Condition, Graph, Queue};
-use crate::rules::shared::advice::{Advice, FACTOR};
+use super::prelude::*;
+use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::{Poll, RunTime};
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-short",
@@ -16,179 +12,80 @@ pub(super) static RULE: Rule = Rule {
     fix: Some(Safety::Unsafe),
     summary: "the visibility timeout is less than six function timeouts plus the batching window",
     page: include_str!("../../rules/visibility-timeout-too-short.md"),
-    settings: &[
-        Setting {
-            name: "factor",
-            default: Value::Number {
-                value: FACTOR,
-                least: 1,
-            },
-            summary: "how many function timeouts the visibility timeout covers",
-        },
-        Setting {
-            name: "count-window",
-            default: Value::Flag(true),
-            summary: "whether the batching window is added",
-        },
-    ],
+    settings: Advice::ALL,
     check: Some(check),
 };
 
-/// A mapping whose retries need longer than its queue hides a message.
-struct Shortage<'g> {
-    poll: Poll<'g>,
-    run_time: RunTime<'g>,
-    window: Operand<'g>,
-    visibility: Operand<'g>,
-    advice: Advice,
-    world: Condition,
-}
-
-impl Shortage<'_> {
-    fn read(&self) -> [&dyn Read; 4] {
-        [&self.visibility, &self.run_time, &self.window, &self.poll]
-    }
-
-    fn wanted(&self) -> i64 {
-        self.advice.least(self.run_time.limit.value, self.window.value)
-    }
-
-    fn severity(&self) -> Severity {
-        if self.poll.enabled {
-            Severity::Warning
-        } else {
-            Severity::Info
-        }
-    }
-}
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, _) in graph.polled() {
-        let mut all = shortages(graph, findings, queue);
-        if all.is_empty() {
-            continue;
-        }
-        // The worst speaks; the other functions become its labels.
-        all.sort_by_key(|found| std::cmp::Reverse((found.severity(), found.wanted())));
-        let worse = shortfalls(graph, findings, queue);
-        for found in all {
-            // Where `visibility-timeout-below-function-timeout` says no less of the queue, it alone speaks.
-            let yields = worse.iter().filter(|other| other.severity() >= found.severity());
-            let world = yields.fold(found.world.clone(), |world, other| world.and(&other.world.not()));
-            let left = found.world.and(&world.not());
-            findings.yields(&left, &queue.resource, &found.read(), &below_function_timeout::RULE);
-            let diagnostic = too_short(findings, queue, &found);
-            findings.found(&world, &queue.resource, &found.read());
-            findings.report(&world, &queue.resource, diagnostic);
-        }
-    }
-}
-
-fn shortages<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue) -> Vec<Shortage<'g>> {
-    findings.about_to_judge(&queue.visibility_timeout);
-    let advice = findings.advice(&queue.resource);
-    let mut all = Vec::new();
-    for poll in findings.polls(graph, &queue.resource.when, queue) {
-        for run_time in findings.run_times(graph, &poll) {
-            for window in findings.window(&run_time.limit.world, poll.mapping) {
-                for visibility in findings.visibility(&window.world, queue) {
-                    let found = Shortage {
-                        world: visibility.world.clone(),
-                        poll: poll.clone(),
-                        run_time: run_time.clone(),
-                        window: window.clone(),
-                        visibility,
-                        advice,
-                    };
-                    let (visibility, timeout) = (found.visibility.value, found.run_time.limit.value);
-                    if timeout <= visibility && visibility < found.wanted() {
-                        all.push(found);
-                    } else {
-                        suffices(findings, queue, &found);
+        let advice = findings.settings::<Advice>(queue);
+        findings.about_to_judge(&queue.visibility_timeout);
+        for poll in findings.polls(graph, &queue.resource.when, queue) {
+            for time in findings.run_times(graph, &poll) {
+                for window in findings.window(&time.limit.when, poll.mapping) {
+                    for visibility in findings.visibility(&window.when, queue) {
+                        let enough = at_least(&visibility, advice.needed(&time.limit, &window))
+                            .note(|| format!(", with {}", time.function.resource.shown()));
+                        findings.require(&visibility.when, queue, enough.given(&time).given(&poll), || {
+                            too_short(queue, &poll, &time, &window, &visibility, advice)
+                        });
                     }
                 }
             }
         }
     }
-    all
 }
 
-fn suffices(findings: &mut Findings<'_>, queue: &Queue, found: &Shortage<'_>) {
-    let (visibility, timeout) = (found.visibility.value, found.run_time.limit.value);
-    let (world, resource) = (&found.world, &queue.resource);
-    if visibility == 0 {
-        findings.yields(world, resource, &found.read(), &visibility_timeout_zero::RULE);
-    } else if visibility < timeout {
-        findings.yields(world, resource, &found.read(), &below_function_timeout::RULE);
-    } else {
-        findings.holds(world, resource, &found.read(), || {
-            let function = found.run_time.function.resource.shown();
-            let calculation = found.advice.calculation(timeout, found.window.value);
-            format!("{calculation} ≤ {visibility} s, with {function}")
-        });
-    }
-}
-
-fn too_short(findings: &Findings<'_>, queue: &Queue, found: &Shortage<'_>) -> Diagnostic {
-    let Shortage {
-        poll,
-        run_time,
-        window,
-        visibility,
-        advice,
-        ..
-    } = found;
-    let (subject, function) = (queue.resource.shown(), run_time.function.resource.shown());
-    let (timeout, wanted) = (run_time.limit.value, found.wanted());
-    let first_attempt = timeout + window.value;
+fn too_short(
+    queue: &Queue,
+    poll: &Poll<'_>,
+    time: &RunTime<'_>,
+    window: &Operand<'_>,
+    visibility: &Operand<'_>,
+    advice: Advice,
+) -> Finding {
+    let (subject, function) = (queue.resource.shown(), time.function.resource.shown());
+    let needed = advice.needed(&time.limit, window);
+    let (hides, first_attempt) = (visibility.value, time.limit.value + window.value);
     // Lambda receives messages before the window begins, so they wait in it while their timeout runs.
-    let headline = if visibility.value < first_attempt {
+    let headline = if hides < first_attempt {
         format!(
-            "{subject} hides a message for {} s, but the batching window and {function} together may take \
-             {first_attempt} s, so it may reappear during its very first attempt",
-            visibility.value
+            "{subject} hides a message for {hides} s, but the batching window and {function} together may take \
+             {first_attempt} s, so it may reappear during its very first attempt"
         )
     } else {
         format!(
-            "{subject} hides a message for {} s, less than the {wanted} s that leave Lambda time to retry \
-             {function} when it is throttled",
-            visibility.value
+            "{subject} hides a message for {hides} s, less than the {} s that leave Lambda time to retry {function} \
+             when it is throttled",
+            needed.value
         )
     };
-    let becomes_visible = format!("the message becomes visible again after {}", visibility.seconds());
-    let diagnostic = findings.diagnostic(
-        found.severity(),
-        &queue.resource,
-        "visibility_timeout",
-        headline,
-        visibility.span,
-        visibility.or_default(becomes_visible, "SQS"),
-    );
-    let mut diagnostic = poll.show(run_time.limit.show(visibility.trace(diagnostic), run_time.label()));
+    let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());
+    let label = visibility.or_default("SQS", becomes_visible);
+    let mut finding = Finding::new("visibility_timeout", headline, visibility, label)
+        .severity(poll.severity(Severity::Warning))
+        .show(time)
+        .show(poll);
     if window.value > 0 {
-        let message = format!("a message may wait {} for its batch", window.seconds());
-        diagnostic = window.show(diagnostic, message);
+        finding = finding.label(window, format!("a message may wait {} for its batch", window.shown()));
     }
-    let fifo = queue.fifo.known_in(&found.world);
+    let fifo = queue.fifo.known_in(&visibility.when);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {
         let message =
             "exactly-once covers sending only: here too a message is delivered again when its visibility timeout ends";
-        diagnostic = diagnostic.label(case.span, message);
+        finding = finding.label(case.span, message);
     }
-    let mut help = format!("set `{}` to {wanted} or more: {}", visibility.name, advice.terms());
-    if is_rarely_throttled(found) {
+    let mut help = advice.help(visibility, &needed);
+    if is_rarely_throttled(poll, time, visibility) {
         help += "; throttling is unlikely here, as the mapping's maximum concurrency fits into the function's reserved concurrency";
     }
-    diagnostic
-        .calculation(advice.calculation(timeout, window.value))
-        .help(help)
-        .remedy(advice.remedy(&queue.resource, visibility, timeout, window.value))
+    finding.help(help).fix(set_to_needed(visibility, &needed))
 }
 
 /// Whether the mapping never asks for more concurrency than the function keeps for itself.
-fn is_rarely_throttled(found: &Shortage<'_>) -> bool {
-    let maximum = found.poll.mapping.maximum_concurrency.known_in(&found.world);
-    let reserved = found.run_time.function.reserved_concurrency.known_in(&found.world);
+fn is_rarely_throttled(poll: &Poll<'_>, time: &RunTime<'_>, visibility: &Operand<'_>) -> bool {
+    let maximum = poll.mapping.maximum_concurrency.known_in(&visibility.when);
+    let reserved = time.function.reserved_concurrency.known_in(&visibility.when);
     match (maximum.as_slice(), reserved.as_slice()) {
         ([(_, _, Some(maximum))], [(_, _, Some(reserved))]) => maximum <= reserved,
         _ => false,

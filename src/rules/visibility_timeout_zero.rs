@@ -1,11 +1,8 @@
 //! Flags queues that do not hide messages while somebody works on them.
 
-use super::{Category, Findings, Rule, Set};
-use crate::diagnostic::{Diagnostic, Remedy, Safety, Severity};
-use crate::graph::{Graph, Queue};
-use crate::rules::shared::advice::Advice;
+use super::prelude::*;
+use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::Poll;
-use crate::rules::shared::operands::Operand;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-zero",
@@ -21,81 +18,61 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        let read = graph.is_read(queue);
-        if !read && graph.is_dead_letter_queue(queue) {
+        if !graph.is_read(queue) && graph.is_dead_letter_queue(queue) {
             continue; // Nobody works on its messages.
         }
         for visibility in findings.visibility(&queue.resource.when, queue) {
-            if visibility.value == 0 {
-                zero(graph, findings, queue, &visibility);
-            } else {
-                findings.holds(&visibility.world, &queue.resource, &[&visibility], || {
-                    format!("0 s < {} s", visibility.value)
-                });
+            if findings.satisfied(&visibility.when, queue, above(&visibility, 0)) {
+                continue;
             }
+            for poll in findings.polls(graph, &visibility.when, queue) {
+                if poll.enabled {
+                    let finding = refused(graph, findings, queue, &poll, &visibility);
+                    findings.report(&poll.when, queue, finding);
+                }
+            }
+            let help = format!("set `{}` to longer than a consumer works on a message", visibility.name);
+            let finding = zero(queue, &visibility).severity(Severity::Warning).help(help);
+            findings.report(&visibility.when, queue, finding);
         }
     }
 }
 
-fn zero(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, visibility: &Operand<'_>) {
-    let advice = findings.advice(&queue.resource);
-    for poll in findings.polls(graph, &visibility.world, queue) {
-        if poll.enabled {
-            let longest = findings
-                .run_times(graph, &poll)
-                .into_iter()
-                .map(|time| time.limit.value)
-                .max();
-            let mapping = poll.mapping.resource.shown();
-            let message = format!("Lambda refuses {mapping}: every function timeout is longer than 0 s");
-            let diagnostic = diagnostic(findings, Severity::Error, queue, visibility)
-                .label(poll.mapping.resource.header, message)
-                .help(help(advice, visibility.name, longest))
-                .remedy(remedy(advice, queue, &poll, visibility, longest));
-            findings.report(&poll.world, &queue.resource, diagnostic);
-        }
-    }
-    let diagnostic =
-        diagnostic(findings, Severity::Warning, queue, visibility).help(help(advice, visibility.name, None));
-    findings.report(&visibility.world, &queue.resource, diagnostic);
-}
-
-/// Only where the window is known as well: less than both need together has a finding of its own.
-fn remedy(
-    advice: Advice,
+/// What is said where a mapping polls.
+fn refused(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
     queue: &Queue,
     poll: &Poll<'_>,
     visibility: &Operand<'_>,
-    longest: Option<i64>,
-) -> Option<Remedy> {
-    match poll.mapping.window.known_in(&poll.world).as_slice() {
-        [(_, _, window)] => advice.remedy(&queue.resource, visibility, longest?, window.0),
-        _ => None,
+) -> Finding {
+    let mapping = &poll.mapping.resource;
+    let message = format!(
+        "Lambda refuses {}: every function timeout is longer than 0 s",
+        mapping.shown()
+    );
+    let finding = zero(queue, visibility).label(mapping.header, message);
+    let times = findings.run_times(graph, poll).into_iter().map(|time| time.limit);
+    let Some(longest) = times.max_by_key(|limit| limit.value) else {
+        let help = format!("set `{}` to longer than a consumer works on a message", visibility.name);
+        return finding.help(help);
+    };
+    let advice = findings.settings::<Advice>(queue);
+    let finding = finding.help(advice.help_without_window(visibility, &longest));
+    // Only where the window is known as well: less than both need together has a finding of its own.
+    match poll.mapping.window.known_in(&poll.when).as_slice() {
+        [(_, _, window)] => finding.fix(set_to_needed(visibility, &advice.needed(&longest, **window))),
+        _ => finding,
     }
 }
 
-fn diagnostic(findings: &Findings<'_>, severity: Severity, queue: &Queue, visibility: &Operand<'_>) -> Diagnostic {
+fn zero(queue: &Queue, visibility: &Operand<'_>) -> Finding {
     let headline = format!(
         "{} does not hide a message while it is worked on: its visibility timeout is 0 s",
         queue.resource.shown()
     );
-    let message = format!("the message stays visible: {}", visibility.seconds());
-    let diagnostic = findings.diagnostic(
-        severity,
-        &queue.resource,
-        "visibility_timeout",
-        headline,
-        visibility.span,
-        message,
-    );
-    visibility.trace(diagnostic)
-}
-
-fn help(advice: Advice, name: &str, longest: Option<i64>) -> String {
-    match longest {
-        Some(timeout) => advice.without_window(name, timeout),
-        None => format!("set `{name}` to longer than a consumer works on a message"),
-    }
+    let message = format!("the message stays visible: {}", visibility.shown());
+    Finding::new("visibility_timeout", headline, visibility, message)
 }
 
 #[cfg(test)]

@@ -1,87 +1,74 @@
-//! How long a queue should hide a message from Lambda, by AWS's advice or the team's own factor.
+//! What AWS, or a team, advises, where more than one rule asks for it.
 
+use super::compare::Term;
 use super::operands::Operand;
-use crate::diagnostic::Remedy;
-use crate::graph::{Resource, limits};
-use crate::rules::{Findings, visibility_timeout_too_short};
+use super::settings::settings;
+use crate::diagnostic::Change;
+use crate::graph::limits::{self, ADVISED_FUNCTION_TIMEOUTS, LEAST_RECEIVES};
 
-/// How many function timeouts AWS advises. The window is added on top.
-/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
-pub(crate) const FACTOR: i64 = 6;
-
-/// What a team, or AWS, asks of a visibility timeout.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Advice {
-    factor: i64,
-    counts_window: bool,
+settings! {
+    /// What a team, or AWS, asks of a visibility timeout.
+    pub(crate) struct Advice of "visibility-timeout-too-short" {
+        factor: i64 = ADVISED_FUNCTION_TIMEOUTS, at least 1, "how many function timeouts the visibility timeout covers";
+        count_window: bool = true, "whether the batching window is added";
+    }
 }
 
-impl Findings<'_> {
-    /// What is asked of the queue `resource`.
-    pub(crate) fn advice(&self, resource: &Resource) -> Advice {
-        let rule = &visibility_timeout_too_short::RULE;
-        Advice {
-            factor: self.number(rule, "factor", resource),
-            counts_window: self.flag(rule, "count-window", resource),
-        }
+settings! {
+    /// How many receives leave a message a second chance.
+    pub(crate) struct FewestReceives of "max-receive-count-too-low" {
+        minimum: i64 = LEAST_RECEIVES, at least 1, "the fewest receives that are enough";
     }
 }
 
 impl Advice {
-    /// The least visibility timeout, in seconds.
-    pub(crate) fn least(self, timeout: i64, window: i64) -> i64 {
-        let window = if self.counts_window { window } else { 0 };
-        self.factor.saturating_mul(timeout).saturating_add(window)
-    }
-
-    /// How that comes to be: `6 × 300 s + 5 s = 1805 s`.
-    pub(crate) fn calculation(self, timeout: i64, window: i64) -> String {
-        let window_of = if self.counts_window {
-            format!(" + {window} s")
+    /// The least visibility timeout: `6 × 300 s + 5 s`.
+    pub(crate) fn needed<'a>(self, timeout: &'a Operand<'_>, window: impl Into<Term<'a>>) -> Term<'a> {
+        let timeouts = self.factor * Term::from(timeout);
+        if self.count_window {
+            timeouts + window.into()
         } else {
-            String::new()
-        };
-        let least = self.least(timeout, window);
-        format!("{} × {timeout} s{window_of} = {least} s", self.factor)
-    }
-
-    /// The remedy for `queue`, where SQS takes what is asked.
-    pub(crate) fn remedy(
-        self,
-        queue: &Resource,
-        visibility: &Operand<'_>,
-        timeout: i64,
-        window: i64,
-    ) -> Option<Remedy> {
-        let least = self.least(timeout, window);
-        let fits = limits::VISIBILITY_TIMEOUT.contains(&least);
-        fits.then(|| Remedy::not_safe(visibility.write(queue, least)))
-    }
-
-    /// What it is made of, after a colon: "six times the function timeout plus the batching window".
-    pub(crate) fn terms(self) -> String {
-        let times = match self.factor {
-            1 => "the function timeout".to_owned(),
-            FACTOR => "six times the function timeout".to_owned(),
-            factor => format!("{factor} times the function timeout"),
-        };
-        if self.counts_window {
-            times + " plus the batching window"
-        } else {
-            times
+            timeouts
         }
     }
 
-    /// The same where the window is not known: the least without it, and what is missing.
-    pub(crate) fn without_window(self, name: &str, timeout: i64) -> String {
-        let least = self.least(timeout, 0);
-        let plus = if self.counts_window {
+    /// What to do about `visibility`, where `needed` is known.
+    pub(crate) fn help(self, visibility: &Operand<'_>, needed: &Term<'_>) -> String {
+        let window = if self.count_window {
+            " plus the batching window"
+        } else {
+            ""
+        };
+        let (name, needed, timeouts) = (visibility.name, needed.value, self.timeouts());
+        format!("set `{name}` to {needed} or more: {timeouts}{window}")
+    }
+
+    /// The same where the batching window is not known: the least without it, and what is missing.
+    pub(crate) fn help_without_window(self, visibility: &Operand<'_>, timeout: &Operand<'_>) -> String {
+        let window = if self.count_window {
             ", plus the batching window"
         } else {
             ""
         };
-        let terms = self.terms();
-        let terms = terms.trim_end_matches(" plus the batching window");
-        format!("set `{name}` to {least} or more{plus}: {terms}")
+        let (name, needed, timeouts) = (
+            visibility.name,
+            (self.factor * Term::from(timeout)).value,
+            self.timeouts(),
+        );
+        format!("set `{name}` to {needed} or more{window}: {timeouts}")
     }
+
+    fn timeouts(self) -> String {
+        match self.factor {
+            1 => "the function timeout".to_owned(),
+            ADVISED_FUNCTION_TIMEOUTS => "six times the function timeout".to_owned(),
+            factor => format!("{factor} times the function timeout"),
+        }
+    }
+}
+
+/// The change of `visibility` to what is needed, where SQS accepts that.
+pub(crate) fn set_to_needed(visibility: &Operand<'_>, needed: &Term<'_>) -> Option<Change> {
+    let is_accepted = limits::VISIBILITY_TIMEOUT.accepts(needed.value);
+    is_accepted.then(|| visibility.set_to(needed.value))
 }

@@ -1,27 +1,36 @@
 //! Who reads a queue, and how long that may take: mappings and pipes that run, and the functions behind them.
-//!
-//! It knows the graph and how rules note what is unresolved; it decides nothing.
 
-use super::operands::Operand;
-use crate::diagnostic::Diagnostic;
-use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, limits};
-use crate::rules::{Findings, Read, function_timeout_out_of_range};
+use super::finding::{Show, Spot};
+use super::findings::Findings;
+use super::operands::{Operand, Provenance};
+use super::trace::Read;
+use crate::diagnostic::Severity;
+use crate::graph::limits::{self, Quota, Unit};
+use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource};
+use crate::rules::Cause;
 use crate::source::Span;
 use std::collections::BTreeSet;
 
-/// A mapping that reads a queue, in worlds in which it is known whether it is enabled.
+/// A mapping that reads a queue, where it is known whether it is enabled.
 #[derive(Debug, Clone)]
 pub(crate) struct Poll<'g> {
     /// The mapping.
     pub(crate) mapping: &'g EventSourceMapping,
-    /// The worlds.
-    pub(crate) world: Condition,
-    /// Whether it polls there.
+    /// The condition under which it is enabled, or is not.
+    pub(crate) when: Condition,
+    /// Whether it is.
     pub(crate) enabled: bool,
     /// What says so.
-    pub(crate) enabled_at: Span,
+    enabled_at: Span,
     /// What links it to the queue.
     link: &'g Case<Link>,
+}
+
+impl Poll<'_> {
+    /// `severity` of a mapping that polls, advice for one that does not yet.
+    pub(crate) fn severity(&self, severity: Severity) -> Severity {
+        if self.enabled { severity } else { Severity::Info }
+    }
 }
 
 impl Read for Poll<'_> {
@@ -31,15 +40,14 @@ impl Read for Poll<'_> {
     }
 }
 
-impl Poll<'_> {
-    /// Adds the label that shows what leads from the queue to the function.
-    pub(crate) fn show(&self, diagnostic: Diagnostic) -> Diagnostic {
+impl Show for Poll<'_> {
+    fn label(&self) -> (Spot<'_>, String) {
         let mapping = &self.mapping.resource;
         if self.enabled {
-            diagnostic.label(mapping.header, format!("{} reads the queue", mapping.shown()))
+            (mapping.header.into(), format!("{} reads the queue", mapping.shown()))
         } else {
             let message = format!("{} is disabled, so nothing polls yet", mapping.shown());
-            diagnostic.label(self.enabled_at, message)
+            (self.enabled_at.into(), message)
         }
     }
 }
@@ -49,8 +57,8 @@ impl Poll<'_> {
 pub(crate) struct Consumer<'g> {
     /// The mapping or pipe.
     pub(crate) resource: &'g Resource,
-    /// The worlds in which it does.
-    pub(crate) world: Condition,
+    /// The condition under which it does.
+    pub(crate) when: Condition,
     /// Whether it is a pipe.
     pub(crate) is_pipe: bool,
     /// What links a mapping to the queue.
@@ -64,13 +72,10 @@ impl Read for Consumer<'_> {
     }
 }
 
-impl Consumer<'_> {
-    /// Adds a label that shows it.
-    pub(crate) fn show(&self, diagnostic: Diagnostic) -> Diagnostic {
-        diagnostic.label(
-            self.resource.header,
-            format!("{} reads the queue", self.resource.shown()),
-        )
+impl Show for Consumer<'_> {
+    fn label(&self) -> (Spot<'_>, String) {
+        let message = format!("{} reads the queue", self.resource.shown());
+        (self.resource.header.into(), message)
     }
 }
 
@@ -84,7 +89,7 @@ pub(crate) struct RunTime<'g> {
     /// Whether it is durable.
     pub(crate) durable: bool,
     /// What links the mapping to the function.
-    link: &'g Case<Link>,
+    link: Provenance<'g>,
 }
 
 impl Read for RunTime<'_> {
@@ -94,27 +99,23 @@ impl Read for RunTime<'_> {
     }
 }
 
-impl RunTime<'_> {
-    /// What the limit says, as a label.
-    pub(crate) fn label(&self) -> String {
-        let function = self.function.resource.shown();
-        let said = if self.durable {
-            format!(
-                "an execution of durable function {function} may take {}",
-                self.limit.seconds()
-            )
+impl Show for RunTime<'_> {
+    fn label(&self) -> (Spot<'_>, String) {
+        let (function, limit) = (self.function.resource.shown(), self.limit.shown());
+        let says = if self.durable {
+            format!("an execution of durable function {function} may take {limit}")
         } else {
-            format!("{function} may run for {}", self.limit.seconds())
+            format!("{function} may run for {limit}")
         };
-        self.limit.or_default(said, "Lambda")
+        ((&self.limit).into(), self.limit.or_default("Lambda", says))
     }
 }
 
 impl Findings<'_> {
-    /// Notes the mappings whose source is not settled by the files: some queue may be read by them.
-    pub(crate) fn note_open_sources(&mut self, graph: &Graph) {
+    /// Notes the mappings and pipes whose source is unresolved: any queue may be read by them.
+    pub(crate) fn note_unresolved_sources(&mut self, graph: &Graph) {
         for mapping in graph.mappings() {
-            self.known(&mapping.resource.when, &mapping.resource, &mapping.queue);
+            self.known(&mapping.resource.when, mapping, &mapping.queue);
         }
         for pipe in &graph.deliveries().pipes {
             self.known(&pipe.resource.when, &pipe.resource, &pipe.source);
@@ -122,17 +123,16 @@ impl Findings<'_> {
     }
 
     /// The mappings that read `queue`, where it is known whether they are enabled.
-    pub(crate) fn polls<'g>(&mut self, graph: &'g Graph, world: &Condition, queue: &'g Queue) -> Vec<Poll<'g>> {
+    pub(crate) fn polls<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Poll<'g>> {
         let mut all = Vec::new();
         for consumption in graph.consumptions(queue) {
             let (mapping, link) = (consumption.mapping, consumption.link);
-            let world = world.and(&consumption.world);
-            for enabled in self.known(&world, &mapping.resource, &mapping.enabled) {
+            for enabled in self.known(&when.and(&consumption.world), mapping, &mapping.enabled) {
                 all.push(Poll {
                     mapping,
                     enabled: *enabled.value,
-                    enabled_at: enabled.span(),
-                    world: enabled.world,
+                    enabled_at: enabled.span,
+                    when: enabled.when,
                     link,
                 });
             }
@@ -141,22 +141,21 @@ impl Findings<'_> {
     }
 
     /// The mappings that poll `queue` and the pipes that run on it, where that is known.
-    pub(crate) fn consumers<'g>(&mut self, graph: &'g Graph, world: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
-        let polls = self.polls(graph, world, queue).into_iter().filter(|poll| poll.enabled);
-        let mut all: Vec<Consumer<'g>> = polls
-            .map(|poll| Consumer {
-                resource: &poll.mapping.resource,
-                world: poll.world,
-                is_pipe: false,
-                link: Some(poll.link),
-            })
-            .collect();
-        for (where_read, pipe) in graph.pipes_from(queue) {
-            let running = self.known(&world.and(&where_read), &pipe.resource, &pipe.running);
+    pub(crate) fn consumers<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
+        let polls = self.polls(graph, when, queue).into_iter().filter(|poll| poll.enabled);
+        let mapping = |poll: Poll<'g>| Consumer {
+            resource: &poll.mapping.resource,
+            when: poll.when,
+            is_pipe: false,
+            link: Some(poll.link),
+        };
+        let mut all: Vec<Consumer<'g>> = polls.map(mapping).collect();
+        for (reads, pipe) in graph.pipes_from(queue) {
+            let running = self.known(&when.and(&reads), &pipe.resource, &pipe.running);
             let running = running.into_iter().filter(|running| *running.value);
             all.extend(running.map(|running| Consumer {
                 resource: &pipe.resource,
-                world: running.world,
+                when: running.when,
                 is_pipe: true,
                 link: None,
             }));
@@ -167,78 +166,74 @@ impl Findings<'_> {
     /// How long the functions may take that `poll` invokes.
     pub(crate) fn run_times<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>) -> Vec<RunTime<'g>> {
         let mut all = Vec::new();
-        for link in self.known(&poll.world, &poll.mapping.resource, &poll.mapping.function) {
-            if let Some((function, world)) = graph.invoked(poll.mapping, link.value, &link.world) {
+        for link in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
+            if let Some((function, when)) = graph.invoked(poll.mapping, link.value, &link.when) {
                 let run_time = |(limit, durable)| RunTime {
                     function,
                     limit,
                     durable,
-                    link: link.case,
+                    link: *link,
                 };
-                all.extend(self.run_times_of(function, &world).into_iter().map(run_time));
+                all.extend(self.run_times_of(function, &when).into_iter().map(run_time));
             }
         }
         all
     }
 
-    /// The limits of `function`, each with whether it is one of a durable execution.
-    fn run_times_of<'g>(&mut self, function: &'g Function, world: &Condition) -> Vec<(Operand<'g>, bool)> {
+    /// The limits of `function`, each with whether it is that of a durable execution.
+    fn run_times_of<'g>(&mut self, function: &'g Function, when: &Condition) -> Vec<(Operand<'g>, bool)> {
         let mut all = Vec::new();
-        for durable in self.known(world, &function.resource, &function.durable_execution_timeout) {
-            if let Some(execution) = *durable.value {
+        for durable in self.known(when, function, &function.durable_execution_timeout) {
+            if let Some(execution) = durable.number(Unit::Seconds) {
                 // Lambda waits for the whole execution, and ends it where it would end an invocation.
-                for (world, most) in self.most_run_time(function, &durable.world, execution.0) {
-                    let mut limit = Operand::new(&durable, execution.0.min(most));
-                    limit.world = world;
-                    all.push((limit, true));
+                for (when, quota) in self.timeout_quotas(function, &execution) {
+                    let mut limit = execution.under(when);
+                    limit.value = limit.value.min(quota.most);
+                    all.push((limit, quota, true));
                 }
                 continue;
             }
-            for timeout in self.known(&durable.world, &function.resource, &function.timeout) {
-                for (world, most) in self.most_run_time(function, &timeout.world, timeout.value.0) {
-                    let mut limit = Operand::new(&timeout, timeout.value.0);
-                    limit.world = world;
-                    if limit.value <= most {
-                        all.push((limit, false));
-                    } else {
-                        self.leave_timeout(function, &limit);
-                    }
+            for timeout in self.any_numbers(&durable.when, function, &function.timeout, Unit::Seconds) {
+                for (when, quota) in self.timeout_quotas(function, &timeout) {
+                    all.push((timeout.under(when), quota, false));
                 }
             }
         }
-        let is_enough = |(limit, _): &(Operand<'_>, bool)| limit.value >= *limits::FUNCTION_TIMEOUT.start();
-        let (enough, less): (Vec<_>, Vec<_>) = all.into_iter().partition(is_enough);
-        for (limit, _) in &less {
-            self.leave_timeout(function, limit);
-        }
-        enough
+        all.retain(|(limit, quota, _)| {
+            let is_accepted = quota.accepts(limit.value);
+            if !is_accepted {
+                self.leave(
+                    &limit.when,
+                    function,
+                    &[limit],
+                    Cause::OutOfRange(&limits::FUNCTION_TIMEOUT),
+                );
+            }
+            is_accepted
+        });
+        all.into_iter().map(|(limit, _, durable)| (limit, durable)).collect()
     }
 
-    /// A timeout that Lambda does not accept has a rule of its own.
-    fn leave_timeout(&mut self, function: &Function, limit: &Operand<'_>) {
-        let other = &function_timeout_out_of_range::RULE;
-        self.yields(&limit.world, &function.resource, &[limit], other);
-    }
-
-    /// The longest timeout that `function` may have, asked only where `seconds` depends on it.
-    pub(crate) fn most_run_time(
+    /// The timeouts that Lambda accepts for `function`. That it may run on Managed Instances is asked only where
+    /// `timeout` depends on it.
+    pub(crate) fn timeout_quotas(
         &mut self,
         function: &Function,
-        world: &Condition,
-        seconds: i64,
-    ) -> Vec<(Condition, i64)> {
-        let (usual, managed) = (
-            *limits::FUNCTION_TIMEOUT.end(),
-            *limits::FUNCTION_TIMEOUT_MANAGED_INSTANCES.end(),
-        );
-        if seconds <= usual {
-            return vec![(world.clone(), usual)];
+        timeout: &Operand<'_>,
+    ) -> Vec<(Condition, &'static Quota)> {
+        if timeout.value <= limits::FUNCTION_TIMEOUT.most {
+            return vec![(timeout.when.clone(), &limits::FUNCTION_TIMEOUT)];
         }
-        let known = self.known(world, &function.resource, &function.managed_instances);
-        let most = |is_managed: bool| if is_managed { managed } else { usual };
-        known
-            .into_iter()
-            .map(|known| (known.world, most(*known.value)))
+        let managed = self.known(&timeout.when, function, &function.managed_instances);
+        let quota = |is_managed: bool| {
+            if is_managed {
+                &limits::FUNCTION_TIMEOUT_MANAGED_INSTANCES
+            } else {
+                &limits::FUNCTION_TIMEOUT
+            }
+        };
+        (managed.into_iter())
+            .map(|managed| (managed.when, quota(*managed.value)))
             .collect()
     }
 }

@@ -1,239 +1,337 @@
-//! What checks compute with: numbers of the graph that are known and inside their own range, with all it takes
-//! to point at them. A number outside its range has a rule of its own, and no other rule computes with it.
+//! Values that checks read from the graph, each with the condition under which it holds and all it takes to point at
+//! it, to spell it and to change it.
 //!
-//! It decides nothing: rules compare and speak.
+//! Numbers are read within AWS's quota: one outside is judged by its range rule alone, and no other computes with it.
 
-use crate::diagnostic::{Change, Diagnostic, Place};
-use crate::graph::limits;
+use super::findings::Findings;
+use super::trace::Read;
+use crate::diagnostic::{Change, Place};
+use crate::graph::limits::{self, Quota, Unit};
 use crate::graph::{
-    Attribute, Condition, EventSourceMapping, Link, Origin, PolicyFault, Queue, RedrivePolicy, Resource, Seconds,
+    Attribute, Case, Condition, EventSourceMapping, Link, Origin, PolicyFault, Queue, RedrivePolicy, Resource, Seconds,
 };
-use crate::rules::{
-    Findings, Known, Read, Rule, max_receive_count_out_of_range, queue_attribute_out_of_range, redrive_policy_malformed,
-};
+use crate::rules::Cause;
 use crate::source::Span;
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+use std::ops::Deref;
 
-/// A whole number, with or without a unit.
-pub(crate) trait Number: Copy {
-    /// Without it.
-    fn number(self) -> i64;
-}
-
-impl Number for i64 {
-    fn number(self) -> i64 {
-        self
-    }
-}
-
-impl Number for Seconds {
-    fn number(self) -> i64 {
-        self.0
-    }
-}
-
-/// A number that a check computes with.
-#[derive(Debug, Clone)]
-pub(crate) struct Operand<'g> {
-    /// The number, inside its own range.
-    pub(crate) value: i64,
-    /// The worlds in which it is that.
-    pub(crate) world: Condition,
-    /// Where to point.
+/// Where a value stands in the files, where it comes from, and how the user spells its attribute.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Provenance<'g> {
+    /// Where to point: the value, or the resource where nothing is written.
     pub(crate) span: Span,
     /// As the user spells the attribute.
     pub(crate) name: &'g str,
     /// Whether nothing is written and the default applies.
     pub(crate) is_default: bool,
-    provenance: String,
-    origins: &'g [Origin],
+    /// The steps from `span` to where the value itself stands, nearest first.
+    pub(crate) origins: &'g [Origin],
+    header: Span,
 }
 
-impl<'g> Operand<'g> {
-    /// `value` as it was found in `known`.
-    pub(crate) fn new<T>(known: &Known<'g, T>, value: i64) -> Self {
-        Operand {
-            value,
-            world: known.world.clone(),
-            span: known.span(),
-            name: known.name,
-            is_default: known.case.is_default(),
-            provenance: known.provenance(),
-            origins: &known.case.origins,
-        }
-    }
-
-    /// `30 s (the default)`, `345600 s (4 days, the default)`.
-    pub(crate) fn seconds(&self) -> String {
-        let seconds = Seconds(self.value);
-        match (seconds.in_words(), self.provenance.strip_prefix(" (")) {
-            (Some(words), Some(provenance)) => format!("{seconds} ({words}, {provenance}"),
-            (Some(words), None) => format!("{seconds} ({words})"),
-            (None, _) => format!("{seconds}{}", self.provenance),
-        }
-    }
-
-    /// `3 (the default of `var.receives`)`.
-    pub(crate) fn count(&self) -> String {
-        format!("{}{}", self.value, self.provenance)
-    }
-
-    /// `said` of a number that is written somewhere; that `service`'s default applies of one that is not.
-    pub(crate) fn or_default(&self, said: String, service: &str) -> String {
-        if self.is_default {
-            format!(
-                "`{}` is not set: {service}'s default of {} applies",
-                self.name,
-                Seconds(self.value).spoken()
-            )
-        } else {
-            said
-        }
-    }
-
-    /// `diagnostic` with the place where the number is written, when that is another than [`Operand::span`].
-    pub(crate) fn trace(&self, diagnostic: Diagnostic) -> Diagnostic {
-        trace(self.origins.last(), self.span, diagnostic)
-    }
-
-    /// Where the number stands in the files, or would.
-    pub(crate) fn place(&self, resource: &Resource) -> Place {
-        Place {
+impl<'g> Provenance<'g> {
+    fn new<T>(case: &'g Case<T>, name: &'g str, resource: &Resource) -> Self {
+        Provenance {
+            span: case.span,
+            name,
+            is_default: case.is_default(),
+            origins: &case.origins,
             header: resource.header,
+        }
+    }
+
+    /// In words, to put behind the value: ` (the default)`, ` (the default of `var.visibility`)`, or nothing where it
+    /// is written in place.
+    pub(crate) fn provenance(&self) -> String {
+        if self.is_default {
+            return " (the default)".to_owned();
+        }
+        let origin = self.origins.last();
+        origin.map_or_else(String::new, |origin| format!(" ({})", origin.what))
+    }
+
+    /// The attribute, for a change of it.
+    fn place(&self, value: Option<i64>) -> Place {
+        Place {
+            header: self.header,
             name: self.name.to_owned(),
             written: (!self.is_default).then_some(self.span),
             origins: self.origins.iter().map(|origin| origin.span).collect(),
-            value: (!self.is_default).then_some(self.value),
+            value: value.filter(|_| !self.is_default),
         }
     }
 
-    /// The change that writes `value` in place of this number.
-    pub(crate) fn write(&self, resource: &Resource, value: i64) -> Change {
-        Change::Number {
-            place: self.place(resource),
-            value,
-        }
+    /// The change of another reference to a queue to its ARN. One that comes from elsewhere may serve others there.
+    pub(crate) fn arn(&self) -> Option<Change> {
+        self.origins.is_empty().then_some(Change::Arn(self.span))
     }
 
-    /// `diagnostic` with `message` as a further label at this number.
-    pub(crate) fn show(&self, diagnostic: Diagnostic, message: String) -> Diagnostic {
-        self.trace(diagnostic.label(self.span, message))
+    /// The change that takes the attribute away.
+    pub(crate) fn removal(&self) -> Change {
+        Change::Remove(self.place(None))
     }
 }
 
-impl Read for Operand<'_> {
+impl Read for Provenance<'_> {
     fn places(&self, all: &mut BTreeSet<Span>) {
         all.insert(self.span);
         all.extend(self.origins.iter().map(|origin| origin.span));
     }
 }
 
-/// `diagnostic` with a label at `origin`, when that is another place than `span`.
-pub(crate) fn trace(origin: Option<&Origin>, span: Span, diagnostic: Diagnostic) -> Diagnostic {
-    match origin.filter(|origin| origin.span != span) {
-        Some(origin) => diagnostic.label(origin.span, origin.shown()),
-        None => diagnostic,
+/// A value that a check asked for.
+#[derive(Debug)]
+pub(crate) struct Known<'g, T> {
+    /// The value.
+    pub(crate) value: &'g T,
+    /// The condition under which it is that.
+    pub(crate) when: Condition,
+    from: Provenance<'g>,
+}
+
+impl<'g, T> Known<'g, T> {
+    /// `value`, as it is in `case` of `attribute` under the condition `when`.
+    pub(crate) fn new(
+        value: &'g T,
+        when: Condition,
+        case: &'g Case<T>,
+        attribute: &'g Attribute<T>,
+        resource: &Resource,
+    ) -> Self {
+        Known {
+            value,
+            when,
+            from: Provenance::new(case, &attribute.name, resource),
+        }
+    }
+}
+
+impl<'g, T: Number> Known<'g, T> {
+    /// The value as a number of `unit`s, where it is one.
+    pub(crate) fn number(&self, unit: Unit) -> Option<Operand<'g>> {
+        Some(Operand {
+            value: self.value.number()?,
+            unit,
+            when: self.when.clone(),
+            from: self.from,
+        })
+    }
+}
+
+impl<'g, T> Deref for Known<'g, T> {
+    type Target = Provenance<'g>;
+
+    fn deref(&self) -> &Provenance<'g> {
+        &self.from
+    }
+}
+
+impl<T> Read for Known<'_, T> {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        self.from.places(all);
+    }
+}
+
+/// A whole number, with or without a unit.
+pub(crate) trait Number {
+    /// Without it; `None` where there is none.
+    fn number(&self) -> Option<i64>;
+}
+
+impl Number for i64 {
+    fn number(&self) -> Option<i64> {
+        Some(*self)
+    }
+}
+
+impl Number for Seconds {
+    fn number(&self) -> Option<i64> {
+        Some(self.0)
+    }
+}
+
+impl<N: Number> Number for Option<N> {
+    fn number(&self) -> Option<i64> {
+        self.as_ref()?.number()
+    }
+}
+
+/// A number that a check computes with.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand<'g> {
+    /// The number.
+    pub(crate) value: i64,
+    /// What it counts.
+    pub(crate) unit: Unit,
+    /// The condition under which it is that.
+    pub(crate) when: Condition,
+    from: Provenance<'g>,
+}
+
+impl Operand<'_> {
+    /// The same number under another condition.
+    pub(crate) fn under(&self, when: Condition) -> Self {
+        Operand { when, ..self.clone() }
+    }
+
+    /// With its words: `345600 s (4 days)`.
+    pub(crate) fn spoken(&self) -> String {
+        match self.unit {
+            Unit::Seconds => Seconds(self.value).spoken(),
+            _ => self.value.to_string(),
+        }
+    }
+
+    /// With its words and where it comes from: `30 s (the default)`, `345600 s (4 days, the default)`.
+    pub(crate) fn shown(&self) -> String {
+        let (spoken, provenance) = (self.spoken(), self.provenance());
+        match (spoken.strip_suffix(')'), provenance.strip_prefix(" (")) {
+            (Some(words), Some(provenance)) => format!("{words}, {provenance}"),
+            _ => spoken + &provenance,
+        }
+    }
+
+    /// `said` of a number that is written somewhere; that `service`'s default applies of one that is not.
+    pub(crate) fn or_default(&self, service: &str, said: String) -> String {
+        if !self.is_default {
+            return said;
+        }
+        let (name, default) = (self.name, self.spoken());
+        format!("`{name}` is not set: {service}'s default of {default} applies")
+    }
+
+    /// The change that writes `value` in place of this number.
+    pub(crate) fn set_to(&self, value: i64) -> Change {
+        let place = self.place(Some(self.value));
+        Change::Number { place, value }
+    }
+}
+
+impl<'g> Deref for Operand<'g> {
+    type Target = Provenance<'g>;
+
+    fn deref(&self) -> &Provenance<'g> {
+        &self.from
+    }
+}
+
+impl Read for Operand<'_> {
+    fn places(&self, all: &mut BTreeSet<Span>) {
+        self.from.places(all);
     }
 }
 
 impl Findings<'_> {
-    /// The numbers of `attribute` inside `range`, in the worlds of `world`; unresolved ones are noted, and those
-    /// outside are for `other` to judge, where there is such a rule.
+    /// The numbers of `attribute` under the condition `when` that AWS accepts. Unresolved ones are noted, and those
+    /// that it does not accept are left to their range rule.
     pub(crate) fn numbers<'a, T: Number>(
         &mut self,
-        world: &Condition,
-        resource: &Resource,
+        when: &Condition,
+        resource: &impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
-        range: &RangeInclusive<i64>,
-        other: Option<&'static Rule>,
+        quota: &'static Quota,
     ) -> Vec<Operand<'a>> {
-        let known = self.known(world, resource, attribute);
-        let operands = known.iter().map(|known| Operand::new(known, known.value.number()));
-        let (inside, outside): (Vec<_>, Vec<_>) = operands.partition(|operand| range.contains(&operand.value));
-        if let Some(other) = other {
-            for operand in outside {
-                self.yields(&operand.world, resource, &[&operand], other);
-            }
+        let all = self.any_numbers(when, resource, attribute, quota.unit);
+        self.accepted(resource, quota, all)
+    }
+
+    /// The numbers of `attribute` under the condition `when`, in or out of range.
+    pub(crate) fn any_numbers<'a, T: Number>(
+        &mut self,
+        when: &Condition,
+        resource: &impl AsRef<Resource>,
+        attribute: &'a Attribute<T>,
+        unit: Unit,
+    ) -> Vec<Operand<'a>> {
+        let known = self.known(when, resource, attribute);
+        known.iter().filter_map(|known| known.number(unit)).collect()
+    }
+
+    /// Those of `all` that AWS accepts. The others are left to the rule on their range.
+    fn accepted<'a>(
+        &mut self,
+        resource: &impl AsRef<Resource>,
+        quota: &'static Quota,
+        all: Vec<Operand<'a>>,
+    ) -> Vec<Operand<'a>> {
+        let (inside, outside): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| quota.accepts(one.value));
+        for one in outside {
+            self.leave(&one.when, resource, &[&one], Cause::OutOfRange(quota));
         }
         inside
     }
 
     /// Visibility timeouts of `queue`.
-    pub(crate) fn visibility<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        let (range, other) = (&limits::VISIBILITY_TIMEOUT, Some(&queue_attribute_out_of_range::RULE));
-        self.numbers(world, &queue.resource, &queue.visibility_timeout, range, other)
+    pub(crate) fn visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        self.numbers(when, queue, &queue.visibility_timeout, &limits::VISIBILITY_TIMEOUT)
     }
 
     /// Retention periods of `queue`.
-    pub(crate) fn retention<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        let (range, other) = (&limits::RETENTION, Some(&queue_attribute_out_of_range::RULE));
-        self.numbers(world, &queue.resource, &queue.retention, range, other)
+    pub(crate) fn retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        self.numbers(when, queue, &queue.retention, &limits::RETENTION)
     }
 
     /// Delivery delays of `queue`.
-    pub(crate) fn delay<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        let (range, other) = (&limits::DELAY, Some(&queue_attribute_out_of_range::RULE));
-        self.numbers(world, &queue.resource, &queue.delay, range, other)
+    pub(crate) fn delay<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        self.numbers(when, queue, &queue.delay, &limits::DELAY)
     }
 
     /// Batching windows of `mapping`.
-    pub(crate) fn window<'a>(&mut self, world: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
-        self.numbers(world, &mapping.resource, &mapping.window, &limits::WINDOW, None)
+    pub(crate) fn window<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
+        self.numbers(when, mapping, &mapping.window, &limits::WINDOW)
     }
 
     /// Redrive policies of `queue`, `None` where it has none.
     pub(crate) fn redrives<'a>(
         &mut self,
-        world: &Condition,
+        when: &Condition,
         queue: &'a Queue,
     ) -> Vec<Known<'a, Option<Box<RedrivePolicy>>>> {
-        self.known(world, &queue.resource, &queue.redrive)
+        self.known(when, queue, &queue.redrive)
     }
 
-    /// Receive counts of the redrive policies of `queue`, whatever their range. Nothing where the policy holds no
-    /// whole number: that is a fault, and faults have rules of their own.
-    pub(crate) fn any_receive_counts<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        let mut all = Vec::new();
-        for known in self.redrives(world, queue) {
-            let Some(policy) = known.value else { continue };
-            if let Some(fault) = policy.faults.iter().find(|fault| hides_count(&fault.kind)) {
-                let other = match fault.kind {
-                    PolicyFault::CountNotInteger(_) => &max_receive_count_out_of_range::RULE,
-                    _ => &redrive_policy_malformed::RULE,
-                };
-                self.yields(&known.world, &queue.resource, &[&known, &fault.span], other);
-                continue;
-            }
-            let counts = self.known(&known.world, &queue.resource, &policy.max_receive_count);
-            all.extend(counts.iter().map(|count| Operand::new(count, *count.value)));
-        }
-        all
+    /// Receive counts of the redrive policies of `queue`, in or out of range. Nothing where the policy holds no whole
+    /// number: that is a fault, and faults have rules of their own.
+    pub(crate) fn any_receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        self.in_policies(when, queue, hides_count, |findings, when, policy| {
+            findings.any_numbers(when, queue, &policy.max_receive_count, Unit::Receives)
+        })
     }
 
-    /// Receive counts of the redrive policies of `queue`, inside their range.
-    pub(crate) fn receive_counts<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
-        let all = self.any_receive_counts(world, queue);
-        let is_inside = |count: &Operand<'_>| limits::MAX_RECEIVE_COUNT.contains(&count.value);
-        let (inside, outside): (Vec<_>, Vec<_>) = all.into_iter().partition(is_inside);
-        for count in outside {
-            let other = &max_receive_count_out_of_range::RULE;
-            self.yields(&count.world, &queue.resource, &[&count], other);
-        }
-        inside
+    /// Receive counts of the redrive policies of `queue`.
+    pub(crate) fn receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        let all = self.any_receive_counts(when, queue);
+        self.accepted(queue, &limits::MAX_RECEIVE_COUNT, all)
     }
 
     /// Targets of the redrive policies of `queue`. Nothing where a policy names none: that is a fault.
-    pub(crate) fn redrive_targets<'a>(&mut self, world: &Condition, queue: &'a Queue) -> Vec<Known<'a, Link>> {
+    pub(crate) fn redrive_targets<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Known<'a, Link>> {
+        self.in_policies(when, queue, hides_target, |findings, when, policy| {
+            findings.known(when, queue, &policy.target)
+        })
+    }
+
+    /// What `read` finds in the redrive policies of `queue`, but for those with a fault that hides it.
+    fn in_policies<'a, T>(
+        &mut self,
+        when: &Condition,
+        queue: &'a Queue,
+        hides: fn(&PolicyFault) -> bool,
+        mut read: impl FnMut(&mut Self, &Condition, &'a RedrivePolicy) -> Vec<T>,
+    ) -> Vec<T> {
         let mut all = Vec::new();
-        for known in self.redrives(world, queue) {
-            let Some(policy) = known.value else { continue };
-            if let Some(fault) = policy.faults.iter().find(|fault| hides_target(&fault.kind)) {
-                let other = &redrive_policy_malformed::RULE;
-                self.yields(&known.world, &queue.resource, &[&known, &fault.span], other);
-                continue;
+        for redrive in self.redrives(when, queue) {
+            let Some(policy) = redrive.value else { continue };
+            match policy.faults.iter().find(|fault| hides(&fault.kind)) {
+                Some(fault) => {
+                    let cause = match fault.kind {
+                        PolicyFault::CountNotInteger(_) => Cause::OutOfRange(&limits::MAX_RECEIVE_COUNT),
+                        _ => Cause::MalformedPolicy,
+                    };
+                    self.leave(&redrive.when, queue, &[&redrive, &fault.span], cause);
+                }
+                None => all.extend(read(self, &redrive.when, policy)),
             }
-            all.extend(self.known(&known.world, &queue.resource, &policy.target));
         }
         all
     }

@@ -2,18 +2,17 @@
 //!
 //! Ordinary runs keep none of it and build no text. It decides nothing: rules compare and say how that came out.
 
-use super::findings::{Findings, Known, when};
 use crate::diagnostic::Subject;
 use crate::graph::{Attribute, Case, Condition, Resource};
-use crate::rules::Rule;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// How a rule judged a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// What it compared is as it wants it: the comparison, as `6 × 60 s + 0 s = 360 s ≤ 400 s`.
+    /// What it requires holds: the comparison, as `6 × 60 s + 0 s = 360 s ≤ 400 s`.
     Holds(String),
     /// It has a finding, and rests on more than the labels of that show.
     Found,
@@ -52,12 +51,12 @@ pub struct Judgement {
     pub when: Option<String>,
     /// Where the values stand that the rule read, and where they come from.
     pub read: BTreeSet<Span>,
-    /// The environments it holds in; none where there is only one world.
+    /// The environments it holds in; none where there is only one.
     pub environments: Vec<String>,
 }
 
 /// A value that a rule read, by its places.
-pub trait Read {
+pub(crate) trait Read {
     /// Adds where it stands and where it comes from.
     fn places(&self, all: &mut BTreeSet<Span>);
 }
@@ -75,106 +74,92 @@ impl<T> Read for Case<T> {
     }
 }
 
-impl<T> Read for Attribute<T> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
-        self.cases.iter().for_each(|case| case.places(all));
+/// The resource of a judgement.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) subject: Subject,
+    shown: String,
+    uncertain: Option<Arc<str>>,
+}
+
+impl About {
+    /// `subject` is `resource`, whatever its attribute.
+    pub(super) fn new(resource: &Resource, subject: Subject) -> Self {
+        About {
+            subject,
+            shown: resource.shown(),
+            uncertain: resource.uncertain.clone(),
+        }
+    }
+
+    /// The condition `when`, and whether the resource exists at all, in words.
+    pub(super) fn when(&self, when: &Condition) -> Option<String> {
+        match (when.describe(), &self.uncertain) {
+            (when, None) => when,
+            (None, Some(_)) => Some("it is created".to_owned()),
+            (Some(when), Some(_)) => Some(format!("it is created and {when}")),
+        }
     }
 }
 
-impl<T> Read for Known<'_, T> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
-        self.case.places(all);
-    }
-}
-
-/// The judgements of one rule, each with its worlds.
-#[derive(Debug, Default)]
-pub(crate) struct Trace {
+/// The judgements of one rule, each with its condition.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Trace {
     all: Vec<(Judgement, Condition)>,
-    /// Where in `all` the judgement is that says the same elsewhere.
+    /// Where in `all` the judgement is that says the same under another condition.
     said: FxHashMap<(Subject, Verdict), usize>,
     /// What the rule is about to judge.
     ahead: BTreeSet<Span>,
 }
 
 impl Trace {
-    fn keep(&mut self, judgement: Judgement, world: &Condition, resource: &Resource) {
-        let key = (judgement.subject.clone(), judgement.verdict.clone());
-        let at = *self.said.entry(key).or_insert(self.all.len());
-        if at == self.all.len() {
-            self.all.push((judgement.clone(), Condition::never()));
-        }
-        if let Some((known, worlds)) = self.all.get_mut(at) {
-            known.read.extend(judgement.read);
-            *worlds = worlds.or(world);
-            known.when = when(worlds, resource);
-        }
-    }
-
-    pub(crate) fn into_judgements(self) -> Vec<Judgement> {
-        self.all.into_iter().map(|(judgement, _)| judgement).collect()
-    }
-}
-
-impl Findings<'_> {
-    /// Says that what the rule compares is as it wants it in `world`: `read` are the values, `comparison` tells how
-    /// they compare, the smaller one first.
-    pub fn holds(
+    /// Keeps `verdict` of `rule`, which rests on `read`.
+    pub(super) fn keep(
         &mut self,
-        world: &Condition,
-        resource: &Resource,
-        read: &[&dyn Read],
-        comparison: impl FnOnce() -> String,
+        rule: &'static str,
+        about: &About,
+        when: &Condition,
+        verdict: Verdict,
+        mut read: BTreeSet<Span>,
     ) {
-        if self.trace.is_some() {
-            self.judged(world, resource, read, Verdict::Holds(comparison()));
-        }
-    }
-
-    /// Says that the finding of `resource` in `world` rests on `read`, whatever its labels show.
-    pub fn found(&mut self, world: &Condition, resource: &Resource, read: &[&dyn Read]) {
-        self.judged(world, resource, read, Verdict::Found);
-    }
-
-    /// Says that in `world` it is for the rule `other` to speak.
-    pub fn yields(&mut self, world: &Condition, resource: &Resource, read: &[&dyn Read], other: &'static Rule) {
-        // A rule may share the operands of the one that judges them.
-        if other.id != self.rule.id {
-            self.judged(world, resource, read, Verdict::Yields(other.id));
-        }
-    }
-
-    /// Says that it is `attribute` that the rule is about to judge: what turns out to be unresolved keeps it from that.
-    pub fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
-        if let Some(trace) = &mut self.trace {
-            trace.ahead.clear();
-            attribute.places(&mut trace.ahead);
-        }
-    }
-
-    /// Keeps a verdict, in a traced run.
-    pub(crate) fn judged(&mut self, world: &Condition, resource: &Resource, read: &[&dyn Read], verdict: Verdict) {
-        let is_open = matches!(verdict, Verdict::NotEvaluated { .. });
-        if self.trace.is_none() || !world.is_possible() || (world.is_too_complex() && !is_open) {
+        let is_unresolved = matches!(verdict, Verdict::NotEvaluated { .. });
+        if !when.is_possible() || (when.is_too_complex() && !is_unresolved) {
             return;
         }
-        let mut places = BTreeSet::new();
-        for value in read {
-            value.places(&mut places);
+        if is_unresolved {
+            read.extend(&self.ahead);
         }
-        let mut judgement = Judgement {
-            rule: self.rule.id,
-            subject: self.subject(resource, ""),
-            shown: resource.shown(),
-            verdict,
-            when: None,
-            read: places,
-            environments: Vec::new(),
+        let subject = Subject {
+            attribute: "",
+            ..about.subject.clone()
         };
-        let Some(trace) = &mut self.trace else { return };
-        if is_open {
-            judgement.read.extend(&trace.ahead);
+        let at = *(self.said.entry((subject.clone(), verdict.clone()))).or_insert(self.all.len());
+        if at == self.all.len() {
+            let judgement = Judgement {
+                rule,
+                subject,
+                shown: about.shown.clone(),
+                verdict,
+                when: None,
+                read: BTreeSet::new(),
+                environments: Vec::new(),
+            };
+            self.all.push((judgement, Condition::never()));
         }
-        trace.keep(judgement, world, resource);
+        if let Some((judgement, known)) = self.all.get_mut(at) {
+            judgement.read.extend(read);
+            *known = known.or(when);
+            judgement.when = about.when(known);
+        }
+    }
+
+    /// Sets what the rule is about to judge: what turns out to be unresolved keeps it from that.
+    pub(super) fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
+        self.ahead.clear();
+        attribute.cases.iter().for_each(|case| case.places(&mut self.ahead));
+    }
+
+    pub(super) fn into_judgements(self) -> Vec<Judgement> {
+        self.all.into_iter().map(|(judgement, _)| judgement).collect()
     }
 }

@@ -1,0 +1,60 @@
+//! How old a message is when it has failed for the last time, and moves to the dead-letter queue.
+
+use super::compare::Term;
+use super::finding::Finding;
+use super::findings::Findings;
+use super::operands::Operand;
+use crate::graph::{Condition, Queue};
+
+/// What decides that age.
+#[derive(Debug, Clone)]
+pub(crate) struct Retries<'g> {
+    /// How many receives there are.
+    pub(crate) count: Operand<'g>,
+    /// How long each one hides the message.
+    pub(crate) visibility: Operand<'g>,
+    /// How long the message waits before the first.
+    pub(crate) delay: Operand<'g>,
+    /// The condition under which all three are that.
+    pub(crate) when: Condition,
+}
+
+impl Retries<'_> {
+    /// The age at which a message that fails each time moves on: `0 s + 5 × 30 s`.
+    pub(crate) fn age(&self) -> Term<'_> {
+        &self.delay + &self.count * &self.visibility
+    }
+
+    /// `finding` with a label at each operand.
+    pub(crate) fn show(&self, finding: Finding) -> Finding {
+        let count = format!(
+            "a message moves to the dead-letter queue after {} receives",
+            self.count.shown()
+        );
+        let hides = format!("each receive hides it for {}", self.visibility.shown());
+        let finding =
+            (finding.label(&self.count, count)).label(&self.visibility, self.visibility.or_default("SQS", hides));
+        if self.delay.value == 0 {
+            return finding;
+        }
+        finding.label(&self.delay, format!("at first it waits {}", self.delay.shown()))
+    }
+}
+
+impl Findings<'_> {
+    /// The visibility timeouts and delays of `queue`, with the receive count `count`.
+    pub(crate) fn retries<'g>(&mut self, when: &Condition, queue: &'g Queue, count: &Operand<'g>) -> Vec<Retries<'g>> {
+        let mut all = Vec::new();
+        for visibility in self.visibility(when, queue) {
+            for delay in self.delay(&visibility.when, queue) {
+                all.push(Retries {
+                    count: count.clone(),
+                    visibility: visibility.clone(),
+                    when: delay.when.clone(),
+                    delay,
+                });
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,326 @@
+//! From what a rule said to its findings: what another rule says in its place goes, and of several statements about
+//! one attribute the worst speaks.
+//!
+//! It knows which rules come before which from the table in `rules.rs`, and nothing of what they are about.
+
+use super::findings::Findings;
+use super::settings::Settings;
+use super::trace::{About, Judgement, Read, Trace, Verdict};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::graph::{Attribute, Condition, Graph, Resource, UnitId};
+use crate::rules::{Rule, spoken_before};
+use crate::source::Span;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// What one rule said of a graph.
+#[derive(Debug)]
+pub(super) struct Said {
+    /// The rule.
+    pub(super) rule: &'static Rule,
+    statements: Vec<Statement>,
+    notes: Notes,
+    /// What it concludes besides, where that is wanted.
+    trace: Option<Trace>,
+}
+
+/// A finding before it is known whether another rule speaks in its place.
+#[derive(Debug)]
+struct Statement {
+    unit: UnitId,
+    about: About,
+    when: Condition,
+    diagnostic: Diagnostic,
+    weight: i64,
+    read: BTreeSet<Span>,
+}
+
+/// What could not be judged, each once.
+#[derive(Debug, Default, Clone)]
+struct Notes {
+    all: Vec<NotEvaluated>,
+    known: FxHashSet<(Subject, String, Span)>,
+}
+
+/// What one rule says at last.
+#[derive(Debug)]
+pub struct Settled {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// Its findings.
+    pub findings: Vec<Diagnostic>,
+    /// What it could not judge.
+    pub not_evaluated: Vec<NotEvaluated>,
+    /// What it concludes besides, in a traced run.
+    pub judgements: Vec<Judgement>,
+}
+
+/// What `rules` say of `graph`. A traced run also keeps what they conclude where they find nothing.
+pub fn run(rules: &[&'static Rule], graph: &Graph, settings: &Settings, is_traced: bool) -> Vec<Settled> {
+    let mut asked = rules.to_vec();
+    for before in rules.iter().flat_map(|rule| spoken_before(rule)) {
+        if !asked.iter().any(|rule| std::ptr::eq(*rule, before)) {
+            asked.push(before);
+        }
+    }
+    let said: Vec<Said> = (asked.par_iter())
+        .map(|rule| Findings::of(rule, graph, settings, is_traced))
+        .collect();
+    let chosen = said.par_iter().take(rules.len());
+    chosen.map(|one| one.settle(&said)).collect()
+}
+
+impl Notes {
+    fn add(&mut self, note: NotEvaluated) {
+        let key = (note.subject.clone(), note.reason.clone(), note.span);
+        if self.known.insert(key) {
+            self.all.push(note);
+        }
+    }
+}
+
+impl Said {
+    pub(super) fn new(rule: &'static Rule, is_traced: bool) -> Self {
+        Said {
+            rule,
+            statements: Vec::new(),
+            notes: Notes::default(),
+            trace: is_traced.then(Trace::default),
+        }
+    }
+
+    pub(super) fn is_traced(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    pub(super) fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
+        if let Some(trace) = &mut self.trace {
+            trace.about_to_judge(attribute);
+        }
+    }
+
+    /// Keeps a verdict on `resource`, in a traced run.
+    pub(super) fn judged<'r>(
+        &mut self,
+        when: &Condition,
+        resource: &Resource,
+        subject: Subject,
+        read: impl IntoIterator<Item = &'r dyn Read>,
+        verdict: Verdict,
+    ) {
+        if let Some(trace) = &mut self.trace {
+            trace.keep(
+                self.rule.id,
+                &About::new(resource, subject),
+                when,
+                verdict,
+                places(read),
+            );
+        }
+    }
+
+    /// Notes that `subject` could not be judged, because of the cause at `span`.
+    pub(super) fn not_evaluated(&mut self, subject: Subject, reason: String, span: Span) {
+        let rule = self.rule.id;
+        self.notes.add(NotEvaluated {
+            rule,
+            subject,
+            reason,
+            span,
+        });
+    }
+
+    /// States `diagnostic` of `resource` under the condition `when`. It rests on `read`, whatever its labels show.
+    pub(super) fn state<'r>(
+        &mut self,
+        when: &Condition,
+        resource: &Resource,
+        diagnostic: Diagnostic,
+        weight: i64,
+        read: impl IntoIterator<Item = &'r dyn Read>,
+    ) {
+        let read = if self.is_traced() {
+            places(read)
+        } else {
+            BTreeSet::new()
+        };
+        self.statements.push(Statement {
+            unit: resource.unit,
+            about: About::new(resource, diagnostic.subject.clone()),
+            when: when.clone(),
+            diagnostic,
+            weight,
+            read,
+        });
+    }
+
+    /// What it says at last, with what the rules that come before it say among `others`.
+    fn settle(&self, others: &[Said]) -> Settled {
+        let mut notes = self.notes.clone();
+        let mut trace = self.trace.clone();
+        let mut keep = |statement: &Statement, when: &Condition, verdict: Verdict| {
+            if let Some(trace) = &mut trace {
+                trace.keep(self.rule.id, &statement.about, when, verdict, statement.read.clone());
+            }
+        };
+        let before: Vec<Spoken<'_>> = spoken_before(self.rule)
+            .filter_map(|rule| others.iter().find(|said| std::ptr::eq(said.rule, rule)))
+            .map(Spoken::of)
+            .collect();
+        let mut groups = Groups::default();
+        for statement in &self.statements {
+            let mut when = statement.when.clone();
+            for spoken in &before {
+                let (taken, left) = spoken.split(&when, statement);
+                keep(statement, &taken, Verdict::Yields(spoken.rule.id));
+                when = left;
+            }
+            if when.is_too_complex() {
+                let span = statement.diagnostic.primary().span;
+                let reason = "its conditions are too many to tell apart".to_owned();
+                let subject = Subject {
+                    attribute: "",
+                    ..statement.about.subject.clone()
+                };
+                let verdict = Verdict::NotEvaluated {
+                    reason: reason.clone(),
+                    span,
+                };
+                keep(statement, &when, verdict);
+                notes.add(NotEvaluated {
+                    rule: self.rule.id,
+                    subject,
+                    reason,
+                    span,
+                });
+            } else if when.is_possible() {
+                keep(statement, &when, Verdict::Found);
+                groups.add(statement, when);
+            }
+        }
+        Settled {
+            rule: self.rule,
+            findings: groups.into_findings(),
+            not_evaluated: notes.all,
+            judgements: trace.map(Trace::into_judgements).unwrap_or_default(),
+        }
+    }
+}
+
+fn places<'r>(read: impl IntoIterator<Item = &'r dyn Read>) -> BTreeSet<Span> {
+    let mut places = BTreeSet::new();
+    read.into_iter().for_each(|read| read.places(&mut places));
+    places
+}
+
+/// What a rule said, by unit and address.
+struct Spoken<'s> {
+    rule: &'static Rule,
+    of: FxHashMap<(UnitId, &'s str), Vec<&'s Statement>>,
+}
+
+impl<'s> Spoken<'s> {
+    fn of(said: &'s Said) -> Self {
+        let mut of: FxHashMap<_, Vec<&Statement>> = FxHashMap::default();
+        for statement in &said.statements {
+            let address = &*statement.about.subject.address;
+            of.entry((statement.unit, address)).or_default().push(statement);
+        }
+        Spoken { rule: said.rule, of }
+    }
+
+    /// Where in `when` something as bad as `statement` is said of its resource, and where not.
+    fn split(&self, when: &Condition, statement: &Statement) -> (Condition, Condition) {
+        let address = &*statement.about.subject.address;
+        let said = self.of.get(&(statement.unit, address)).into_iter().flatten();
+        let worse = said.filter(|other| other.diagnostic.severity >= statement.diagnostic.severity);
+        let (mut taken, mut left) = (Condition::never(), when.clone());
+        for other in worse.filter(|other| when.is_possible_with(&other.when)) {
+            taken = taken.or(&when.and(&other.when));
+            left = left.and(&other.when.not());
+        }
+        (taken, left)
+    }
+}
+
+/// The findings on each attribute, in the order in which they were first stated.
+#[derive(Default)]
+struct Groups<'s> {
+    all: Vec<Vec<Group<'s>>>,
+    attributes: FxHashMap<(UnitId, &'s Subject), usize>,
+    /// The place in its list of what is said in the same words.
+    same: FxHashMap<(usize, Severity, &'s str), usize>,
+}
+
+/// What is said of one attribute in the same words.
+struct Group<'s> {
+    about: &'s About,
+    when: Condition,
+    diagnostic: Diagnostic,
+    weight: i64,
+}
+
+impl<'s> Groups<'s> {
+    fn add(&mut self, statement: &'s Statement, when: Condition) {
+        let Statement {
+            about,
+            diagnostic,
+            weight,
+            ..
+        } = statement;
+        let at = *self
+            .attributes
+            .entry((statement.unit, &diagnostic.subject))
+            .or_insert(self.all.len());
+        if at == self.all.len() {
+            self.all.push(Vec::new());
+        }
+        let groups = &mut self.all[at];
+        let same = self.same.entry((at, diagnostic.severity, &diagnostic.headline));
+        let same = *same.or_insert(groups.len());
+        if let Some(group) = groups.get_mut(same) {
+            group.when = group.when.or(&when);
+            group.weight = group.weight.max(*weight);
+            group.diagnostic.keep_remedy_of(diagnostic);
+            add_labels(&mut group.diagnostic, diagnostic);
+        } else {
+            let (diagnostic, weight) = (diagnostic.clone(), *weight);
+            groups.push(Group {
+                about,
+                when,
+                diagnostic,
+                weight,
+            });
+        }
+    }
+
+    fn into_findings(self) -> Vec<Diagnostic> {
+        self.all.into_iter().filter_map(worst).collect()
+    }
+}
+
+/// The worst of what is said of one attribute, the first said among equals, with the labels of the others; one that
+/// holds under another condition is said at its own place.
+fn worst(mut groups: Vec<Group<'_>>) -> Option<Diagnostic> {
+    groups.sort_by_key(|group| Reverse((group.diagnostic.severity, group.weight)));
+    let mut said = groups
+        .into_iter()
+        .map(|group| group.diagnostic.when(group.about.when(&group.when)));
+    let mut worst = said.next()?;
+    for other in said {
+        if let Some(when) = other.when.as_ref().filter(|_| other.when != worst.when) {
+            let message = format!("when {when}: {}", other.headline);
+            worst = worst.label(other.primary().span, message);
+        }
+        add_labels(&mut worst, &other);
+    }
+    Some(worst)
+}
+
+/// Adds what `other` shows besides its primary place.
+fn add_labels(diagnostic: &mut Diagnostic, other: &Diagnostic) {
+    let further = other.labels().get(1..).unwrap_or_default();
+    diagnostic.add_labels(further);
+}
