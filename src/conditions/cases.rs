@@ -115,17 +115,19 @@ impl<V> Cases<V> {
         restricted.flatten().collect()
     }
 
-    /// The same cases, those with values that are the `same` as one.
-    #[must_use]
-    pub fn merge(self, same: impl Fn(&V, &V) -> bool) -> Self {
+    /// `cases`, those with values that are the `same` as one.
+    pub fn merged(cases: impl IntoIterator<Item = Case<V>>, same: impl Fn(&V, &V) -> bool) -> Result<Self, TooMany> {
         let mut all: Vec<Case<V>> = Vec::new();
-        for case in self {
-            match all.iter_mut().find(|known| same(&known.then, &case.then)) {
-                Some(known) => known.when = known.when.or(&case.when),
-                None => all.push(case),
+        for case in cases {
+            if let Some(known) = all.iter_mut().find(|known| same(&known.then, &case.then)) {
+                known.when = known.when.or(&case.when);
+            } else if all.len() < MAX_CASES {
+                all.push(case);
+            } else {
+                return Err(TooMany);
             }
         }
-        all.into()
+        Ok(all.into())
     }
 }
 
@@ -307,7 +309,7 @@ mod tests {
             "1 when A and not B; 2 when not A and not B"
         );
         assert_eq!(
-            shown(&three.merge(|a, b| a == b)),
+            shown(&Cases::merged(three, |a, b| a == b).unwrap()),
             "1 when A or (B and not A); 2 when not A and not B"
         );
     }

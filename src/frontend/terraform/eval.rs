@@ -23,8 +23,8 @@ use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
-use super::value::{BOUNDS, Key, Kind, MAX_CASES, TOO_MANY_CASES, Unknown, Value, joined};
-use crate::conditions::Condition;
+use super::value::{BOUNDS, Key, Kind, TOO_MANY_CASES, Unknown, Value, joined};
+use crate::conditions::{Case, Cases, Condition};
 use crate::source::{Sources, Span};
 use expansion::Made;
 use rustc_hash::FxHashMap;
@@ -230,27 +230,21 @@ impl Evaluator<'_> {
         let asked = self.eval(test, scope);
         let asked = self.question(asked, test, scope);
         let mut branches: [Option<Value>; 2] = [None, None];
-        let mut cases = Vec::new();
-        for (when, answer) in asked.each_case() {
+        // The places of the branches are more telling than that of the whole.
+        Value::cases(asked.each_case().map(|answer| {
             let Some(answer) = answer.to_bool() else {
                 let both = [true, false].map(|answer| self.branch(&mut branches, yes, no, answer, scope));
                 let kinds: Vec<types::Type> = both.iter().filter(|value| !value.is_null()).map(types::of).collect();
-                cases.push((when, answer.of_type(types::unify(&kinds))));
-                continue;
+                return answer.of_type(types::unify(&kinds));
             };
-            let mut value = self.branch(&mut branches, yes, no, answer, scope);
-            // Both branches become one type.
-            if value.as_unknown().is_none() {
-                let other = self.branch(&mut branches, yes, no, !answer, scope);
-                value = self.conform(value, &other);
+            let value = self.branch(&mut branches, yes, no, answer, scope);
+            if value.as_unknown().is_some() {
+                return value;
             }
-            cases.push((when, value));
-        }
-        if let [(_, value)] = cases.as_slice() {
-            return value.clone();
-        }
-        // The places of the branches are more telling than that of the whole.
-        Value::cases(cases)
+            // Both branches become one type.
+            let other = self.branch(&mut branches, yes, no, !answer, scope);
+            self.conform(value, &other)
+        }))
     }
 
     fn branch(
@@ -300,21 +294,16 @@ impl Evaluator<'_> {
 
     /// A value as a boolean: what is not known becomes both answers, under a condition named after it.
     pub(super) fn question(&mut self, value: Value, expression: &Expression, scope: &Scope) -> Value {
-        let mut cases = Vec::new();
-        for (when, value) in value.each_case() {
-            match (&value.kind, value.to_bool()) {
-                (_, Some(answer)) => cases.push((when, Value::bool(answer).from(&[value]))),
-                (Kind::Unknown(unknown), None) if unknown.error => cases.push((when, value)),
-                (Kind::Unknown(Unknown { key: Some(key), .. }), None) => {
-                    cases.extend(both(&when, &Condition::flag(key.clone())));
-                }
-                (Kind::Unknown(_), None) => {
-                    let flag = Condition::flag(self.condition_key(expression, scope));
-                    cases.extend(both(&when, &flag));
-                }
-                _ => cases.push((when, Value::error("it is not a boolean"))),
-            }
-        }
+        let cases = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
+            let answers = match (&value.kind, value.to_bool()) {
+                (_, Some(answer)) => Cases::one(Value::bool(answer).from(&[value])),
+                (Kind::Unknown(unknown), None) if unknown.error => Cases::one(value),
+                (Kind::Unknown(Unknown { key: Some(key), .. }), None) => both(&Condition::flag(key.clone())),
+                (Kind::Unknown(_), None) => both(&Condition::flag(self.condition_key(expression, scope))),
+                _ => Cases::one(Value::error("it is not a boolean")),
+            };
+            answers.under(&when)
+        });
         Value::cases(cases)
     }
 
@@ -367,29 +356,14 @@ impl Evaluator<'_> {
         if !values.iter().any(|value| matches!(value.kind, Kind::Cases(_))) {
             return change(self, values);
         }
-        let mut combinations: Vec<(Condition, Vec<Value>)> = vec![(Condition::always(), Vec::new())];
-        for value in &values {
-            let mut next = Vec::new();
-            for (when, before) in &combinations {
-                for (case, value) in value.each_case() {
-                    let both = when.and(&case);
-                    if both.is_possible() {
-                        let mut all = before.clone();
-                        all.push(value);
-                        next.push((both, all));
-                    }
-                }
-                if next.len() > MAX_CASES || !self.spend(next.len()) {
-                    return Value::unknown(TOO_MANY_CASES);
-                }
-            }
-            combinations = next;
+        let lists = values.iter().map(Value::each_case);
+        let Ok(combinations) = Cases::product(lists, &Condition::always()) else {
+            return Value::unknown(TOO_MANY_CASES);
+        };
+        if !self.spend(combinations.len() * values.len()) {
+            return Value::unknown(TOO_MANY_STEPS);
         }
-        let cases = combinations
-            .into_iter()
-            .map(|(when, values)| (when, change(self, values)))
-            .collect();
-        Value::cases(cases)
+        Value::cases(combinations.map(|values| change(self, values)))
     }
 
     fn template(&mut self, parts: &[Part], scope: &Scope) -> Value {
@@ -566,10 +540,9 @@ impl Evaluator<'_> {
     }
 }
 
-/// Both answers to a question, where `flag` holds and where it does not.
-fn both(when: &Condition, flag: &Condition) -> [(Condition, Value); 2] {
-    [
-        (when.and(flag), Value::bool(true)),
-        (when.and(&flag.not()), Value::bool(false)),
-    ]
+/// Both answers to a question, which is true where `flag` holds.
+fn both(flag: &Condition) -> Cases<Value> {
+    let answers = [(flag.clone(), true), (flag.not(), false)];
+    let answers = answers.map(|(when, answer)| Case::new(when, Value::bool(answer)));
+    answers.into_iter().collect()
 }

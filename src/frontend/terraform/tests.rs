@@ -79,7 +79,7 @@ fn shown(value: &Value) -> String {
         Kind::Cases(cases) => {
             let cases: Vec<String> = cases
                 .iter()
-                .map(|(when, value)| format!("{} if {}", shown(value), when.describe().unwrap_or_default()))
+                .map(|case| format!("{} if {}", shown(case), case.when.describe().unwrap_or_default()))
                 .collect();
             cases.join(" | ")
         }

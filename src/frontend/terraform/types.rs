@@ -4,6 +4,7 @@
 //! `true ? {a = 1} : {b = 2}` a map. What is not known has any type.
 
 use super::value::{Kind, Value};
+use crate::conditions::Cases;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ pub(super) fn of(value: &Value) -> Type {
             entries.iter().map(|(key, value)| (key.clone(), of(value))).collect(),
         )),
         (Kind::Cases(cases), _) => {
-            let mut types = cases.iter().map(|(_, value)| of(value));
+            let mut types = cases.iter().map(|case| of(&case.then));
             let first = types.next().unwrap_or(Type::Any);
             if types.all(|other| other == first) {
                 first
@@ -264,10 +265,7 @@ fn can_convert(from: &Type, to: &Type) -> bool {
 pub(super) fn convert(value: &Value, to: &Type) -> Value {
     match (&value.kind, to) {
         (Kind::Cases(cases), _) => {
-            let cases = cases
-                .iter()
-                .map(|(when, case)| (when.clone(), convert(case, to)))
-                .collect();
+            let cases = Cases::clone(cases).map(|case| convert(&case, to));
             return value.with(Value::cases(cases));
         }
         (Kind::Null | Kind::Unknown(_), Type::Any) => return value.clone(),

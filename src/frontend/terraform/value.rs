@@ -9,13 +9,11 @@ mod making;
 
 use super::number::Number;
 use super::types::{self, Type};
-use crate::conditions::Condition;
+use crate::conditions::Cases;
 use crate::source::Span;
 pub(super) use identity::{Key, ModulePath, ResourceId, Trail, Unknown};
 use std::sync::Arc;
 
-/// More cases than this are not worth telling apart.
-pub(super) const MAX_CASES: usize = 64;
 /// Texts longer than this are not computed.
 pub(super) const MAX_TEXT: usize = 1 << 20;
 /// Values of more parts than this are not computed: lists of lists of themselves double without end.
@@ -30,7 +28,7 @@ const TOO_MANY_PARTS: &str = "it is a value of more than a million parts";
 const TOO_DEEP: &str = "it is nested more than 128 levels deep";
 const TOO_LONG: &str = "it is a text of more than a megabyte";
 const TOO_MIXED: &str = "it is a text of more than 256 parts that are not known";
-/// The value is one of more than [`MAX_CASES`].
+/// The value is one of more than [`crate::conditions::MAX_CASES`].
 pub(super) const TOO_MANY_CASES: &str = "it depends on too many conditions";
 /// Reasons that are bounds of ours, of which the user is told.
 pub(super) const BOUNDS: [&str; 5] = [TOO_MANY_PARTS, TOO_DEEP, TOO_LONG, TOO_MIXED, TOO_MANY_CASES];
@@ -81,8 +79,8 @@ pub(super) enum Kind {
     /// As [`Kind::AnyResource`], of a module.
     AnyModule(usize),
     Unknown(Unknown),
-    /// One of several: the conditions are disjoint and cover every world.
-    Cases(Arc<[(Condition, Value)]>),
+    /// One of several.
+    Cases(Arc<Cases<Value>>),
 }
 
 impl From<Kind> for Value {
@@ -126,7 +124,7 @@ impl Kind {
         match self {
             Kind::Template(items) | Kind::List(items) | Kind::Set(items) => all(&mut items.iter()),
             Kind::Map(entries) => all(&mut entries.iter().map(|(_, value)| value)),
-            Kind::Cases(cases) => all(&mut cases.iter().map(|(_, value)| value)),
+            Kind::Cases(cases) => all(&mut cases.iter().map(|case| &case.then)),
             Kind::Encoded(inner) | Kind::Rendered(inner) => all(&mut std::iter::once(&**inner)),
             _ => (1, 0),
         }
@@ -135,21 +133,17 @@ impl Kind {
 
 impl Value {
     /// Its cases; one that always holds where there are none.
-    pub(super) fn each_case(&self) -> Vec<(Condition, Value)> {
-        match &self.kind {
-            Kind::Cases(cases) => cases
-                .iter()
-                .map(|(when, value)| {
-                    let mut value = value.clone();
-                    value.span = value.span.or(self.span);
-                    if value.origins.is_empty() {
-                        value.origins = self.origins.clone();
-                    }
-                    (when.clone(), value)
-                })
-                .collect(),
-            _ => vec![(Condition::always(), self.clone())],
-        }
+    pub(super) fn each_case(&self) -> Cases<Value> {
+        let Kind::Cases(cases) = &self.kind else {
+            return Cases::one(self.clone());
+        };
+        Cases::clone(cases).map(|mut value| {
+            value.span = value.span.or(self.span);
+            if value.origins.is_empty() {
+                value.origins = self.origins.clone();
+            }
+            value
+        })
     }
 
     pub(super) fn is_null(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::super::syntax::{Block, Body, Kind as Syntax};
 use super::super::value::Value;
 use super::{Evaluator, Scope};
-use crate::conditions::Condition;
+use crate::conditions::{Case, Condition};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl Evaluator<'_> {
             Some(Syntax::Variable(name)) => name.clone(),
             _ => label,
         };
-        for (when, collection) in collection.each_case() {
+        for Case { when, then: collection } in collection.each_case() {
             let pairs = match self.pairs(&collection) {
                 Ok(pairs) => pairs,
                 Err(_) if collection.is_null() => continue,

@@ -7,7 +7,7 @@ use super::super::syntax::{Block, Body, Kind as Syntax};
 use super::super::value::{Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
-use crate::conditions::Condition;
+use crate::conditions::{Case, Cases, Condition};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -232,12 +232,12 @@ impl Evaluator<'_> {
         }
         self.expansions.insert((module, named.clone()), None);
         let scope = self.scope(module);
-        let worlds = self.keys(&block.body, &scope);
+        let cases_of_keys = self.keys(&block.body, &scope);
         let mut members: Vec<Member> = Vec::new();
         let mut values: Vec<Value> = Vec::new();
         let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
         let mut cases = Vec::new();
-        for (when, keys) in worlds {
+        for Case { when, then: keys } in cases_of_keys {
             let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Arc<str>>| {
                 if let Some(&at) = by_key.get(&key) {
                     members[at].when = members[at].when.or(&when);
@@ -283,9 +283,9 @@ impl Evaluator<'_> {
                         .collect(),
                 ),
             };
-            cases.push((when, value));
+            cases.push(Case::new(when, value));
         }
-        // Instances of a module were made before all their worlds were known.
+        // Instances of a module were made before all their conditions were known.
         for member in &members {
             if let Some(at) = member.module {
                 self.instances[at].when = self.instances[module].when.and(&member.when);
@@ -300,24 +300,20 @@ impl Evaluator<'_> {
         expansion
     }
 
-    fn keys(&mut self, body: &Body, scope: &Scope) -> Vec<(Condition, Keys)> {
+    fn keys(&mut self, body: &Body, scope: &Scope) -> Cases<Keys> {
         if let Some(attribute) = body.attribute("count") {
             let value = self.eval(&attribute.value, scope);
             return value
                 .each_case()
-                .into_iter()
-                .map(|(when, value)| (when, self.count(&value, scope.module, attribute.span)))
-                .collect();
+                .map(|value| self.count(&value, scope.module, attribute.span));
         }
         if let Some(attribute) = body.attribute("for_each") {
             let value = self.eval(&attribute.value, scope);
             return value
                 .each_case()
-                .into_iter()
-                .map(|(when, value)| (when, self.each(&value, scope.module, attribute.span)))
-                .collect();
+                .map(|value| self.each(&value, scope.module, attribute.span));
         }
-        vec![(Condition::always(), Keys::One)]
+        Cases::one(Keys::One)
     }
 
     fn count(&mut self, value: &Value, module: usize, span: Span) -> Keys {

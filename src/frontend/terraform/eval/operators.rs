@@ -102,7 +102,7 @@ impl Evaluator<'_> {
             // A comparison has two answers, whatever is compared.
             Some(unknown) if orders && !unknown.error => {
                 let flag = Condition::flag(self.condition_key(whole, scope));
-                Value::cases(both(&Condition::always(), &flag).into())
+                Value::cases(both(&flag))
             }
             _ => not_a_number(value),
         }
@@ -151,7 +151,7 @@ impl Evaluator<'_> {
             Condition::flag(self.key_of(text, scope))
         });
         let condition = if equal { condition } else { condition.not() };
-        Value::cases(both(&Condition::always(), &condition).into())
+        Value::cases(both(&condition))
     }
 }
 

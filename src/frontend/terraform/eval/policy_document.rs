@@ -5,6 +5,7 @@ use super::super::json;
 use super::super::syntax::Body;
 use super::super::value::{Kind, Value, joined};
 use super::{Evaluator, Scope, TOO_MANY_STEPS};
+use crate::conditions::Case;
 use std::sync::Arc;
 
 /// The version where none is written.
@@ -45,9 +46,9 @@ impl Evaluator<'_> {
         };
         for nested in own {
             let statement = self.statement(&nested.block.body, &nested.scope).at(nested.span);
-            let statement = Value::cases(vec![
-                (nested.when.clone(), statement),
-                (nested.when.not(), Value::null()),
+            let statement = Value::cases([
+                Case::new(nested.when.clone(), statement),
+                Case::new(nested.when.not(), Value::null()),
             ]);
             merge(&mut statements, vec![statement]);
             if !self.spend(statements.len()) {

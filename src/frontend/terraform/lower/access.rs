@@ -2,6 +2,7 @@
 
 use super::read::{link, text};
 use super::{Lowering, Node};
+use crate::conditions::Case;
 use crate::graph::access::{
     Grant, Key, KeyAlias, ManagedPolicy, Permission, PolicyWriter, QueuePolicy, Role, RolePolicy,
 };
@@ -63,7 +64,7 @@ impl Lowering<'_, '_> {
         let Some((listed, span)) = self.argument(&node.block.body, &node.scope, name) else {
             return;
         };
-        for (when, value) in listed.each_case() {
+        for Case { when, then: value } in listed.each_case() {
             let world = node.resource.when.and(&when);
             let items = match value.items() {
                 _ if value.is_null() => continue,

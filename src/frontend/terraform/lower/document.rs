@@ -3,7 +3,7 @@
 use super::super::value::{Kind, Value};
 use super::read::{Refusal, link, refusal, text};
 use super::{Lowering, Node};
-use crate::conditions::Condition;
+use crate::conditions::{Case, Condition};
 use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
 use crate::graph::{Attribute, Link};
 use crate::source::Span;
@@ -56,7 +56,7 @@ impl Lowering<'_, '_> {
     }
 
     fn statements(&mut self, value: &Value, span: Span, world: &Condition, document: &mut PolicyDocument) {
-        for (when, value) in value.each_case() {
+        for Case { when, then: value } in value.each_case() {
             let both = world.and(&when);
             if !both.is_possible() {
                 continue;
@@ -73,7 +73,7 @@ impl Lowering<'_, '_> {
     }
 
     fn statement(&mut self, value: &Value, span: Span, world: &Condition, document: &mut PolicyDocument) {
-        for (when, value) in value.each_case() {
+        for Case { when, then: value } in value.each_case() {
             let when = world.and(&when);
             match &value.kind {
                 Kind::Null => {}

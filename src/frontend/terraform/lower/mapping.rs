@@ -125,8 +125,8 @@ impl Lowering<'_, '_> {
             let set = value
                 .each_case()
                 .into_iter()
-                .filter(|(_, value)| value.is_plain() && !value.is_null());
-            let when = set.fold(Condition::never(), |all, (when, _)| all.or(&when));
+                .filter(|value| value.is_plain() && !value.is_null());
+            let when = set.fold(Condition::never(), |all, case| all.or(&case.when));
             if node.resource.when.is_possible_with(&when) {
                 settings.push(StreamSetting {
                     name: name.into(),
@@ -186,7 +186,7 @@ impl Lowering<'_, '_> {
             let value = self.argument(body, &node.scope, name);
             value.is_some_and(|(value, _)| !value.is_null() && value.is_plain())
         });
-        value.each_case().iter().all(|(_, value)| match service(value) {
+        value.each_case().iter().all(|value| match service(value) {
             Some(service) => service != "sqs",
             // A broker of one's own has no ARN.
             None => stream || value.is_null(),

@@ -4,9 +4,9 @@ use super::super::json;
 use super::super::value::{Kind, Value};
 use super::read::{Refusal, boolean, integer, link, of_cases, refusal, seconds, text};
 use super::{Lowering, Node, missing};
-use crate::conditions::Condition;
+use crate::conditions::{Case, Condition};
 use crate::graph::{
-    Attribute, Case, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced, State, limits,
+    Attribute, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced, State, limits,
 };
 use crate::source::Span;
 
@@ -87,7 +87,7 @@ impl Lowering<'_, '_> {
             return Attribute::absent(name, None, node.resource.header);
         };
         let mut cases = Vec::new();
-        for (when, value) in value.each_case() {
+        for Case { when, then: value } in value.each_case() {
             let world = node.resource.when.and(&when);
             if !world.is_possible() {
                 continue;
@@ -160,7 +160,7 @@ impl Lowering<'_, '_> {
         }
         let target = target.unwrap_or_else(|| (missing("`deadLetterTargetArn` is missing"), span));
         let count = count.unwrap_or_else(|| (missing("`maxReceiveCount` is missing"), span));
-        for (_, value) in count.0.each_case() {
+        for value in count.0.each_case() {
             let place = count.1;
             let kind = match &value.kind {
                 Kind::Text(text) if text.trim().parse::<i64>().is_ok() => PolicyFault::CountQuoted(text.to_string()),

@@ -7,8 +7,8 @@ use super::super::syntax::Body;
 use super::super::value::{Kind, Value};
 pub(super) use super::link::link;
 use super::{Lowering, Node};
-use crate::conditions::Condition;
-use crate::graph::{Attribute, Case, Link, Name, Seconds, Sourced, State};
+use crate::conditions::{Case, Condition};
+use crate::graph::{Attribute, Link, Name, Seconds, Sourced, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ impl Lowering<'_, '_> {
             return Attribute::single(name, state, header);
         };
         let mut cases = Vec::new();
-        for (when, value) in value.each_case() {
+        for Case { when, then: value } in value.each_case() {
             if !world.is_possible_with(&when) {
                 continue;
             }
@@ -240,7 +240,7 @@ impl Lowering<'_, '_> {
 }
 
 /// An attribute of the cases that are possible where the resource exists.
-pub(super) fn of_cases<T>(name: Name, mut cases: Vec<Case<T>>, span: Span) -> Attribute<T> {
+pub(super) fn of_cases<T>(name: Name, mut cases: Vec<Case<Sourced<T>>>, span: Span) -> Attribute<T> {
     if cases.is_empty() {
         return Attribute::unresolved(name, "no combination of conditions reaches it", span);
     }

@@ -246,10 +246,10 @@ fn collect(value: &Value, when: &Condition, found: &mut Vec<(Condition, Value)>,
         }
         Kind::Encoded(inner) | Kind::Rendered(inner) => collect(inner, when, found, depth + 1),
         Kind::Cases(cases) => {
-            for (case, value) in cases.iter() {
-                let both = when.and(case);
+            for case in cases.iter() {
+                let both = when.and(&case.when);
                 if both.is_possible() {
-                    collect(value, &both, found, depth + 1);
+                    collect(case, &both, found, depth + 1);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Values from what they are made of.
 
-use super::{Arc, Condition, Kind, MAX_CASES, Number, TOO_MANY_CASES, Type, Unknown, Value};
+use super::{Arc, Kind, Number, TOO_MANY_CASES, Type, Unknown, Value};
+use crate::conditions::{Case, Cases};
 
 impl Value {
     pub(in super::super) fn null() -> Value {
@@ -101,36 +102,25 @@ impl Value {
     }
 
     /// One of several; a single one is itself, equal answers become one.
-    pub(in super::super) fn cases(cases: Vec<(Condition, Value)>) -> Value {
-        let mut flat: Vec<(Condition, Value)> = Vec::new();
-        for (when, value) in cases {
-            let inner = match &value.kind {
-                Kind::Cases(inner) => inner.iter().map(|(c, v)| (c.and(&when), v.clone())).collect(),
-                _ => vec![(when, value)],
-            };
-            for (when, value) in inner {
-                if !when.is_possible() {
-                    continue;
-                }
-                let same = flat.iter_mut().find(|(_, known)| match (&known.kind, &value.kind) {
-                    (Kind::Bool(a), Kind::Bool(b)) => a == b,
-                    (Kind::Null, Kind::Null) => true,
-                    (Kind::Number(a), Kind::Number(b)) => a == b && known.origins.is_empty(),
-                    _ => false,
-                });
-                match same {
-                    Some((known, _)) => *known = known.or(&when),
-                    None => flat.push((when, value)),
-                }
-                if flat.len() > MAX_CASES {
-                    return Value::unknown(TOO_MANY_CASES);
-                }
-            }
-        }
-        match flat.len() {
-            0 => Value::unknown("no combination of conditions reaches it"),
-            1 => flat.remove(0).1,
-            _ => Kind::Cases(flat.into()).into(),
+    pub(in super::super) fn cases(cases: impl IntoIterator<Item = Case<Value>>) -> Value {
+        let flat = cases.into_iter().flat_map(|case| match &case.kind {
+            Kind::Cases(inner) => Cases::clone(inner).under(&case.when),
+            _ => case.into(),
+        });
+        let possible = flat.filter(|case| case.when.is_possible());
+        let is_same = |known: &Value, value: &Value| match (&known.kind, &value.kind) {
+            (Kind::Bool(a), Kind::Bool(b)) => a == b,
+            (Kind::Null, Kind::Null) => true,
+            (Kind::Number(a), Kind::Number(b)) => a == b && known.origins.is_empty(),
+            _ => false,
+        };
+        let Ok(cases) = Cases::merged(possible, is_same) else {
+            return Value::unknown(TOO_MANY_CASES);
+        };
+        match &*cases {
+            [] => Value::unknown("no combination of conditions reaches it"),
+            [only] => only.then.clone(),
+            _ => Kind::Cases(Arc::new(cases)).into(),
         }
     }
 }
