@@ -149,30 +149,6 @@ impl Config {
         all.find_map(|(base, globs)| Some(base.join(matching(globs, base, path)?)))
     }
 
-    /// The same for an earlier state of the tree below `from`, which lies at `to`.
-    #[must_use]
-    pub fn moved(&self, from: &Path, to: &Path) -> Self {
-        let place = |path: &Path| {
-            let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            let below = absolute.strip_prefix(from).map(|below| to.join(below));
-            below.unwrap_or(absolute)
-        };
-        let mut config = self.clone();
-        for file in config.files.iter_mut().chain(&mut config.baseline) {
-            *file = place(file);
-        }
-        for (base, _) in &mut config.exclude {
-            *base = place(base);
-        }
-        for (base, _) in &mut config.overrides {
-            *base = place(base);
-        }
-        for environment in &mut config.environments {
-            environment.given = environment.given.with_files(place);
-        }
-        config
-    }
-
     /// Who says what holds for `key`; `None` where it is built in.
     pub fn origin(&self, key: &str) -> Option<&str> {
         self.origins.get(key).map(String::as_str)

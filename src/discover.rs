@@ -6,7 +6,7 @@ mod recognise;
 mod referrers;
 mod walk;
 
-use crate::files::{self, Files, Refusal, named};
+use crate::files::{Files, Refusal, named};
 use names::{TERRAGRUNT, is_terraform, is_variables, name_of};
 use rayon::prelude::*;
 pub use recognise::unreadable;
@@ -101,7 +101,7 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
     let walk = Walk::new(wanted.files, wanted.no_gitignore);
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     for path in wanted.paths {
-        let absolute = match named(path) {
+        let absolute = match wanted.files.named(path) {
             Ok(absolute) => absolute,
             Err(refusal) => {
                 with(&found, |found| found.errors.push(unreadable(path, &refusal)));
@@ -112,7 +112,7 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
             with(&found, |found| {
                 found.inputs.insert(Input::CdkApp(absolute));
             });
-        } else if files::is_directory(&absolute) {
+        } else if wanted.files.is_directory(&absolute) {
             walk.units(&absolute, path, &found);
         } else {
             let named = named_file(&absolute, path, wanted.files);
@@ -174,7 +174,12 @@ fn ignored(wanted: &Wanted<'_>) -> Vec<String> {
     let walk = Walk::new(wanted.files, true);
     let mut shown = BTreeSet::new();
     for path in wanted.paths {
-        let Some(root) = named(path).ok().filter(|root| files::is_directory(root)) else {
+        let Some(root) = wanted
+            .files
+            .named(path)
+            .ok()
+            .filter(|root| wanted.files.is_directory(root))
+        else {
             continue;
         };
         let found = Arc::new(Mutex::new(Found::default()));

@@ -15,15 +15,20 @@
 mod disk;
 mod ignored;
 mod named;
+mod store;
 pub mod write;
 
 pub(crate) use disk::kind_of;
+pub(crate) use disk::read as of_disk;
 pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
 pub(crate) use ignored::Ignored;
-pub use named::named;
+pub use named::{beyond_links, named};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use store::Disk;
+pub use store::Store;
 
 /// The directory that git keeps its own files in.
 const GIT: &str = ".git";
@@ -99,8 +104,10 @@ pub struct Listed {
 }
 
 /// Which files a run may read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Files {
+    /// Where they come from.
+    store: Arc<dyn Store>,
     /// The root of the repository, real; without one, what was named bounds the run.
     repository: Option<PathBuf>,
     /// Real directories that the user named, which may lie elsewhere.
@@ -109,10 +116,17 @@ pub struct Files {
     trusted: Vec<PathBuf>,
 }
 
+impl Default for Files {
+    fn default() -> Self {
+        Files::new(None, Vec::new())
+    }
+}
+
 impl Files {
-    /// The files of `repository`, and those below `roots`; both are real paths.
+    /// The files of `repository` on disk, and those below `roots`; both are real paths.
     pub fn new(repository: Option<PathBuf>, roots: Vec<PathBuf>) -> Self {
         Files {
+            store: Arc::new(Disk),
             repository,
             roots,
             trusted: Vec::new(),
@@ -124,6 +138,13 @@ impl Files {
     pub fn trusting<'p>(mut self, files: impl IntoIterator<Item = &'p Path>) -> Self {
         self.trusted
             .extend(files.into_iter().filter_map(|file| named(file).ok()));
+        self
+    }
+
+    /// The same bounds for files that come from `store`.
+    #[must_use]
+    pub fn of(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = store;
         self
     }
 
@@ -141,7 +162,7 @@ impl Files {
 
     /// The real path of what lies at `path`, where it may be read.
     pub fn find(&self, path: &Path) -> Result<PathBuf, Refusal> {
-        let found = real(path)?;
+        let found = self.real(path)?;
         if self.trusted.contains(&found) {
             return Ok(found);
         }
@@ -175,19 +196,49 @@ impl Files {
         self.bound(found, found).is_some_and(|below| !is_of_git(below))
     }
 
+    /// The real path of what a user names.
+    pub fn named(&self, path: &Path) -> Result<PathBuf, Refusal> {
+        self.store.named(path)
+    }
+
+    /// `path` without links, `.` and `..`; it has to exist, and need not be one that may be read.
+    pub fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        self.store.real(path)
+    }
+
+    /// What lies at `path`; a link is not followed.
+    pub(crate) fn kind_of_itself(&self, path: &Path) -> io::Result<Kind> {
+        self.store.kind_of_itself(path)
+    }
+
+    /// Whether a directory lies at `path`.
+    pub fn is_directory(&self, path: &Path) -> bool {
+        matches!(self.store.kind(path), Ok(Kind::Directory))
+    }
+
+    /// Whether anything lies at `path`; a link that leads nowhere counts.
+    pub fn exists(&self, path: &Path) -> bool {
+        self.store.kind_of_itself(path).is_ok()
+    }
+
+    /// Every file and link below `root`, where they are known without a walk.
+    pub(crate) fn known_below(&self, root: &Path) -> Option<Vec<(PathBuf, Kind)>> {
+        self.store.below(root)
+    }
+
     /// The bytes of an ordinary file of at most `most`.
     pub fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
-        disk::read(&self.find(path)?, most)
+        self.store.read(&self.find(path)?, most)
     }
 
     /// The first bytes of an ordinary file, at most `most`.
     pub fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
-        disk::head(&self.find(path)?, most)
+        self.store.head(&self.find(path)?, most)
     }
 
     /// What lies at `path`, where it may be read; a link is followed.
     pub fn kind(&self, path: &Path) -> Option<Kind> {
-        disk::kind(&self.find(path).ok()?).ok()
+        self.store.kind(&self.find(path).ok()?).ok()
     }
 
     /// Whether an ordinary file lies at `path` that may be read.
@@ -197,7 +248,7 @@ impl Files {
 
     /// The names in a directory that may be read, in no order.
     pub fn list(&self, directory: &Path) -> Result<Vec<Listed>, Refusal> {
-        Ok(disk::list(&self.find(directory)?)?)
+        Ok(self.store.list(&self.find(directory)?)?)
     }
 
     /// Whether the directory has a name that `is_wanted` asks for.

@@ -9,8 +9,8 @@ mod baseline;
 mod git;
 mod known;
 mod since;
+mod snapshot;
 mod staged;
-mod tree;
 
 pub use baseline::{Action, Choice, Written, write};
 pub(crate) use baseline::{Baselines, Coverage, Judged, file_for};

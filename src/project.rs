@@ -6,6 +6,7 @@ mod suppressed;
 use crate::config::{Config, ConfigError, Configs, Environment};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Subject, Suppressed};
 use crate::discover::Input;
+use crate::files::Files;
 use crate::frontend;
 use crate::given::Given;
 use crate::graph::Graph;
@@ -57,10 +58,15 @@ struct Judged {
 
 impl Project {
     /// Sorts `inputs` by configuration, and leaves out those that theirs passes over.
-    pub(crate) fn new(inputs: Vec<Input>, configs: &Configs, options: &Options) -> Result<Project, ConfigError> {
+    pub(crate) fn new(
+        inputs: Vec<Input>,
+        configs: &Configs,
+        options: &Options,
+        files: &Files,
+    ) -> Result<Project, ConfigError> {
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_ref());
         let named = options.paths.iter().chain(stdin);
-        let named: Vec<PathBuf> = named.filter_map(|path| crate::files::named(path).ok()).collect();
+        let named: Vec<PathBuf> = named.filter_map(|path| files.named(path).ok()).collect();
         let mut groups: Vec<Group> = Vec::new();
         let mut excluded = 0;
         for input in inputs {
@@ -265,7 +271,7 @@ fn place(name: &str, sources: &Sources) -> PathBuf {
     let base = sources.repository().unwrap_or_else(|| sources.working_directory());
     let path: &Path = Path::new(name);
     let joined = base.join(path);
-    crate::files::real(&joined).unwrap_or(joined)
+    sources.files().real(&joined).unwrap_or(joined)
 }
 
 /// Whether two environments say the same of one subject.

@@ -201,7 +201,7 @@ pub(crate) fn find(
 ) -> Result<Found, String> {
     let repository = place.repository.as_deref();
     // What is wrong with it is said even where there is nothing that it could hold for.
-    let all = options.paths.iter().filter_map(|path| named(path).ok());
+    let all = options.paths.iter().filter_map(|path| place.files.named(path).ok());
     for path in all.chain([place.working_directory.clone()]) {
         configs.of(&path).map_err(|error| error.to_string())?;
     }
@@ -218,8 +218,8 @@ pub(crate) fn find(
         touched.extend(stdin.path.is_some().then_some(path));
     }
     let changed: Vec<PathBuf> = (options.paths.iter())
-        .filter_map(|path| named(path).ok())
-        .filter(|path| files::is_file(path))
+        .filter_map(|path| place.files.named(path).ok())
+        .filter(|path| place.files.is_file(path))
         .chain(touched.iter().cloned())
         .collect();
     inputs.extend(Settings::among(&changed, options, configs, place).units()?);
@@ -247,7 +247,7 @@ pub(crate) fn find(
     inputs.sort();
     inputs.dedup();
     // Without its decisions a project is not judged: what it ignores would be said.
-    let project = Project::new(inputs, configs, options).map_err(|error| error.to_string())?;
+    let project = Project::new(inputs, configs, options, &place.files).map_err(|error| error.to_string())?;
     outcome.excluded = project.excluded;
     Ok(project.judge(options, configs, refused, outcome))
 }

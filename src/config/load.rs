@@ -32,8 +32,6 @@ pub struct Configs {
     source: Source,
     /// Where the search ends.
     roots: Vec<PathBuf>,
-    /// The working tree, and where an earlier state of it lies that is judged by the same configurations.
-    moved: Option<(PathBuf, PathBuf)>,
     /// The files of the working tree that may be read.
     files: Files,
     read: Mutex<FxHashMap<Option<PathBuf>, Arc<Config>>>,
@@ -45,48 +43,21 @@ impl Configs {
         Configs {
             source,
             roots,
-            moved: None,
             files: files.clone(),
             read: Mutex::default(),
         }
     }
 
-    /// The same configurations for an earlier state of the tree at `from`, which lies at `to`.
-    #[must_use]
-    pub fn moved(&self, from: &Path, to: &Path) -> Self {
-        let mut configs = Configs::new(self.source.clone(), self.roots.clone(), &self.files);
-        configs.moved = Some((from.to_owned(), to.to_owned()));
-        configs
-    }
-
     /// The configuration of the file or directory at `path`, which is absolute.
     pub fn of(&self, path: &Path) -> Result<Arc<Config>, ConfigError> {
-        let file = self.file_for(&self.today(path));
+        let file = self.file_for(path);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = read.get(&file) {
             return Ok(known.clone());
         }
-        let mut config = self.load(file.as_deref())?;
-        if let Some((from, to)) = &self.moved {
-            config = config.moved(from, to);
-        }
-        let config = Arc::new(config);
+        let config = Arc::new(self.load(file.as_deref())?);
         read.insert(file, config.clone());
         Ok(config)
-    }
-
-    /// Where the working tree has what lies at `path` in the tree that is judged.
-    pub fn today(&self, path: &Path) -> PathBuf {
-        let moved = self.moved.as_ref();
-        let below = moved.and_then(|(from, to)| Some(from.join(path.strip_prefix(to).ok()?)));
-        below.unwrap_or_else(|| path.to_owned())
-    }
-
-    /// Where the tree that is judged has, or would have, what lies at `path` in the working tree.
-    pub fn then(&self, path: &Path) -> PathBuf {
-        let moved = self.moved.as_ref();
-        let below = moved.and_then(|(from, to)| Some(to.join(path.strip_prefix(from).ok()?)));
-        below.unwrap_or_else(|| path.to_owned())
     }
 
     /// Whether configurations are looked for beside what they hold for.

@@ -7,8 +7,8 @@
 use super::Input;
 use super::names::{TERRAGRUNT, is_terraform, is_variables, may_be_template, name_of};
 use super::recognise::recognise;
-use super::walk::{Found, Walk};
-use crate::files::{Files, Kind, clean, kind_of, real};
+use super::walk::Walk;
+use crate::files::{Files, clean};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -49,8 +49,7 @@ pub(super) fn of(files: &BTreeSet<PathBuf>, root: &Path, walk: &Walk) -> BTreeSe
     if sought.modules.is_empty() && sought.files.is_empty() {
         return BTreeSet::new();
     }
-    let mut candidates = walk.texts(root, MOST);
-    candidates.sort();
+    let candidates = walk.texts(root, MOST);
     let texts: Vec<Text> = candidates
         .par_iter()
         .filter_map(|path| sought.look_at(path, root, walk.files()))
@@ -119,7 +118,7 @@ impl<'f> Sought<'f> {
         let directory = path.parent()?;
         let is_called_for = is_terraform(name) || name == TERRAGRUNT;
         let calls = if is_called_for {
-            sources(&text, directory)
+            sources(&text, directory, of)
         } else {
             Vec::new()
         };
@@ -202,7 +201,7 @@ fn small(path: &Path, files: &Files) -> Option<String> {
 }
 
 /// The directories that `source` arguments name.
-fn sources(text: &str, directory: &Path) -> Vec<PathBuf> {
+fn sources(text: &str, directory: &Path, files: &Files) -> Vec<PathBuf> {
     let words = text.match_indices("source");
     let found = words.filter_map(|(at, word)| {
         if text.get(..at).is_some_and(is_comment) {
@@ -217,7 +216,7 @@ fn sources(text: &str, directory: &Path) -> Vec<PathBuf> {
             return None;
         }
         let path = clean(&directory.join(path.replace("//", "/")));
-        Some(real(&path).unwrap_or(path))
+        Some(files.real(&path).unwrap_or(path))
     });
     found.collect()
 }
@@ -239,18 +238,16 @@ fn exports(text: &str) -> Vec<String> {
 }
 
 impl Walk {
-    /// Texts that may belong to units below `root`.
+    /// Texts that may belong to units below `root`, in order.
     fn texts(&self, root: &Path, most: usize) -> Vec<PathBuf> {
-        let found = std::sync::Arc::new(std::sync::Mutex::new(Found::default()));
-        let walker = self.builder(root, root, &found).build();
-        let files = walker
-            .flatten()
-            .filter(|entry| matches!(entry.file_type().map(kind_of), Some(Kind::File(_))));
-        let texts = files.map(ignore::DirEntry::into_path).filter(|path| {
+        let mut texts = self.files_below(root);
+        texts.retain(|path| {
             let name = name_of(path);
             is_terraform(name) || name == TERRAGRUNT || (may_be_template(name) && !is_variables(name))
         });
-        texts.take(most).collect()
+        texts.sort();
+        texts.truncate(most);
+        texts
     }
 }
 
@@ -262,9 +259,12 @@ mod tests {
     fn sources_are_told_in_both_syntaxes() {
         let here = Path::new("/nowhere/live");
         let text = r#"module "q" { source = "../q" } module "r" { source="hashicorp/x" }"#;
-        assert_eq!(sources(text, here), [PathBuf::from("/nowhere/q")]);
+        assert_eq!(sources(text, here, &Files::default()), [PathBuf::from("/nowhere/q")]);
         let text = r#"{"module": {"q": {"source": "./q//deep"}}}"#;
-        assert_eq!(sources(text, here), [PathBuf::from("/nowhere/live/q/deep")]);
+        assert_eq!(
+            sources(text, here, &Files::default()),
+            [PathBuf::from("/nowhere/live/q/deep")]
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
-use crate::files::{Files, Ignored, Kind, Refusal, is_file, kind_of, real, repository_root};
+use crate::files::{Files, Ignored, Kind, Refusal, kind_of, repository_root};
 use ignore::{DirEntry, WalkBuilder};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,8 +68,23 @@ impl Walk {
     pub(super) fn units(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
         // A link may lead to another file of the tree, not out of it.
         let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
+        let visit = |path: &Path, kind| {
+            take(
+                path,
+                kind,
+                &bounds,
+                &self.files,
+                |path| shown_below(shown, root, path),
+                found,
+            )
+        };
+        if let Some(known) = self.files.known_below(root) {
+            let known = self.not_passed_over(root, known);
+            known.iter().for_each(|(path, kind)| visit(path, *kind));
+            return;
+        }
         let visit = |result: Result<DirEntry, ignore::Error>| match result {
-            Ok(entry) => take(&entry, &bounds, |path| shown_below(shown, root, path), found),
+            Ok(entry) => visit(entry.path(), entry.file_type().map_or(Kind::Other, kind_of)),
             Err(error) => with(found, |found| found.errors.push(error.to_string())),
         };
         // The upper levels one after the other, then what is below them side by side. The crate's own parallel walk
@@ -87,7 +102,49 @@ impl Walk {
         });
     }
 
-    pub(super) fn builder(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) -> WalkBuilder {
+    /// The files below `root`, links left out, in no order.
+    pub(super) fn files_below(&self, root: &Path) -> Vec<PathBuf> {
+        let is_file = |kind| matches!(kind, Kind::File(_));
+        if let Some(known) = self.files.known_below(root) {
+            let known = self.not_passed_over(root, known).into_iter();
+            return known.filter(|(_, kind)| is_file(*kind)).map(|(path, _)| path).collect();
+        }
+        let walker = self.builder(root, root, &Arc::default()).build();
+        let entries = walker.flatten();
+        let files = entries.filter(|entry| entry.file_type().map(kind_of).is_some_and(is_file));
+        files.map(DirEntry::into_path).collect()
+    }
+
+    /// Those of `known`, which lie below `root`, that a walk would come to.
+    fn not_passed_over(&self, root: &Path, known: Vec<(PathBuf, Kind)>) -> Vec<(PathBuf, Kind)> {
+        let mut entered = BTreeMap::from([(root.to_owned(), true)]);
+        let mut kept = known;
+        kept.retain(|(path, _)| {
+            let is_ignored = self.ignored.as_ref().is_some_and(|ignored| ignored.has(path, false));
+            !is_ignored
+                && path
+                    .parent()
+                    .is_some_and(|directory| self.enters(directory, &mut entered))
+        });
+        kept
+    }
+
+    /// Whether a walk enters `directory`, which lies below its root.
+    fn enters(&self, directory: &Path, entered: &mut BTreeMap<PathBuf, bool>) -> bool {
+        if let Some(known) = entered.get(directory) {
+            return *known;
+        }
+        let is_entered = !PASSED_OVER.contains(&name_of(directory))
+            && !self
+                .ignored
+                .as_ref()
+                .is_some_and(|ignored| ignored.has(directory, true))
+            && directory.parent().is_some_and(|above| self.enters(above, entered));
+        entered.insert(directory.to_owned(), is_entered);
+        is_entered
+    }
+
+    fn builder(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) -> WalkBuilder {
         let (root_of_filter, shown_of_filter) = (root.to_owned(), shown.to_owned());
         let noted = Arc::clone(found);
         let ignored = self.ignored.clone();
@@ -123,10 +180,8 @@ fn is_directory(entry: &DirEntry) -> bool {
 
 /// The files below `root` that are called one of `names`.
 pub(crate) fn files_named(root: &Path, names: &[&str], files: &Files, no_gitignore: bool) -> Vec<PathBuf> {
-    let walk = Walk::new(files, no_gitignore);
-    let walker = walk.builder(root, root, &Arc::default()).build();
-    let paths = walker.flatten().map(DirEntry::into_path);
-    let mut found: Vec<PathBuf> = paths
+    let all = Walk::new(files, no_gitignore).files_below(root).into_iter();
+    let mut found: Vec<PathBuf> = all
         .filter(|path| names.contains(&name_of(path)) && files.is_file(path))
         .collect();
     found.sort();
@@ -148,18 +203,17 @@ pub(super) fn shown_below(shown: &Path, root: &Path, path: &Path) -> String {
         .to_string()
 }
 
-pub(super) fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> String, found: &Mutex<Found>) {
-    let (path, name) = (entry.path(), name_of(entry.path()));
+fn take(path: &Path, kind: Kind, bounds: &Path, files: &Files, shown: impl Fn(&Path) -> String, found: &Mutex<Found>) {
+    let name = name_of(path);
     let terraform = is_terraform(name);
     let terragrunt = name == TERRAGRUNT;
     if !(terraform || terragrunt || may_be_template(name) || is_state(name)) {
         return;
     }
-    let kind = entry.file_type().map(kind_of);
-    let linked = kind == Some(Kind::Link);
-    let is_ordinary = matches!(kind, Some(Kind::File(_)));
+    let linked = kind == Kind::Link;
+    let is_ordinary = matches!(kind, Kind::File(_));
     // Terraform reads whatever has such a name, so what is no file is said by the module; a directory is none of it.
-    let is_told = terraform && kind == Some(Kind::Other);
+    let is_told = terraform && kind == Kind::Other;
     if !(linked || is_ordinary || is_told) {
         return;
     }
@@ -176,8 +230,12 @@ pub(super) fn take(entry: &DirEntry, bounds: &Path, shown: impl Fn(&Path) -> Str
         }
         return;
     }
-    let file = if linked { real(path).ok() } else { Some(path.to_owned()) };
-    if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && is_file(file))) {
+    let file = if linked {
+        files.real(path).ok()
+    } else {
+        Some(path.to_owned())
+    };
+    if let Some(file) = file.filter(|file| !linked || (file.starts_with(bounds) && files.is_file(file))) {
         with(found, |found| {
             found.candidates.insert(file, shown(path));
         });

@@ -75,7 +75,7 @@ pub(super) fn list(directory: &Path) -> io::Result<Vec<Listed>> {
 }
 
 /// The whole of an ordinary file of at most `most` bytes.
-pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
     let (file, length) = open(path)?;
     if length > most {
         return Err(Refusal::TooLarge(most));

@@ -87,7 +87,7 @@ impl Ignored {
     }
 
     fn read(&self, directory: &Path, file: &Path, files: &Files) -> Option<Gitignore> {
-        match disk::kind_of_itself(file) {
+        match files.kind_of_itself(file) {
             // Git does not follow a link here.
             Ok(Kind::File(_) | Kind::Other) => {}
             _ => return None,

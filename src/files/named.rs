@@ -8,7 +8,7 @@
 //! ```
 
 use super::disk::{absolute, kind_of_itself, real, repository_root};
-use super::{GIT, Kind, Refusal};
+use super::{GIT, Kind, Refusal, clean};
 use std::path::{Component, Path, PathBuf};
 
 /// The real path of what `path` names; refused where a link on the way leads out of the repository that holds it.
@@ -26,6 +26,16 @@ pub fn named(path: &Path) -> Result<PathBuf, Refusal> {
     }
     // Windows has several spellings of one path.
     Ok(real(&current)?)
+}
+
+/// `path` from the root with the links resolved that lead to the working directory; what it names need not exist.
+pub fn beyond_links(path: &Path) -> PathBuf {
+    let path = clean(&absolute(path));
+    let mut above = path.ancestors().filter_map(|above| Some((above, real(above).ok()?)));
+    match above.next() {
+        Some((above, real)) => path.strip_prefix(above).map_or(path.clone(), |rest| real.join(rest)),
+        None => path,
+    }
 }
 
 /// `next`, which lies in the real directory `current`, without links.

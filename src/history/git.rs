@@ -9,7 +9,7 @@ use crate::source::plain;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Settings that stand over those of the repository.
 const SETTINGS: [&str; 6] = [
@@ -179,37 +179,42 @@ impl Git {
         Ok(paths(&output))
     }
 
-    /// Hands the contents of `objects` to `take`, in their order; nothing for those that are not in this clone.
-    pub(super) fn contents(
-        &self,
-        objects: &[&str],
-        mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), String>,
-    ) -> Result<(), String> {
+    /// Reads objects, one after the other.
+    pub(super) fn batch(&self) -> Result<Batch, String> {
         let mut command = self.command(&["cat-file", "--batch"]);
         // What it complains of is missing, and told by its answers.
         command.stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| cannot_start(&error))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
-        let result = std::thread::scope(|scope| {
-            // Were both done by one thread, each of the two programs could wait for the other.
-            let ask = move || {
-                let mut input = input?;
-                let asked = objects.iter().try_for_each(|object| writeln!(input, "{object}"));
-                asked.ok()
-            };
-            let asking = std::thread::Builder::new().spawn_scoped(scope, ask);
-            asking.map_err(|error| format!("no thread to ask `git` can be made: {error}"))?;
-            let mut output = BufReader::new(output.ok_or("`git cat-file` has no output")?);
-            for at in 0..objects.len() {
-                take(at, answer(&mut output)?)?;
-            }
-            Ok(())
-        });
-        if result.is_err() {
-            let _ = child.kill();
-        }
-        let _ = child.wait();
-        result
+        Ok(Batch {
+            input: input.ok_or("`git cat-file` has no input")?,
+            output: BufReader::new(output.ok_or("`git cat-file` has no output")?),
+            child,
+        })
+    }
+}
+
+/// A running `git cat-file --batch`. It is asked for one object at a time, so neither side waits for the other.
+#[derive(Debug)]
+pub(super) struct Batch {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Batch {
+    /// The contents of `object`; `None` where it is not in this clone.
+    pub(super) fn contents(&mut self, object: &str) -> Result<Option<Vec<u8>>, String> {
+        let asked = writeln!(self.input, "{object}").and_then(|()| self.input.flush());
+        asked.map_err(|error| format!("`git cat-file` ended: {error}"))?;
+        answer(&mut self.output)
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -3,12 +3,12 @@
 
 use super::git::Git;
 use super::known::Known;
-use super::tree::Tree;
+use super::snapshot::Snapshot;
 use crate::config::Configs;
-use crate::files::{self, Files, named};
+use crate::files::{self, named};
 use crate::run::{Place, find};
 use crate::{Options, Outcome};
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The findings at the merge base of `name` and `HEAD`, or why they cannot be known.
 pub(crate) fn before(name: &str, options: &Options, configs: &Configs, place: &Place) -> Result<Known, String> {
@@ -22,8 +22,12 @@ pub(crate) fn before(name: &str, options: &Options, configs: &Configs, place: &P
     }
     let git = Git::of(root);
     let base = base(name, &git).map_err(refuse)?;
-    let tree = Tree::new(&git, &base, root).map_err(refuse)?;
-    Ok(judge(options, configs, place, &tree))
+    let snapshot = Arc::new(Snapshot::new(&git, &base, root).map_err(refuse)?);
+    let known = judge(options, configs, place, snapshot.clone());
+    match snapshot.incomplete() {
+        Some(reason) => Err(refuse(reason)),
+        None => Ok(known),
+    }
 }
 
 /// The commit to compare with.
@@ -47,43 +51,30 @@ fn base(name: &str, git: &Git) -> Result<String, String> {
     })
 }
 
-fn judge(options: &Options, configs: &Configs, place: &Place, tree: &Tree) -> Known {
-    let values = options.given.files().map(|path| moved(path, tree)).collect::<Vec<_>>();
-    let files = Files::new(Some(tree.root().to_owned()), Vec::new());
+fn judge(options: &Options, configs: &Configs, place: &Place, snapshot: Arc<Snapshot>) -> Known {
     let at = Place {
-        working_directory: moved(&place.working_directory, tree),
-        repository: Some(tree.root().to_owned()),
-        files: files.trusting(values.iter().map(PathBuf::as_path)),
+        files: place.files.clone().of(snapshot),
+        ..place.clone()
     };
-    let inside = |path: &PathBuf| tree.place_of(&absolute(path)).unwrap_or_else(|| path.clone());
     let (mut paths, mut touched) = (Vec::new(), Vec::new());
-    for path in options.paths.iter().map(inside) {
-        if files::exists(&path) {
-            paths.push(path);
+    for path in &options.paths {
+        if at.files.named(path).is_ok() {
+            paths.push(path.clone());
         } else {
             // A file that came later may belong to a unit that was there.
-            touched.push(path);
+            touched.push(files::real(path).unwrap_or_else(|_| files::absolute(path)));
         }
     }
     let options = Options {
         paths,
         stdin: None,
+        overlays: Vec::new(),
         // Files that were no units then are none of today's faults.
         allow_empty: true,
-        given: options.given.with_files(|path| moved(path, tree)),
         ..options.clone()
     };
-    let configs = configs.moved(place.root(), tree.root());
     let mut outcome = Outcome::empty(&at);
     // What could not be read then is no fault of today; findings that were not made are new.
-    let found = find(&options, &configs, &touched, &at, &mut outcome);
+    let found = find(&options, configs, &touched, &at, &mut outcome);
     found.map_or_else(|_| Known::default(), |found| Known::of(&found.held))
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    files::real(path).unwrap_or_else(|_| files::absolute(path))
-}
-
-fn moved(path: &Path, tree: &Tree) -> PathBuf {
-    tree.place_of(&absolute(path)).unwrap_or_else(|| path.to_owned())
 }

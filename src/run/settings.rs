@@ -6,7 +6,7 @@
 use super::Place;
 use crate::config::{Config, Configs, NAMES};
 use crate::discover::{self, Input, Wanted};
-use crate::files::{absolute, clean, is_directory, real};
+use crate::files::{absolute, clean};
 use crate::given::Given;
 use crate::{Options, history};
 use std::collections::BTreeSet;
@@ -58,12 +58,9 @@ impl<'a> Settings<'a> {
         let files = self.files.iter().filter_map(|file| file.parent());
         starts.extend(files.map(Path::to_owned));
         if let Some(repository) = &self.place.repository {
-            // With the configurations of today an earlier tree is judged, too.
-            let found = self
-                .configs
-                .are_in(&self.configs.today(repository), self.options.no_gitignore);
-            let directories = found.iter().filter_map(|file| file.parent());
-            starts.extend(directories.map(|directory| self.configs.then(directory)));
+            // An earlier tree is judged with the configurations of today, too.
+            let found = self.configs.are_in(repository, self.options.no_gitignore);
+            starts.extend(found.iter().filter_map(|file| file.parent()).map(Path::to_owned));
             starts.insert(repository.clone());
         }
         let mut directories: BTreeSet<PathBuf> = self.above().map(Path::to_owned).collect();
@@ -80,7 +77,7 @@ impl<'a> Settings<'a> {
                 directories.insert(own.unwrap_or(self.place.root()).to_owned());
             }
         }
-        directories.retain(|directory| is_directory(directory));
+        directories.retain(|directory| self.place.files.is_directory(directory));
         Ok(directories)
     }
 
@@ -113,7 +110,7 @@ impl<'a> Settings<'a> {
 
     fn has(&self, path: &Path) -> bool {
         let path = absolute(path);
-        let canonical = real(&path).unwrap_or_else(|_| clean(&path));
+        let canonical = self.place.files.real(&path).unwrap_or_else(|_| clean(&path));
         self.files.contains(&canonical)
     }
 }

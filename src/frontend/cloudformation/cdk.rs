@@ -6,7 +6,6 @@
 //! <https://github.com/aws/aws-cdk-cli/tree/main/packages/%40aws-cdk/cloud-assembly-schema>
 
 use super::parameters::Values;
-use crate::files;
 use crate::frontend::tree::{Entry, Node};
 use crate::frontend::{Loaded, ReadError, json, limit_reached, parse_error, read};
 use crate::graph::{Unit, UnitGraph, UnitKind};
@@ -195,7 +194,11 @@ impl Reader<'_> {
 
     /// `name` as seen from `directory`, with links followed, where it lies inside the app.
     fn inside(&self, directory: &Path, name: &str) -> Result<PathBuf, &'static str> {
-        let path = files::real(&directory.join(name)).map_err(|_| "is not there")?;
+        let path = self
+            .sources
+            .files()
+            .real(&directory.join(name))
+            .map_err(|_| "is not there")?;
         if name.is_empty() || !path.starts_with(self.root) {
             return Err("lies outside the app and is not read");
         }

@@ -1,6 +1,5 @@
 //! Files that a template names: only those inside the bounds of the project are opened, links resolved first.
 
-use crate::files;
 use crate::source::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +15,7 @@ pub(super) fn file(location: &str, from: &Path, sources: &Sources) -> Result<Pat
     let directory = from.parent().unwrap_or(from);
     let missing = || Arc::from(format!("there is no file `{location}`"));
     let found = directory.join(location.strip_prefix("file://").unwrap_or(location));
-    let found = files::real(&found).map_err(|_| missing())?;
+    let found = sources.files().real(&found).map_err(|_| missing())?;
     let root = sources.repository().unwrap_or(directory);
     if !(found.starts_with(root) && sources.files().allows(&found)) {
         return Err(format!("`{location}` lies outside of the project").into());

@@ -105,7 +105,7 @@ impl Inputs {
 
     /// Takes the values of a variable file.
     fn file(&mut self, path: &Path, sources: &Sources) -> Vec<String> {
-        let canonical = match files::named(path) {
+        let canonical = match sources.files().named(path) {
             Ok(canonical) => canonical,
             Err(refusal) => return vec![format!("`{}`: {refusal}", sources.shown_of(&files::absolute(path)))],
         };

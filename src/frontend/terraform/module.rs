@@ -7,7 +7,7 @@ mod overrides;
 use super::registry::{self, Installed};
 use super::syntax::{Attribute, Block, Kind};
 use crate::diagnostic::Diagnostic;
-use crate::files::{is_directory, real};
+use crate::files::Files;
 use crate::source::Sources;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,9 +84,9 @@ pub(super) type Modules = BTreeMap<PathBuf, Arc<Module>>;
 
 /// Reads the modules of `directories` and those they call.
 pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
-    let bounds = Bounds(sources.repository().map(canonical));
+    let bounds = Bounds(sources.files().clone());
     let mut modules = Modules::new();
-    let roots: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path)).collect();
+    let roots: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path, sources)).collect();
     let mut next = roots.clone();
     while !next.is_empty() {
         let read: Vec<Arc<Module>> = next
@@ -109,22 +109,22 @@ pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
     modules
 }
 
-fn canonical(path: &Path) -> PathBuf {
-    real(path).unwrap_or_else(|_| path.to_owned())
+fn canonical(path: &Path, sources: &Sources) -> PathBuf {
+    sources.files().real(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Where called modules may lie: in the repository; anywhere where there is none.
-pub(super) struct Bounds(Option<PathBuf>);
+pub(super) struct Bounds(Files);
 
 impl Bounds {
     pub(super) fn allow(&self, path: &Path) -> bool {
-        self.0.as_ref().is_none_or(|root| path.starts_with(root))
+        self.0.repository().is_none_or(|root| path.starts_with(root))
     }
 }
 
 /// Adds a block of a description, which calls no module.
 pub(super) fn declare_described(module: &mut Module, block: Arc<Block>) {
-    declare(module, block, &Bounds(None));
+    declare(module, block, &Bounds(Files::default()));
 }
 
 fn declare(module: &mut Module, block: Arc<Block>, bounds: &Bounds) {
@@ -166,8 +166,8 @@ fn source_of(block: &Block, directory: &Path, bounds: &Bounds) -> Source {
     if !(written.starts_with("./") || written.starts_with("../") || &*written == "." || &*written == "..") {
         return registry::remote(block, &written, directory);
     }
-    match real(&directory.join(&*written)) {
-        Ok(path) if is_directory(&path) && bounds.allow(&path) => Source::Here(path),
+    match bounds.0.real(&directory.join(&*written)) {
+        Ok(path) if bounds.0.is_directory(&path) && bounds.allow(&path) => Source::Here(path),
         _ => Source::Away(format!("its source is `{written}`").into()),
     }
 }

@@ -11,7 +11,7 @@ use super::module::{Module, Modules};
 use super::syntax::{self, Attribute, Body, Expression, Kind as Syntax};
 use super::value::{Kind, Value};
 use crate::diagnostic::Diagnostic;
-use crate::files;
+use crate::files::Files;
 use crate::frontend::{ReadError, limit_reached, parse_error, read};
 use crate::source::{Sources, Span};
 use functions::Context;
@@ -126,7 +126,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
         None => {}
         Some((value, _)) => {
             if let Some(source) = value.to_text() {
-                root.module = local(&source, &directory).filter(|path| context.allows(path));
+                root.module = local(&source, &directory, sources.files()).filter(|path| context.allows(path));
                 if root.module.is_none() {
                     root.notes
                         .push(format!("its module is not here (its source is `{source}`)"));
@@ -142,15 +142,15 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
 }
 
 /// The directory of a source that is a path: `//` only says what is copied with it.
-fn local(source: &str, directory: &Path) -> Option<PathBuf> {
+fn local(source: &str, directory: &Path, files: &Files) -> Option<PathBuf> {
     let path = source.split('?').next().unwrap_or(source);
     let is_path = path.starts_with('.') || Path::new(path).is_absolute();
     let scheme = path.contains("::") || path.contains("://");
     if !is_path || scheme {
         return None;
     }
-    let path = files::real(&directory.join(path.replace("//", "/"))).ok()?;
-    files::is_directory(&path).then_some(path)
+    let path = files.real(&directory.join(path.replace("//", "/"))).ok()?;
+    files.is_directory(&path).then_some(path)
 }
 
 fn holds_module(directory: &Path, sources: &Sources) -> bool {
@@ -188,7 +188,7 @@ impl Reader<'_> {
             };
             let strategy = text("merge_strategy");
             let path = context.directory.join(path);
-            let path = files::real(&path).unwrap_or(path);
+            let path = self.sources.files().real(&path).unwrap_or(path);
             let inner = context.including(&path);
             if context.include.is_none() {
                 context.include.clone_from(&inner.include);

@@ -2,7 +2,6 @@
 //! `deploy`, the object of `CodePipeline`, a plain object, and a SAM configuration.
 
 use super::{Supplied, assignment, parse, samconfig};
-use crate::files;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::tree::{Node, SyntaxError, Value};
 use crate::frontend::{ReadError, read as read_text};
@@ -16,7 +15,10 @@ pub(super) type Assignments = Vec<(Arc<str>, Supplied)>;
 /// What the file that `--parameters` names gives, or one message for the user.
 pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String> {
     let shown = sources.shown_of(path);
-    let absolute = files::named(path).map_err(|refusal| format!("`--parameters {shown}`: {refusal}"))?;
+    let absolute = sources
+        .files()
+        .named(path)
+        .map_err(|refusal| format!("`--parameters {shown}`: {refusal}"))?;
     let file = read_text(&absolute, sources, "").map_err(|error| match error {
         ReadError::Io(message) => format!("`--parameters`: {message}"),
         ReadError::Unfit(found) => format!("`--parameters`: {}", found.headline),

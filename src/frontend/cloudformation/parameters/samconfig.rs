@@ -4,7 +4,7 @@
 use super::files::Assignments;
 use super::{Supplied, assignment, parse, unquoted};
 use crate::diagnostic::Diagnostic;
-use crate::files;
+use crate::files::Files;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::tree::Node;
 use crate::frontend::{ReadError, parse_error, read as read_text};
@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path, sources: &Sources, unit: &str) -> (Assignments, 
     let Some(directory) = path.parent() else { return none };
     let mut places = NAMES.iter().map(|name| directory.join(name));
     // What is no file of its own, or a link out of the project, is said when it is read.
-    let Some(config) = places.find(|file| files::exists(file)) else {
+    let Some(config) = places.find(|file| sources.files().exists(file)) else {
         return none;
     };
     // One template says it, not every file of the directory.
@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path, sources: &Sources, unit: &str) -> (Assignments, 
     let Some(document) = parsed
         .documents
         .first()
-        .filter(|document| applies(document, directory, path))
+        .filter(|document| applies(document, directory, path, sources.files()))
     else {
         return (Vec::new(), faults);
     };
@@ -65,7 +65,7 @@ pub(super) fn overrides(document: &Node) -> Option<&Node> {
 }
 
 /// Whether the configuration in `directory` is of the template at `path`.
-fn applies(document: &Node, directory: &Path, path: &Path) -> bool {
+fn applies(document: &Node, directory: &Path, path: &Path, files: &Files) -> bool {
     let build = document
         .get("default")
         .and_then(|default| default.get("build")?.get("parameters"));
@@ -74,12 +74,12 @@ fn applies(document: &Node, directory: &Path, path: &Path) -> bool {
         names.filter_map(|name| table.get(name)?.as_str())
     });
     // What a build or a packaging leaves behind stands for the template that it was made of.
-    let sources = named.filter_map(|name| files::real(&directory.join(name)).ok());
+    let sources = named.filter_map(|name| files.real(&directory.join(name)).ok());
     let made = |file: &Path| file.components().any(|part| part.as_os_str() == ".aws-sam");
     let sources: Vec<_> = sources.filter(|file| !made(file)).collect();
     if sources.is_empty() {
         let name = path.file_name().and_then(std::ffi::OsStr::to_str);
-        let default = TEMPLATES.iter().find(|name| files::is_file(&directory.join(name)));
+        let default = TEMPLATES.iter().find(|name| files.is_file(&directory.join(name)));
         return name.is_some() && default.copied() == name;
     }
     sources.iter().any(|file| file == path)

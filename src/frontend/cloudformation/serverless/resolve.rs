@@ -4,7 +4,6 @@
 
 use super::variables::{self, Piece, Source, is_code, pieces};
 use crate::diagnostic::Diagnostic;
-use crate::files;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::cloudformation::value::Part;
 use crate::frontend::cloudformation::{complaints, parse};
@@ -425,7 +424,7 @@ impl<'a> Resolver<'a> {
         let Some(path) = path.filter(|path| !is_code(path)) else {
             return OPEN;
         };
-        let Ok(file) = files::real(&self.directory.join(&path)) else {
+        let Ok(file) = self.sources.files().real(&self.directory.join(&path)) else {
             return OPEN;
         };
         let is_tree = [".yml", ".yaml", ".json"].iter().any(|end| path.ends_with(end));

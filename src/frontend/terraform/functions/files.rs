@@ -7,7 +7,7 @@ use super::super::types::Type;
 use super::super::value::{MAX_TEXT, Value};
 use super::Answer;
 use super::encoding::base64;
-use crate::files::{self, Kind, Refusal};
+use crate::files::{Kind, Refusal};
 use regex::Regex;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value], scope: &
         ("abspath", []) if path.starts_with('/') => Some(Value::text(clean(&path))),
         ("abspath", []) => Some(Value::unknown("the working directory is not known")),
         ("fileexists", []) => Some(match eval.locate(&path, scope.module) {
-            Ok(found) if files::is_file(&found) => Value::bool(true),
+            Ok(found) if eval.sources.files().is_file(&found) => Value::bool(true),
             Ok(_) => Value::error(format!("`{path}` is no file")),
             Err(Absent::Missing) => Value::bool(false),
             Err(Absent::Outside(reason)) => Value::unknown(reason),
@@ -86,7 +86,7 @@ impl Evaluator<'_> {
             None => vec![root.clone(), own.clone()],
         };
         let allowed = |path: &Path| bounds.iter().any(|bound| path.starts_with(bound));
-        match files::real(&wanted) {
+        match self.sources.files().real(&wanted) {
             Ok(found) if allowed(&found) && self.sources.files().allows(&found) => Ok(found),
             Ok(_) => Err(outside()),
             Err(_) if allowed(Path::new(&clean(&wanted.to_string_lossy()))) => Err(Absent::Missing),

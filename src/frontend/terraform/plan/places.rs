@@ -4,7 +4,6 @@
 use super::super::module::{Module, Modules, Source, read_all};
 use super::super::syntax::{Block, Body};
 use super::document::ConfigurationModule;
-use crate::files;
 use crate::source::{Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +28,7 @@ impl Places {
         };
         let within = |directory: &&Path| sources.repository().is_none_or(|root| directory.starts_with(root));
         for directory in file.ancestors().skip(1).take(2).filter(within) {
-            let Ok(directory) = files::real(directory) else {
+            let Ok(directory) = sources.files().real(directory) else {
                 continue;
             };
             if !holds_terraform(&directory, sources) {

@@ -6,7 +6,7 @@ use super::super::super::{ReadError, json, limit_reached, parse_error, read};
 use super::super::module::{Bounds, Module};
 use super::address::{Address, Revision};
 use super::version::Range;
-use crate::files;
+use crate::files::Files;
 use crate::source::Sources;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bou
             continue;
         };
         for entry in entries {
-            if let Some((key, installed)) = read_entry(entry, root, bounds) {
+            if let Some((key, installed)) = read_entry(entry, root, bounds, sources.files()) {
                 root.installed.insert(key, installed);
             }
         }
@@ -88,12 +88,12 @@ pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bou
 
 /// `None` for the root itself, for local modules, which their callers lead to, for what lies outside of the bounds
 /// and for what is not there.
-fn read_entry(entry: &Node, root: &Module, bounds: &Bounds) -> Option<(Arc<str>, Installed)> {
+fn read_entry(entry: &Node, root: &Module, bounds: &Bounds, files: &Files) -> Option<(Arc<str>, Installed)> {
     let text = |name: &str| entry.entry(name).and_then(|entry| entry.value.as_str());
     let key = text("Key").filter(|key| !key.is_empty())?;
     let source = text("Source").filter(|source| !source.starts_with('.'))?;
-    let directory = files::real(&root.directory.join(text("Dir")?)).ok()?;
-    (files::is_directory(&directory) && bounds.allow(&directory)).then(|| {
+    let directory = files.real(&root.directory.join(text("Dir")?)).ok()?;
+    (files.is_directory(&directory) && bounds.allow(&directory)).then(|| {
         let installed = Installed {
             source: source.into(),
             version: text("Version").filter(|version| !version.is_empty()).map(Into::into),

@@ -3,7 +3,7 @@
 //! <https://terragrunt.gruntwork.io/docs/reference/built-in-functions/>
 
 use super::super::value::Value;
-use crate::files;
+use crate::files::Files;
 use crate::source::Sources;
 use std::path::{Component, Path, PathBuf};
 
@@ -50,7 +50,7 @@ pub(super) struct Context {
     pub(super) directory: PathBuf,
     /// The directory of the file that is included.
     pub(super) include: Option<PathBuf>,
-    repository: Option<PathBuf>,
+    files: Files,
 }
 
 impl Context {
@@ -58,7 +58,7 @@ impl Context {
         Context {
             directory: file.parent().map(Path::to_owned).unwrap_or_default(),
             include: None,
-            repository: sources.repository().map(Path::to_owned),
+            files: sources.files().clone(),
         }
     }
 
@@ -72,8 +72,8 @@ impl Context {
 
     /// Whether a path may be read: in the repository, or anywhere without one.
     pub(super) fn allows(&self, path: &Path) -> bool {
-        let path = files::real(path).unwrap_or_else(|_| path.to_owned());
-        self.repository.as_ref().is_none_or(|root| path.starts_with(root))
+        let path = self.files.real(path).unwrap_or_else(|_| path.to_owned());
+        self.files.repository().is_none_or(|root| path.starts_with(root))
     }
 
     /// The value of a function of Terragrunt's.
@@ -103,7 +103,7 @@ impl Context {
             "path_relative_from_include" => Value::text(relative(include, &self.directory)),
             "get_terragrunt_dir" | "get_original_terragrunt_dir" => shown(&self.directory),
             "get_parent_terragrunt_dir" => shown(include),
-            "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => match &self.repository {
+            "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => match self.files.repository() {
                 None => Value::unknown("there is no repository"),
                 Some(root) => match name {
                     "get_repo_root" => shown(root),
@@ -115,7 +115,7 @@ impl Context {
                 (Some(path), Some(read)) => {
                     let path = self.directory.join(&*path);
                     match arguments.get(1) {
-                        Some(otherwise) if !files::is_file(&path) => otherwise.clone(),
+                        Some(otherwise) if !self.files.is_file(&path) => otherwise.clone(),
                         _ => read(&path),
                     }
                 }
@@ -132,7 +132,7 @@ impl Context {
             .ancestors()
             .skip(1)
             .map(|directory| directory.join(wanted));
-        above.find(|path| self.allows(path) && files::exists(path))
+        above.find(|path| self.allows(path) && self.files.exists(path))
     }
 }
 

@@ -1,0 +1,72 @@
+//! Where files come from: the disk, or an earlier state of the repository that `--since` compares with. A store answers
+//! what lies at a path; `Files` decides whether it may be read.
+
+use super::{Kind, Listed, Refusal, disk, named};
+use std::fmt::Debug;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A place that files come from. Paths are absolute, and those of all stores of one repository are the same.
+pub trait Store: Debug + Send + Sync {
+    /// The real path of what a user names, which may be relative.
+    fn named(&self, path: &Path) -> Result<PathBuf, Refusal>;
+
+    /// `path` without links, `.` and `..`; it has to exist.
+    fn real(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// What lies at `path`; a link is followed.
+    fn kind(&self, path: &Path) -> io::Result<Kind>;
+
+    /// What lies at `path`; a link is not followed.
+    fn kind_of_itself(&self, path: &Path) -> io::Result<Kind>;
+
+    /// The names in a directory, in no order; a file's length need not be told.
+    fn list(&self, directory: &Path) -> io::Result<Vec<Listed>>;
+
+    /// The whole of an ordinary file of at most `most` bytes, at a real path.
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal>;
+
+    /// The first bytes of an ordinary file, at a real path.
+    fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal>;
+
+    /// Every file and link below `root`, where they are known; a directory on disk has to be walked.
+    fn below(&self, root: &Path) -> Option<Vec<(PathBuf, Kind)>>;
+}
+
+/// The file system.
+#[derive(Debug)]
+pub(super) struct Disk;
+
+impl Store for Disk {
+    fn named(&self, path: &Path) -> Result<PathBuf, Refusal> {
+        named(path)
+    }
+
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        disk::real(path)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<Kind> {
+        disk::kind(path)
+    }
+
+    fn kind_of_itself(&self, path: &Path) -> io::Result<Kind> {
+        disk::kind_of_itself(path)
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Listed>> {
+        disk::list(directory)
+    }
+
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+        disk::read(path, most)
+    }
+
+    fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+        disk::head(path, most)
+    }
+
+    fn below(&self, _: &Path) -> Option<Vec<(PathBuf, Kind)>> {
+        None
+    }
+}
