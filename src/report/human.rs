@@ -1,6 +1,6 @@
 //! The report for people: miette's drawing of the places, with the arithmetic and the advice below.
 //!
-//! The only module that knows miette. It is given an [`Excerpt`], never a file.
+//! The only module that knows miette. It is given an `Excerpt`, never a file.
 
 use super::excerpt::{self, Excerpt, TAB_WIDTH};
 use super::{Report, links, printable, prose};
