@@ -24,8 +24,12 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("frontend::cloudformation", DIALECT),
     ("rules", "diagnostic graph rules::* source::Span source::Sources"),
     ("rules::shared", "diagnostic graph rules source::Span"),
+    ("rules::prelude", "diagnostic graph rules rules::shared source::Span"),
     // No rule knows another: what two need is a question of the graph.
-    ("rules::*", "diagnostic graph rules rules::shared source::Span"),
+    (
+        "rules::*",
+        "diagnostic graph rules rules::prelude rules::shared source::Span",
+    ),
     ("report", "diagnostic report::* source"),
     ("report::graph", "conditions diagnostic graph source"),
     (
@@ -67,25 +71,6 @@ pub(super) const DEBTS: &[&str] = &[
     "project -> lib",
     "run -> lib",
     "selection -> config",
-    "rules::batch_size_without_window -> rules::fifo_batch_size_too_large",
-    "rules::dead_letter_queue_retention_too_short -> rules::retries_outlast_retention",
-    "rules::dead_letter_queue_type_mismatch -> rules::fifo_queue_name_suffix",
-    "rules::dead_letter_queue_type_mismatch -> rules::redrive_policy_malformed",
-    "rules::max_receive_count_low_for_poller -> rules::max_receive_count_too_low",
-    "rules::max_receive_count_out_of_range -> rules::max_receive_count_low_for_poller",
-    "rules::max_receive_count_too_low -> rules::max_receive_count_low_for_poller",
-    "rules::redrive_policy_malformed -> rules::max_receive_count_out_of_range",
-    "rules::retries_outlast_retention -> rules::visibility_timeout_exceeds_retention",
-    "rules::retries_outlast_retention -> rules::visibility_timeout_zero",
-    "rules::shared -> rules::function_timeout_out_of_range",
-    "rules::shared -> rules::max_receive_count_low_for_poller",
-    "rules::shared -> rules::max_receive_count_out_of_range",
-    "rules::shared -> rules::queue_attribute_out_of_range",
-    "rules::shared -> rules::redrive_policy_malformed",
-    "rules::shared -> rules::visibility_timeout_too_short",
-    "rules::visibility_timeout_below_function_timeout -> rules::visibility_timeout_zero",
-    "rules::visibility_timeout_too_short -> rules::visibility_timeout_below_function_timeout",
-    "rules::visibility_timeout_too_short -> rules::visibility_timeout_zero",
 ];
 
 /// Modules of the top level that import each other in a circle. The list only gets shorter.
