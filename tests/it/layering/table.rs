@@ -80,7 +80,7 @@ pub(super) const KNOTS: &[&[&str]] = &[
 ];
 
 /// Modules that touch files though they are not `files`. The list only gets shorter.
-pub(super) const DISK_DEBTS: &[&str] = &["discover::referrers", "discover::walk", "history::tree"];
+pub(super) const DISK_DEBTS: &[&str] = &["discover::walk"];
 
 /// Modules that may touch files: the tests' own.
 pub(super) const DISK: &[&str] = &["files", "testing"];
