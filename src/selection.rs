@@ -109,25 +109,9 @@ pub fn suggest(name: &str) -> Option<String> {
 pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     const BEGUN: usize = 3;
     let name: String = name.chars().take(100).collect();
-    let (slips, near) = known.map(|known| (distance(&name, known), known)).min()?;
+    let (slips, near) = known.map(|known| (strsim::levenshtein(&name, known), known)).min()?;
     let is_begun = name.len() >= BEGUN && near.starts_with(&name);
     (slips <= name.len() / 3 + 1 || is_begun).then_some(near)
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

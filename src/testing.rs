@@ -13,8 +13,8 @@ use crate::selection::Selection;
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
+use tempfile::TempDir;
 
 /// In which language an input is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Dialect {
 
 /// A directory that is removed when it goes out of scope.
 #[derive(Debug)]
-pub struct TemporaryDirectory(PathBuf);
+pub struct TemporaryDirectory(TempDir);
 
 impl TemporaryDirectory {
     /// A new, empty directory with these files in it.
@@ -39,31 +39,25 @@ impl TemporaryDirectory {
     /// # Panics
     /// When it cannot be written.
     pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("sqslint-{}-{number}", std::process::id()));
-        let directory = TemporaryDirectory(path);
-        std::fs::create_dir_all(&directory.0).expect("the temporary directory is writable");
+        // By its real path, which is what units are named by.
+        let parent = std::env::temp_dir()
+            .canonicalize()
+            .expect("there is a temporary directory");
+        let directory = tempfile::Builder::new().prefix("sqslint-").tempdir_in(parent);
+        let directory = directory.expect("the temporary directory is writable");
         for (name, text) in files {
-            let path = directory.0.join(name);
+            let path = directory.path().join(name);
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent).expect("the temporary directory is writable");
             }
             std::fs::write(path, text).expect("the temporary directory is writable");
         }
-        directory
+        TemporaryDirectory(directory)
     }
 
-    /// Where it is.
+    /// Its real path.
     pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for TemporaryDirectory {
-    fn drop(&mut self) {
-        // Nothing is lost when the operating system has to remove it.
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path()
     }
 }
 

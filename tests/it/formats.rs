@@ -1,7 +1,7 @@
 //! Where output goes, seen from outside: files, GitHub Actions, terminals; and every format over a real run.
 
+use sqslint::testing::TemporaryDirectory;
 use sqslint::testing::needs::TERMINAL;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/formats.in");
@@ -50,13 +50,6 @@ fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn scratch(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
-}
-
 #[test]
 fn every_format_has_the_same_exit_code() {
     for format in FORMATS {
@@ -70,8 +63,8 @@ fn every_format_has_the_same_exit_code() {
 
 #[test]
 fn several_reports_of_one_run() {
-    let directory = scratch("several_reports");
-    let path = |format: &str| directory.join(format).display().to_string();
+    let directory = TemporaryDirectory::with_files([]);
+    let path = |format: &str| directory.path().join(format).display().to_string();
     let reports: Vec<String> = FORMATS
         .iter()
         .map(|format| format!("{format}={}", path(format)))
@@ -98,7 +91,8 @@ fn a_report_that_cannot_be_written_fails_the_run() {
 
 #[test]
 fn actions_get_annotations_unasked() {
-    let summary = scratch("actions").join("summary.md");
+    let directory = TemporaryDirectory::with_files([]);
+    let summary = directory.path().join("summary.md");
     let variables = [
         ("GITHUB_ACTIONS", "true"),
         ("GITHUB_STEP_SUMMARY", summary.to_str().unwrap()),

@@ -2,7 +2,7 @@
 //! everything around them. The translator is a Python package; `.ci/run` installs it. Templates are those of `fixtures/sam` and, where they are there, a collection of projects
 //! beside the checkout and the directory that `SAM_TEMPLATES` names.
 
-use crate::inputs::check;
+use crate::inputs::check_files;
 use serde_json::Value;
 use sqslint::conditions::Condition;
 use sqslint::graph::access::{Grant, PolicyDocument, Principal, Statement};
@@ -83,13 +83,7 @@ fn as_if_whole(line: &str) -> String {
 
 /// The graph of `text` as a file of its own, with nothing beside it.
 fn graph(text: &str) -> Graph {
-    let directory = std::env::temp_dir().join(format!("sqslint-sam-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("template.yaml");
-    std::fs::write(&path, text).unwrap();
-    let outcome = check(&path);
-    std::fs::remove_dir_all(&directory).unwrap();
-    outcome.graph
+    check_files([("template.yaml", text)]).graph
 }
 
 fn world(when: &Condition) -> String {

@@ -6,38 +6,11 @@ mod evaluation;
 
 use super::*;
 use crate::graph::{Attribute, Link, State, Target};
+use crate::testing::TemporaryDirectory;
 use crate::testing::needs::EXPRESSIONS;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use value::{Kind, Value};
-
-/// A directory that is removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(files: &[(&str, &str)]) -> Scratch {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!(
-            "sqslint-tf-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let root = std::env::temp_dir().join(name);
-        for (path, text) in files {
-            let path = root.join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        Scratch(root.canonicalize().unwrap())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Evaluates each expression beside `prelude`.
 fn evaluate(prelude: &str, expressions: Vec<String>) -> Vec<Value> {
@@ -46,8 +19,8 @@ fn evaluate(prelude: &str, expressions: Vec<String>) -> Vec<Value> {
 
 /// Evaluates each expression in a module of `files`, on a thread with the stack of a run.
 fn evaluate_in(files: &[(&str, &str)], expressions: Vec<String>) -> Vec<Value> {
-    let scratch = Scratch::new(files);
-    let root = scratch.0.clone();
+    let scratch = TemporaryDirectory::with_files(files.iter().copied());
+    let root = scratch.path().to_owned();
     let work = move || evaluate_at(&root, expressions);
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(work).unwrap();
     thread.join().unwrap()
@@ -251,9 +224,9 @@ fn link(link: &Link) -> String {
 
 /// The graph of the root module `root` in lines that a person can check.
 fn dump(files: &[(&str, &str)], root: &str) -> String {
-    let scratch = Scratch::new(files);
-    let sources = Sources::new(Some(scratch.0.clone()), scratch.0.clone());
-    let directory = scratch.0.join(root).canonicalize().unwrap();
+    let scratch = TemporaryDirectory::with_files(files.iter().copied());
+    let sources = Sources::new(Some(scratch.path().to_owned()), scratch.path().to_owned());
+    let directory = scratch.path().join(root).canonicalize().unwrap();
     let loaded = load(&[directory], &[], &crate::given::Given::default(), &sources);
     let mut text = String::new();
     for unit in &loaded {
@@ -511,11 +484,11 @@ fn problems_belong_to_the_unit_that_calls_the_module() {
             "module \"x\" {\n  source = \"../x\"\n}\nlocals { broken = }\n",
         ),
     ];
-    let scratch = Scratch::new(&files);
-    let sources = Sources::new(Some(scratch.0.clone()), scratch.0.clone());
+    let scratch = TemporaryDirectory::with_files(files);
+    let sources = Sources::new(Some(scratch.path().to_owned()), scratch.path().to_owned());
     let directories: Vec<PathBuf> = ["a", "b", "m", "x", "y"]
         .iter()
-        .map(|name| scratch.0.join(name))
+        .map(|name| scratch.path().join(name))
         .collect();
     let loaded = load(&directories, &[], &crate::given::Given::default(), &sources);
     let shown: Vec<String> = loaded

@@ -2,7 +2,8 @@
 //! digit, and what Terraform refuses must not be known. Skipped where there is no `terraform`.
 //! `SQSLINT_EXPRESSIONS=20000` asks for more than the usual number.
 
-use super::{Scratch, encoded, evaluate};
+use super::{encoded, evaluate};
+use crate::testing::TemporaryDirectory;
 use crate::testing::needs::TERRAFORM;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -376,10 +377,10 @@ fn random_expressions_have_the_values_that_terraform_gives() {
     let count = variable("SQSLINT_EXPRESSIONS").unwrap_or(USUAL);
     let seed = variable("SQSLINT_SEED").unwrap_or(1);
     let expressions = expressions(count, seed as u64);
-    let scratch = Scratch::new(&[("main.tf", PRELUDE)]);
+    let scratch = TemporaryDirectory::with_files([("main.tf", PRELUDE)]);
     let (mut wrong, mut open, mut valued) = (String::new(), String::new(), 0);
     for batch in expressions.chunks(BATCH) {
-        let theirs = answers(&scratch.0, batch);
+        let theirs = answers(scratch.path(), batch);
         let mine = evaluate(PRELUDE, batch.to_vec());
         for ((expression, theirs), value) in batch.iter().zip(theirs).zip(&mine) {
             // Terraform 1.11 gives up at once where a part is not known: we may know more.

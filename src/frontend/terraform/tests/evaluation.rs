@@ -225,7 +225,7 @@ fn types_unify_as_in_terraform() {
 
 #[test]
 fn files_are_read_inside_the_project_only() {
-    let outside = Scratch::new(&[("secret.txt", "hush")]);
+    let outside = TemporaryDirectory::with_files([("secret.txt", "hush")]);
     let files = [
         ("repo/main.tf", "module \"m\" {\n  source = \"./m\"\n}\n"),
         (
@@ -242,9 +242,9 @@ fn files_are_read_inside_the_project_only() {
         ("repo/u.tftpl", "%{ for n in names ~}\n- ${n}\n%{ endfor ~}\n"),
         ("beside.txt", "beside"),
     ];
-    let scratch = Scratch::new(&files);
+    let scratch = TemporaryDirectory::with_files(files);
     #[cfg(unix)]
-    std::os::unix::fs::symlink(outside.0.join("secret.txt"), scratch.0.join("repo/link.txt")).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret.txt"), scratch.path().join("repo/link.txt")).unwrap();
     let expressions = [
         ("file(\"a.txt\")", "\"abc\""),
         ("jsondecode(file(\"${path.root}/sub/b.json\")).n", "3"),
@@ -277,7 +277,7 @@ fn files_are_read_inside_the_project_only() {
         ("file(\"link.txt\")", "? `link.txt` lies outside of the project"),
     ];
     let expressions: Vec<(&str, &str)> = expressions.to_vec();
-    let root = scratch.0.join("repo");
+    let root = scratch.path().join("repo");
     let work = {
         let expressions: Vec<String> = expressions.iter().map(|(text, _)| (*text).to_owned()).collect();
         move || evaluate_at(&root, expressions)
