@@ -2,7 +2,8 @@
 //! knows the graph.
 //!
 //! What comes out of the inputs (names, paths, values) may hold anything: everything that is meant for a
-//! terminal passes through [`printable`] or, in snippets, through a replacement of the same length.
+//! terminal passes through [`printable()`] or, in snippets, through a replacement of the same length; what is meant for
+//! programs is JSON of [`json_text`], or escaped as their formats ask.
 
 pub mod checkstyle;
 pub mod concise;
@@ -14,18 +15,22 @@ pub mod html;
 pub mod human;
 pub mod json;
 pub mod json_lines;
+pub mod json_text;
 pub mod junit;
 mod line_hash;
 pub mod links;
 pub mod markdown;
 mod markup;
 mod place;
+mod printable;
 mod prose;
 pub mod rdjson;
 pub mod sarif;
 pub mod statistics;
 pub mod summary;
 mod suppressed;
+
+pub use printable::{printable, printable_error};
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::source::Sources;
@@ -96,42 +101,6 @@ pub struct Units {
     pub notes: Vec<String>,
 }
 
-/// `text` on one line, with nothing in it that a terminal would obey or that reorders what is seen.
-pub fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' | '\r' => shown.push(' '),
-            _ if is_deceptive(character) => shown.extend(character.escape_unicode()),
-            _ => shown.push(character),
-        }
-    }
-    shown
-}
-
-/// An error as one may print it: on one line, with the lines of a file below that it quotes (`3 | text`, ` | ^^^^`).
-pub fn printable_error(text: &str) -> String {
-    let is_quoted = |line: &str| {
-        let behind = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-        behind.trim_start().starts_with('|')
-    };
-    let mut lines = text.split('\n');
-    let first = printable(lines.next().unwrap_or_default());
-    lines.fold(first, |shown, line| {
-        let gap = if is_quoted(line) { '\n' } else { ' ' };
-        format!("{shown}{gap}{}", printable(line))
-    })
-}
-
-/// Control characters, line separators and bidirectional controls.
-fn is_deceptive(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        )
-}
-
 /// `1 error`, `2 errors`.
 pub fn counted(count: usize, singular: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -139,10 +108,4 @@ pub fn counted(count: usize, singular: &str) -> String {
 }
 
 #[cfg(test)]
-mod example;
-#[cfg(test)]
-mod samples;
-#[cfg(test)]
-mod terminal;
-#[cfg(test)]
-mod validation;
+mod tests;

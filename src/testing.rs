@@ -13,6 +13,7 @@ use crate::selection::Selection;
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -132,14 +133,24 @@ pub fn check_files(rule: &Rule, files: &[(&str, &str)]) {
     assert_eq!(found, wanted, "\n{}", describe(&outcome));
 }
 
+/// What `write` writes.
+///
+/// # Panics
+/// When that is no text.
+pub fn written(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> String {
+    let mut bytes = Vec::new();
+    write(&mut bytes).expect("memory takes everything");
+    String::from_utf8(bytes).expect("reports are text")
+}
+
 /// The graph as the document of `sqslint graph --format json`.
 pub fn graph_json(graph: &Graph, sources: &Sources) -> String {
-    json::render(graph, sources)
+    written(|out| json::write(graph, sources, out))
 }
 
 /// The same in the world where every condition has its default.
 pub fn graph_json_by_default(graph: &Graph, sources: &Sources) -> String {
-    json::render_by_default(graph, sources)
+    written(|out| json::write_by_default(graph, sources, out))
 }
 
 /// Every finding in words, for the message of a failed test.

@@ -2,11 +2,11 @@
 
 use super::check::nothing_to_check;
 use super::{Exit, GraphArgs, GraphFormat, Streams, inputs};
-use sqslint::Options;
 use sqslint::report::graph::topology::topologies;
 use sqslint::report::graph::{Marks, drawing, json, svg, text};
 use sqslint::report::{printable, printable_error};
-use std::io;
+use sqslint::{Options, Outcome};
+use std::io::{self, BufWriter, Write};
 
 pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let otherwise = arguments.inputs.otherwise();
@@ -31,19 +31,10 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let format = arguments.format;
     let outcome = sqslint::check(&options);
     let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !arguments.allow_empty;
-    let marks = Marks::new(&outcome.findings);
-    let text = match format {
-        GraphFormat::Json => json::render(&outcome.graph, &outcome.sources),
-        GraphFormat::Text => text::render(&outcome.graph, &outcome.sources, &marks),
-        GraphFormat::Mermaid => drawing::mermaid(&topologies(&outcome.graph, &marks)),
-        GraphFormat::Dot => drawing::dot(&topologies(&outcome.graph, &marks)),
-        GraphFormat::Svg => svg::render(&topologies(&outcome.graph, &marks)),
-    };
     if !nothing || format == GraphFormat::Json {
-        streams.out.write_all(text.as_bytes())?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            streams.out.write_all(b"\n")?;
-        }
+        let mut out = BufWriter::new(&mut *streams.out);
+        write(format, &outcome, &mut out)?;
+        out.flush()?;
     }
     for error in &outcome.errors {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
@@ -63,4 +54,16 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     } else {
         Exit::Clean
     })
+}
+
+fn write(format: GraphFormat, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    let (graph, sources) = (&outcome.graph, &outcome.sources);
+    let marks = Marks::new(&outcome.findings);
+    match format {
+        GraphFormat::Json => json::write(graph, sources, out),
+        GraphFormat::Text => text::write(graph, sources, &marks, out),
+        GraphFormat::Mermaid => drawing::write_mermaid(&topologies(graph, &marks), out),
+        GraphFormat::Dot => drawing::write_dot(&topologies(graph, &marks), out),
+        GraphFormat::Svg => svg::write(&topologies(graph, &marks), out),
+    }
 }

@@ -4,15 +4,14 @@ use super::{CheckArgs, Streams};
 use clap::{Args, ValueEnum};
 use sqslint::files::{self, write};
 use sqslint::graph::Graph;
+use sqslint::report::graph::Marks;
 use sqslint::report::graph::topology::topologies;
-use sqslint::report::graph::{Marks, Topology};
 use sqslint::report::{
     Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown, printable,
     printable_error, rdjson, sarif, statistics, summary,
 };
-use sqslint::source::Sources;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// The width of a report that goes to no terminal.
@@ -135,20 +134,20 @@ pub(super) fn write(
     // In a workflow nobody needs to ask for annotations.
     let annotates = asked.format.is_none() && actions;
     let format = asked.format.unwrap_or(Format::Full);
-    let text = render(format, report, graph, style(asked));
+    let mut out = BufWriter::new(&mut *streams.out);
     if annotates {
-        write_annotated(&text, report, streams)?;
+        write_annotated(report, style(asked), &mut out)?;
     } else {
-        streams.out.write_all(text.as_bytes())?;
+        write_as(format, report, graph, style(asked), &mut out)?;
     }
-    streams.out.flush()?;
+    out.flush()?;
+    drop(out);
     for error in report.errors {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
     let mut failures: Vec<String> = Vec::new();
     for to in &asked.reports {
-        let text = render(to.format, report, graph, PLAIN);
-        if let Err(error) = save(&to.path, &text, report.sources) {
+        if let Err(error) = save(to, report, graph) {
             failures.push(format!("cannot write `{}`: {error}", to.path.display()));
         }
     }
@@ -162,7 +161,7 @@ pub(super) fn write(
         streams.err.write_all(statistics::render(report).as_bytes())?;
     }
     if arguments.verbose {
-        streams.err.write_all(summary::not_evaluated(report).as_bytes())?;
+        summary::write_not_evaluated(report, &mut *streams.err)?;
     }
     Ok(if failures.is_empty() {
         Written::Wholly
@@ -171,43 +170,47 @@ pub(super) fn write(
     })
 }
 
-fn render(format: Format, report: &Report<'_>, graph: &Graph, style: human::Style) -> String {
+fn write_as(
+    format: Format,
+    report: &Report<'_>,
+    graph: &Graph,
+    style: human::Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let drawings = || topologies(graph, &Marks::new(report.findings));
     match format {
-        Format::Full => human::render(report, style),
-        Format::Concise => concise::render_linked(report, style.links),
-        Format::Json => json::render(report),
-        Format::JsonLines => json_lines::render(report),
-        Format::Sarif => sarif::render(report),
-        Format::Github => github::render(report),
-        Format::Gitlab => gitlab::render(report),
-        Format::Junit => junit::render(report),
-        Format::Checkstyle => checkstyle::render(report),
-        Format::Rdjson => rdjson::render(report),
-        Format::Markdown => markdown::render(report, &drawings(report, graph)),
-        Format::Html => html::render(report, &drawings(report, graph)),
+        Format::Full => human::write(report, style, out),
+        Format::Concise => concise::write(report, style.links, out),
+        Format::Json => json::write(report, out),
+        Format::JsonLines => json_lines::write(report, out),
+        Format::Sarif => sarif::write(report, out),
+        Format::Github => github::write(report, out),
+        Format::Gitlab => gitlab::write(report, out),
+        Format::Junit => junit::write(report, out),
+        Format::Checkstyle => checkstyle::write(report, out),
+        Format::Rdjson => rdjson::write(report, out),
+        Format::Markdown => markdown::write(report, &drawings(), out),
+        Format::Html => html::write(report, &drawings(), out),
     }
-}
-
-fn drawings(report: &Report<'_>, graph: &Graph) -> Vec<Topology> {
-    topologies(graph, &Marks::new(report.findings))
 }
 
 /// The full report, in which no line is taken for a command, and then the commands.
-fn write_annotated(text: &str, report: &Report<'_>, streams: &mut Streams<'_>) -> io::Result<()> {
+fn write_annotated(report: &Report<'_>, style: human::Style, out: &mut dyn Write) -> io::Result<()> {
     // Nobody who writes a file can know it beforehand.
-    let token = format!("sqslint-{:016x}", RandomState::new().hash_one(text));
-    writeln!(streams.out, "::stop-commands::{token}")?;
-    streams.out.write_all(text.as_bytes())?;
-    writeln!(streams.out, "::{token}::")?;
-    streams.out.write_all(github::render(report).as_bytes())
+    let token = format!("sqslint-{:016x}", RandomState::new().hash_one(std::process::id()));
+    writeln!(out, "::stop-commands::{token}")?;
+    human::write(report, style, out)?;
+    writeln!(out, "::{token}::")?;
+    github::write(report, out)
 }
 
 /// A report takes the place of no file that it reports on.
-fn save(path: &Path, text: &str, sources: &Sources) -> Result<(), String> {
-    if files::real(path).is_ok_and(|real| sources.find(&real).is_some()) {
+fn save(to: &ReportTo, report: &Report<'_>, graph: &Graph) -> Result<(), String> {
+    if files::real(&to.path).is_ok_and(|real| report.sources.find(&real).is_some()) {
         return Err("it is one of the files that are checked".to_owned());
     }
-    write::save(path, text.as_bytes()).map_err(|refusal| refusal.to_string())
+    let mut fill = |file: &mut dyn Write| write_as(to.format, report, graph, PLAIN, file);
+    write::save_by(&to.path, &mut fill).map_err(|refusal| refusal.to_string())
 }
 
 fn append_step_summary(report: &Report<'_>) -> Result<(), String> {

@@ -3,6 +3,7 @@
 use super::{Exit, RulesFormat, Streams};
 use serde::Serialize;
 use sqslint::diagnostic::Safety;
+use sqslint::report::json_text::write_pretty;
 use sqslint::report::printable;
 use sqslint::rules::{RULES, Rule, by_id};
 use sqslint::selection::{UnknownRule, check, covers, nearest};
@@ -51,15 +52,14 @@ fn no_rule(name: &str) -> String {
 }
 
 pub(super) fn list(format: RulesFormat, streams: &mut Streams<'_>) -> io::Result<Exit> {
-    let text = match format {
-        RulesFormat::Text => table(),
+    match format {
+        RulesFormat::Text => streams.out.write_all(table().as_bytes())?,
         RulesFormat::Json => {
             let all: Vec<Listed> = RULES.iter().map(|rule| listed(rule)).collect();
-            serde_json::to_string_pretty(&all)? + "\n"
+            write_pretty(streams.out, &all)?;
         }
-        RulesFormat::Markdown => markdown(),
-    };
-    streams.out.write_all(text.as_bytes())?;
+        RulesFormat::Markdown => streams.out.write_all(markdown().as_bytes())?,
+    }
     Ok(Exit::Clean)
 }
 

@@ -2,10 +2,11 @@
 
 use super::Report;
 use super::markup::escaped;
+use std::io::{self, Write};
 
 /// The findings by file.
-pub fn render(report: &Report<'_>) -> String {
-    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n".to_owned();
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n")?;
     // Sorted by path, so that those of one file follow each other.
     for group in report
         .findings
@@ -13,20 +14,20 @@ pub fn render(report: &Report<'_>) -> String {
     {
         let Some(first) = group.first() else { continue };
         let file = report.sources.file(first.primary().span.file);
-        text.push_str(&format!("  <file name=\"{}\">\n", escaped(file.name())));
+        writeln!(out, "  <file name=\"{}\">", escaped(file.name()))?;
         for found in group {
             let at = file.position(found.primary().span.start as usize);
-            text.push_str(&format!(
-                "    <error line=\"{}\" column=\"{}\" severity=\"{}\" message=\"{}\" source=\"sqslint.{}\"/>\n",
+            writeln!(
+                out,
+                "    <error line=\"{}\" column=\"{}\" severity=\"{}\" message=\"{}\" source=\"sqslint.{}\"/>",
                 at.line,
                 at.column,
                 found.severity,
                 escaped(&found.headline),
                 escaped(found.rule),
-            ));
+            )?;
         }
-        text.push_str("  </file>\n");
+        out.write_all(b"  </file>\n")?;
     }
-    text.push_str("</checkstyle>\n");
-    text
+    out.write_all(b"</checkstyle>\n")
 }

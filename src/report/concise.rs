@@ -1,16 +1,10 @@
 //! One line a finding: `path:line:col: severity[rule] message`, for editors and problem matchers.
 
-use super::{Report, links, printable};
-use std::fmt::Write;
-
-/// The findings, one line each.
-pub fn render(report: &Report<'_>) -> String {
-    render_linked(report, false)
-}
+use super::{Report, links, printable, suppressed};
+use std::io::{self, Write};
 
 /// The findings, one line each, with paths as links where they are `linked`.
-pub fn render_linked(report: &Report<'_>, linked: bool) -> String {
-    let mut text = String::new();
+pub fn write(report: &Report<'_>, linked: bool, out: &mut dyn Write) -> io::Result<()> {
     for found in report.findings {
         let span = found.primary().span;
         let file = report.sources.file(span.file);
@@ -21,12 +15,14 @@ pub fn render_linked(report: &Report<'_>, linked: bool) -> String {
             .when
             .as_ref()
             .map_or_else(String::new, |when| format!(" (when {})", printable(when)));
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
+        writeln!(
+            out,
             "{path}:{}:{}: {}[{}] {message}{when}",
             at.line, at.column, found.severity, found.rule
-        );
+        )?;
     }
-    text + &super::suppressed::render(report)
+    for line in suppressed::lines(report) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }

@@ -4,7 +4,8 @@
 //! that matter, of one file or several, become one small text of their own, with the labels moved into it.
 //! So a minified template of one line, an escape sequence or a label at the end of a file draw like any other.
 
-use super::{is_deceptive, printable};
+use super::printable;
+use super::printable::{ends_mark, is_deceptive};
 use crate::diagnostic::Label;
 use crate::source::{Position, SourceFile, Sources};
 use std::collections::{BTreeMap, BTreeSet};
@@ -244,7 +245,7 @@ impl LineWriter<'_> {
             at = stretch.end;
             written.push((stretch.clone(), text.len()));
             let kept = self.file.text().get(stretch).unwrap_or("");
-            text.extend(kept.chars().flat_map(harmless));
+            text.extend(shown(kept));
         }
         if at < content.end {
             text.push_str(self.ellipsis);
@@ -335,6 +336,16 @@ fn fitting(characters: impl Iterator<Item = char>, room: usize) -> (usize, usize
         taken = next;
     }
     (bytes, taken)
+}
+
+/// `text` with something visible of the same length in place of what would be obeyed.
+fn shown(text: &str) -> impl Iterator<Item = char> {
+    let mut before = ' ';
+    text.char_indices().flat_map(move |(at, character)| {
+        let is_mark = ends_mark(before, text.get(at..).unwrap_or(""));
+        before = character;
+        harmless(if is_mark { '?' } else { character })
+    })
 }
 
 /// `character`, or, where a terminal would obey it, something visible of the same length in bytes.

@@ -2,18 +2,18 @@
 
 use super::{Report, markdown, place, printable};
 use crate::diagnostic::{Diagnostic, Severity};
+use std::io::{self, Write};
 
 /// The findings as commands, most severe first: Actions shows the first ten of each kind alone. What is suppressed
 /// would annotate lines that somebody has decided on, so that only the summary shows it.
-pub fn render(report: &Report<'_>) -> String {
-    let mut text = String::new();
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for error in report.errors {
-        text.push_str(&format!("::error title=sqslint::{}\n", data(&printable(error))));
+        writeln!(out, "::error title=sqslint::{}", data(&printable(error)))?;
     }
     for found in report.by_severity() {
-        text.push_str(&command(report, found));
+        writeln!(out, "{}", command(report, found))?;
     }
-    text
+    Ok(())
 }
 
 /// What is appended to `$GITHUB_STEP_SUMMARY`.
@@ -38,7 +38,7 @@ fn command(report: &Report<'_>, found: &Diagnostic) -> String {
     ];
     let lines: Vec<String> = parts.into_iter().flatten().map(|line| printable(line)).collect();
     format!(
-        "::{kind} file={},line={},endLine={},col={},endColumn={},title={}::{}\n",
+        "::{kind} file={},line={},endLine={},col={},endColumn={},title={}::{}",
         property(&printable(file.name())),
         region.start.line,
         region.end.line,

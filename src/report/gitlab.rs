@@ -1,9 +1,11 @@
 //! GitLab's Code Quality report: a list of issues, each with a fingerprint that no other of the list has.
 
+use super::json_text::{Each, write_pretty};
 use super::{Report, printable};
 use crate::diagnostic::{Diagnostic, Severity};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use std::io::{self, Write};
 
 #[derive(Serialize)]
 struct Issue<'a> {
@@ -27,12 +29,10 @@ struct Lines {
 }
 
 /// The findings as a list of issues.
-pub fn render(report: &Report<'_>) -> String {
-    let mut seen: FxHashMap<String, usize> = FxHashMap::default();
-    let issues: Vec<Issue<'_>> = report
-        .findings
-        .iter()
-        .map(|found| {
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let issues = || {
+        let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+        report.findings.iter().map(move |found| {
             let fingerprint = found.fingerprint();
             let count = seen.entry(fingerprint.clone()).or_insert(0);
             *count += 1;
@@ -43,11 +43,8 @@ pub fn render(report: &Report<'_>) -> String {
             };
             issue(report, found, fingerprint)
         })
-        .collect();
-    // Strings and numbers alone always serialise.
-    let mut text = serde_json::to_string_pretty(&issues).unwrap_or_default();
-    text.push('\n');
-    text
+    };
+    write_pretty(out, &Each(issues))
 }
 
 fn issue<'a>(report: &Report<'_>, found: &'a Diagnostic, fingerprint: String) -> Issue<'a> {

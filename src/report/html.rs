@@ -2,13 +2,16 @@
 //!
 //! It loads nothing and runs nothing, which its own policy states as well; so it can be kept as an artifact.
 
-use super::excerpt::{Excerpt, Group};
+use super::excerpt::{Excerpt, Group, Mark};
 use super::graph::{Topology, svg};
 use super::markup::escaped;
 use super::suppressed::{Paths, why};
 use super::{Report, counted, summary};
 use crate::diagnostic::{Diagnostic, Severity};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::ops::Range;
 
 /// Characters of a line that are shown.
 const LINE_WIDTH: usize = 160;
@@ -39,94 +42,96 @@ th,td:first-child{white-space:nowrap}td{overflow-wrap:anywhere}section>ul{paddin
 ";
 
 /// The page.
-pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
-    let line = summary::render(report);
-    let line = line.strip_prefix("sqslint: ").unwrap_or(&line);
-    let mut body = format!("<h1>sqslint</h1>\n<p>{}</p>\n", sentence(line));
-    errors(&mut body, report);
-    counts(&mut body, report);
-    let mut units: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
-    for found in report.findings {
-        units.entry(&found.subject.unit).or_default().push(found);
-    }
-    for drawing in drawings {
-        units.entry(&drawing.unit).or_default();
-    }
-    for (name, findings) in units {
-        let title = counted(findings.len(), "finding");
-        body.push_str(&format!(
-            "<section>\n<h2>{} <span class=\"note\">{title}</span></h2>\n",
-            escaped(name)
-        ));
-        for drawing in drawings.iter().filter(|drawing| drawing.unit == name) {
-            body.push_str(&format!("<div class=\"drawing\">{}</div>\n", svg::render_one(drawing)));
-        }
-        for found in findings {
-            article(&mut body, report, found);
-        }
-        body.push_str("</section>\n");
-    }
-    silenced(&mut body, report);
-    not_evaluated(&mut body, report);
-    format!(
+pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) -> io::Result<()> {
+    write!(
+        out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>sqslint</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-         <p class=\"note\">sqslint {}</p>\n</body>\n</html>\n",
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    )?;
+    let line = summary::render(report);
+    let line = line.strip_prefix("sqslint: ").unwrap_or(&line);
+    writeln!(out, "<h1>sqslint</h1>\n<p>{}</p>", sentence(line))?;
+    for error in report.errors {
+        writeln!(out, "<p class=\"error\"><b>error</b> {}</p>", escaped(error))?;
+    }
+    counts(out, report)?;
+    let mut units: BTreeMap<&str, (Vec<&Topology>, Vec<&Diagnostic>)> = BTreeMap::new();
+    for found in report.findings {
+        units.entry(&found.subject.unit).or_default().1.push(found);
+    }
+    for drawing in drawings {
+        units.entry(&drawing.unit).or_default().0.push(drawing);
+    }
+    for (name, (drawings, findings)) in units {
+        let title = counted(findings.len(), "finding");
+        writeln!(
+            out,
+            "<section>\n<h2>{} <span class=\"note\">{title}</span></h2>",
+            escaped(name)
+        )?;
+        for drawing in drawings {
+            out.write_all(b"<div class=\"drawing\">")?;
+            svg::write_one(drawing, out)?;
+            out.write_all(b"</div>\n")?;
+        }
+        for found in findings {
+            article(out, report, found)?;
+        }
+        out.write_all(b"</section>\n")?;
+    }
+    silenced(out, report)?;
+    not_evaluated(out, report)?;
+    write!(
+        out,
+        "</main>\n<p class=\"note\">sqslint {}</p>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
     )
 }
 
-fn errors(body: &mut String, report: &Report<'_>) {
-    for error in report.errors {
-        body.push_str(&format!("<p class=\"error\"><b>error</b> {}</p>\n", escaped(error)));
-    }
-}
-
 /// How often each rule spoke.
-fn counts(body: &mut String, report: &Report<'_>) {
-    let mut rules: BTreeMap<(std::cmp::Reverse<Severity>, &str), usize> = BTreeMap::new();
+fn counts(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
+    let mut rules: BTreeMap<(Reverse<Severity>, &str), usize> = BTreeMap::new();
     for found in report.findings {
-        *rules
-            .entry((std::cmp::Reverse(found.severity), found.rule))
-            .or_default() += 1;
+        *rules.entry((Reverse(found.severity), found.rule)).or_default() += 1;
     }
     if rules.is_empty() {
-        return;
+        return Ok(());
     }
-    body.push_str("<table>\n<tr><th>severity</th><th>rule</th><th>findings</th></tr>\n");
-    for ((severity, rule), count) in rules {
-        let severity = severity.0;
+    out.write_all(b"<table>\n<tr><th>severity</th><th>rule</th><th>findings</th></tr>\n")?;
+    for ((Reverse(severity), rule), count) in rules {
         let rule = escaped(rule);
-        body.push_str(&format!(
-            "<tr class=\"{severity}\"><td><b>{severity}</b></td><td>{rule}</td><td>{count}</td></tr>\n"
-        ));
+        writeln!(
+            out,
+            "<tr class=\"{severity}\"><td><b>{severity}</b></td><td>{rule}</td><td>{count}</td></tr>"
+        )?;
     }
-    body.push_str("</table>\n");
+    out.write_all(b"</table>\n")
 }
 
-fn article(body: &mut String, report: &Report<'_>, found: &Diagnostic) {
-    body.push_str(&format!(
-        "<article class=\"{severity}\">\n<p><b>{severity}</b> <code>{}</code> <span class=\"note\">{}</span></p>\n<h3>{}</h3>\n",
+fn article(out: &mut dyn Write, report: &Report<'_>, found: &Diagnostic) -> io::Result<()> {
+    writeln!(
+        out,
+        "<article class=\"{severity}\">\n<p><b>{severity}</b> <code>{}</code> <span class=\"note\">{}</span></p>\n<h3>{}</h3>",
         escaped(found.rule),
         escaped(&found.subject.address),
         sentence(&found.headline),
         severity = found.severity,
-    ));
+    )?;
     let excerpt = Excerpt::new(report.sources, found.labels(), LINE_WIDTH, "…");
     for group in &excerpt.groups {
-        lines(body, &excerpt, group);
+        lines(out, &excerpt, group)?;
     }
-    body.push_str("<dl>\n");
+    out.write_all(b"<dl>\n")?;
     for (name, note) in super::prose::notes(found, excerpt.left_out) {
         let note = match name {
             "explain" => format!("<code>{}</code>", escaped(&note)),
             _ => sentence(&note),
         };
-        body.push_str(&format!("<dt>{name}</dt><dd>{note}</dd>\n"));
+        writeln!(out, "<dt>{name}</dt><dd>{note}</dd>")?;
     }
-    body.push_str("</dl>\n</article>\n");
+    out.write_all(b"</dl>\n</article>\n")
 }
 
 /// A sentence of ours, with what stands in backticks as code.
@@ -145,8 +150,8 @@ fn sentence(text: &str) -> String {
 }
 
 /// Lines with their numbers, marked where labels are, and what the labels say below.
-fn lines(body: &mut String, excerpt: &Excerpt, group: &Group) {
-    let marks: Vec<_> = excerpt
+fn lines(out: &mut dyn Write, excerpt: &Excerpt, group: &Group) -> io::Result<()> {
+    let marks: Vec<&Mark> = excerpt
         .marks
         .iter()
         .filter(|mark| group.range.start <= mark.range.start && mark.range.end <= group.range.end)
@@ -154,88 +159,94 @@ fn lines(body: &mut String, excerpt: &Excerpt, group: &Group) {
     let first = marks
         .first()
         .map_or(group.first_line + 1, |mark| mark.position.line as usize);
-    body.push_str(&format!(
+    write!(
+        out,
         "<figure>\n<figcaption>{}:{first}</figcaption>\n<pre tabindex=\"0\">",
         escaped(&group.name)
-    ));
+    )?;
     let text = excerpt.text.get(group.range.clone()).unwrap_or("");
     let mut at = group.range.start;
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let end = at + line.trim_end_matches('\n').len();
-        body.push_str(&format!("<i>{:>5}  </i>", group.first_line + index + 1));
-        let mut written = at;
-        let mut here: Vec<_> = marks
-            .iter()
-            .map(|mark| mark.range.start.max(at)..mark.range.end.min(end))
-            .filter(|range| range.start < range.end)
-            .collect();
-        here.sort_by_key(|range| range.start);
-        for range in here {
-            // Of labels that overlap, the first is marked.
-            let start = range.start.max(written);
-            if start >= range.end {
-                continue;
-            }
-            body.push_str(&in_line(excerpt, written, start));
-            body.push_str(&format!("<mark>{}</mark>", in_line(excerpt, start, range.end)));
-            written = range.end;
-        }
-        body.push_str(&in_line(excerpt, written, end));
-        body.push('\n');
+        writeln!(
+            out,
+            "<i>{:>5}  </i>{}",
+            group.first_line + index + 1,
+            marked(excerpt, at..end, &marks)
+        )?;
         at += line.len();
     }
-    body.push_str("</pre>\n");
+    out.write_all(b"</pre>\n")?;
     let said: Vec<String> = marks
         .iter()
         .filter(|mark| !mark.message.is_empty())
         .map(|mark| format!("<li>line {}: {}</li>\n", mark.position.line, sentence(&mark.message)))
         .collect();
     if !said.is_empty() {
-        body.push_str(&format!("<ul>\n{}</ul>\n", said.concat()));
+        writeln!(out, "<ul>\n{}</ul>", said.concat())?;
     }
-    body.push_str("</figure>\n");
+    out.write_all(b"</figure>\n")
 }
 
-fn in_line(excerpt: &Excerpt, start: usize, end: usize) -> String {
-    escaped(excerpt.text.get(start..end).unwrap_or(""))
+/// A line with its marks; of labels that overlap, the first is marked.
+fn marked(excerpt: &Excerpt, line: Range<usize>, marks: &[&Mark]) -> String {
+    let text = |range: Range<usize>| escaped(excerpt.text.get(range).unwrap_or(""));
+    let mut here: Vec<_> = marks
+        .iter()
+        .map(|mark| mark.range.start.max(line.start)..mark.range.end.min(line.end))
+        .filter(|range| range.start < range.end)
+        .collect();
+    here.sort_by_key(|range| range.start);
+    let (mut shown, mut written) = (String::new(), line.start);
+    for range in here {
+        let start = range.start.max(written);
+        if start < range.end {
+            shown += &text(written..start);
+            shown += &format!("<mark>{}</mark>", text(start..range.end));
+            written = range.end;
+        }
+    }
+    shown + &text(written..line.end)
 }
 
-fn silenced(body: &mut String, report: &Report<'_>) {
+fn silenced(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     if report.silenced().is_empty() {
-        return;
+        return Ok(());
     }
-    body.push_str("<section>\n<h2>Suppressed</h2>\n<ul>\n");
+    out.write_all(b"<section>\n<h2>Suppressed</h2>\n<ul>\n")?;
     for one in report.silenced() {
         let found = &one.finding;
         let file = report.sources.file(found.primary().span.file);
         let line = file.position(found.primary().span.start as usize).line;
-        body.push_str(&format!(
-            "<li class=\"{severity}\"><b>{severity}</b> <code>{}</code><br/>{}<br/><span class=\"note\">{}:{line} — {}</span></li>\n",
+        writeln!(
+            out,
+            "<li class=\"{severity}\"><b>{severity}</b> <code>{}</code><br/>{}<br/><span class=\"note\">{}:{line} — {}</span></li>",
             escaped(found.rule),
             sentence(&found.headline),
             escaped(file.shown()),
             sentence(&why(one, report.sources, Paths::Shown)),
             severity = found.severity,
-        ));
+        )?;
     }
-    body.push_str("</ul>\n</section>\n");
+    out.write_all(b"</ul>\n</section>\n")
 }
 
-fn not_evaluated(body: &mut String, report: &Report<'_>) {
+fn not_evaluated(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     if report.not_evaluated.is_empty() {
-        return;
+        return Ok(());
     }
-    body.push_str("<section>\n<h2>Not fully judged</h2>\n<ul>\n");
+    out.write_all(b"<section>\n<h2>Not fully judged</h2>\n<ul>\n")?;
     for entry in report.not_evaluated {
         let file = report.sources.file(entry.span.file);
         let line = file.position(entry.span.start as usize).line;
-        body.push_str(&format!(
-            "<li><code>{}</code> {}: {} <span class=\"note\">{}:{line}</span></li>\n",
+        writeln!(
+            out,
+            "<li><code>{}</code> {}: {} <span class=\"note\">{}:{line}</span></li>",
             escaped(&entry.subject.address),
             escaped(entry.rule),
             sentence(&entry.reason),
             escaped(file.shown()),
-        ));
+        )?;
     }
-    body.push_str("</ul>\n</section>\n");
+    out.write_all(b"</ul>\n</section>\n")
 }

@@ -3,7 +3,7 @@
 //! The only module that knows miette. It is given an `Excerpt`, never a file.
 
 use super::excerpt::{self, Excerpt, TAB_WIDTH};
-use super::{Report, links, printable, prose};
+use super::{Report, links, printable, prose, suppressed};
 use crate::diagnostic::{Diagnostic, Severity};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan,
@@ -11,6 +11,7 @@ use miette::{
 };
 use owo_colors::XtermColors;
 use std::fmt::{self, Write};
+use std::io;
 use unicode_width::UnicodeWidthStr;
 
 /// Below this a snippet shows nothing useful.
@@ -41,22 +42,33 @@ pub struct Style {
 }
 
 /// The findings, drawn one below the other.
-pub fn render(report: &Report<'_>, style: Style) -> String {
+pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
     let style = Style {
         width: style.width.clamp(LEAST_WIDTH, MOST_WIDTH),
         ..style
     };
-    let mut text = String::new();
+    let mut put = |text: &str| {
+        if style.unicode {
+            out.write_all(text.as_bytes())
+        } else {
+            out.write_all(in_ascii(text).as_bytes())
+        }
+    };
     for found in report.findings {
+        let mut text = String::new();
         if style.graphics {
             draw(&mut text, report, found, style);
         } else {
             prose::write_linked(&mut text, report, found, style.links);
         }
-        text.push('\n');
+        put(&text)?;
+        put("\n")?;
     }
-    text.push_str(&super::suppressed::render(report));
-    if style.unicode { text } else { in_ascii(&text) }
+    for line in suppressed::lines(report) {
+        put(&line)?;
+        put("\n")?;
+    }
+    Ok(())
 }
 
 fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style) {

@@ -1,18 +1,20 @@
 //! One JSON object, of the same shape whatever the outcome. Version 1; fields are only ever added.
 
 use super::Report;
+use super::json_text::{Each, write_pretty};
 use crate::diagnostic::{Diagnostic, Edit, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::source::{Sources, Span};
 use serde::Serialize;
+use std::io::{self, Write};
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<'a, F: Serialize, S: Serialize, N: Serialize> {
     version: u32,
     tool: Tool,
     summary: Summary,
-    findings: Vec<Finding<'a>>,
-    suppressed: Vec<Silenced<'a>>,
-    not_evaluated: Vec<Open<'a>>,
+    findings: F,
+    suppressed: S,
+    not_evaluated: N,
     errors: &'a [String],
 }
 
@@ -117,32 +119,18 @@ pub(super) struct Open<'a> {
 pub(super) const VERSION: u32 = 1;
 
 /// The whole report as one object.
-pub fn render(report: &Report<'_>) -> String {
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let sources = report.sources;
     let document = Document {
         version: VERSION,
         tool: tool(),
         summary: summary(report),
-        findings: report
-            .findings
-            .iter()
-            .map(|found| finding(found, report.sources))
-            .collect(),
-        suppressed: report
-            .suppressed
-            .iter()
-            .map(|one| silenced(one, report.sources))
-            .collect(),
-        not_evaluated: report
-            .not_evaluated
-            .iter()
-            .map(|entry| open(entry, report.sources))
-            .collect(),
+        findings: Each(|| report.findings.iter().map(|found| finding(found, sources))),
+        suppressed: Each(|| report.suppressed.iter().map(|one| silenced(one, sources))),
+        not_evaluated: Each(|| report.not_evaluated.iter().map(|entry| open(entry, sources))),
         errors: report.errors,
     };
-    // Strings and numbers alone always serialise.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    write_pretty(out, &document)
 }
 
 pub(super) fn tool() -> Tool {

@@ -2,7 +2,9 @@
 
 use super::Report;
 use super::json::{finding, open, silenced, summary, tool};
+use super::json_text::write_line;
 use serde::Serialize;
+use std::io::{self, Write};
 
 #[derive(Serialize)]
 struct Record<T: Serialize> {
@@ -26,32 +28,27 @@ struct Last<S: Serialize, T: Serialize> {
 }
 
 /// The records, the summary last.
-pub fn render(report: &Report<'_>) -> String {
-    let mut text = String::new();
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for found in report.findings {
-        push(&mut text, "finding", finding(found, report.sources));
+        record(out, "finding", finding(found, report.sources))?;
     }
     for one in report.suppressed {
-        push(&mut text, "suppressed", silenced(one, report.sources));
+        record(out, "suppressed", silenced(one, report.sources))?;
     }
     for entry in report.not_evaluated {
-        push(&mut text, "not_evaluated", open(entry, report.sources));
+        record(out, "not_evaluated", open(entry, report.sources))?;
     }
     for message in report.errors {
-        push(&mut text, "error", Failure { message });
+        record(out, "error", Failure { message })?;
     }
     let last = Last {
         version: super::json::VERSION,
         tool: tool(),
         summary: summary(report),
     };
-    push(&mut text, "summary", last);
-    text
+    record(out, "summary", last)
 }
 
-fn push<T: Serialize>(text: &mut String, kind: &'static str, content: T) {
-    // Strings and numbers alone always serialise.
-    let line = serde_json::to_string(&Record { kind, content }).unwrap_or_default();
-    text.push_str(&line);
-    text.push('\n');
+fn record(out: &mut dyn Write, kind: &'static str, content: impl Serialize) -> io::Result<()> {
+    write_line(out, &Record { kind, content })
 }

@@ -3,109 +3,120 @@
 use super::markup::escaped;
 use super::suppressed::{Paths, why};
 use super::{Report, prose};
-use crate::diagnostic::Subject;
+use crate::diagnostic::{Diagnostic, NotEvaluated, Subject, Suppressed};
 use crate::source::Span;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 /// What the suites of files are packaged as.
 const PACKAGE: &str = "sqslint";
 
-#[derive(Default)]
-struct Suite {
-    cases: String,
-    tests: usize,
-    failures: usize,
-    errors: usize,
-    skipped: usize,
+/// A test case, not yet in words.
+#[derive(Clone, Copy)]
+enum Case<'a> {
+    Found(&'a Diagnostic),
+    Silenced(&'a Suppressed),
+    Open(&'a NotEvaluated),
+    /// What kept the run from its job.
+    Error(&'a str),
+    /// A suite without tests is no success, so that a run in which all is well is one.
+    Passed,
 }
 
 /// The report as test suites.
-pub fn render(report: &Report<'_>) -> String {
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let suites = suites(report);
-    let sum = |of: fn(&Suite) -> usize| suites.values().map(of).sum::<usize>();
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sqslint\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
-        sum(|suite| suite.tests),
-        sum(|suite| suite.failures),
-        sum(|suite| suite.errors),
-    );
-    for (name, suite) in &suites {
-        text.push_str(&format!(
-            "  <testsuite name=\"{}\" package=\"{PACKAGE}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n",
-            escaped(name),
-            suite.tests,
-            suite.failures,
-            suite.errors,
-            suite.skipped,
-            suite.cases,
-        ));
+    let all: Vec<Case<'_>> = suites.values().flatten().copied().collect();
+    writeln!(
+        out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sqslint\" {}>",
+        counts(&all)
+    )?;
+    for (name, cases) in &suites {
+        let skipped = count(cases, |case| matches!(case, Case::Silenced(_) | Case::Open(_)));
+        let name = escaped(name);
+        writeln!(
+            out,
+            "  <testsuite name=\"{name}\" package=\"{PACKAGE}\" {} skipped=\"{skipped}\">",
+            counts(cases)
+        )?;
+        for case in cases {
+            write_case(out, report, &name, *case)?;
+        }
+        out.write_all(b"  </testsuite>\n")?;
     }
-    text.push_str("</testsuites>\n");
-    text
+    out.write_all(b"</testsuites>\n")
+}
+
+fn count(cases: &[Case<'_>], is: fn(&Case<'_>) -> bool) -> usize {
+    cases.iter().filter(|case| is(case)).count()
+}
+
+fn counts(cases: &[Case<'_>]) -> String {
+    format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
+        cases.len(),
+        count(cases, |case| matches!(case, Case::Found(_))),
+        count(cases, |case| matches!(case, Case::Error(_))),
+    )
 }
 
 /// What belongs to each file, and to the run itself.
-fn suites(report: &Report<'_>) -> BTreeMap<String, Suite> {
-    let mut suites: BTreeMap<String, Suite> = BTreeMap::new();
-    let mut add = |at: Span, rule: &str, subject: &Subject, content: &str| {
+fn suites<'a>(report: &Report<'a>) -> BTreeMap<String, Vec<Case<'a>>> {
+    let mut suites: BTreeMap<String, Vec<Case<'a>>> = BTreeMap::new();
+    let mut add = |at: Span, case| {
         let name = report.sources.file(at.file).name().to_owned();
-        let case = format!(
-            "    <testcase name=\"{} {}\" classname=\"{}\">\n      {content}\n    </testcase>\n",
-            escaped(rule),
-            escaped(&subject.address),
-            escaped(&name),
-        );
-        let suite = suites.entry(name).or_default();
-        suite.tests += 1;
-        suite.cases.push_str(&case);
-        if content.starts_with("<skipped") {
-            suite.skipped += 1;
-        } else {
-            suite.failures += 1;
-        }
+        suites.entry(name).or_default().push(case);
     };
     for found in report.findings {
-        let mut body = String::new();
-        prose::write(&mut body, report, found);
-        let lines: Vec<String> = body.lines().map(escaped).collect();
-        let (message, kind) = (escaped(&found.headline), found.severity);
-        let failure = format!(
-            "<failure message=\"{message}\" type=\"{kind}\">{}</failure>",
-            lines.join("\n")
-        );
-        add(found.primary().span, found.rule, &found.subject, &failure);
+        add(found.primary().span, Case::Found(found));
     }
-    let skipped = |message: &str| format!("<skipped message=\"{}\"/>", escaped(message));
     for one in report.silenced() {
-        let (found, why) = (&one.finding, why(one, report.sources, Paths::Named));
-        let message = format!("suppressed ({why}): {}", found.headline);
-        add(found.primary().span, found.rule, &found.subject, &skipped(&message));
+        add(one.finding.primary().span, Case::Silenced(one));
     }
     for entry in report.not_evaluated {
-        add(entry.span, entry.rule, &entry.subject, &skipped(&entry.reason));
+        add(entry.span, Case::Open(entry));
     }
-    if !report.errors.is_empty() || suites.is_empty() {
-        suites.insert(PACKAGE.to_owned(), run(report.errors));
+    if !report.errors.is_empty() {
+        let errors = report.errors.iter().map(|error| Case::Error(error));
+        suites.entry(PACKAGE.to_owned()).or_default().extend(errors);
+    } else if suites.is_empty() {
+        suites.insert(PACKAGE.to_owned(), vec![Case::Passed]);
     }
     suites
 }
 
-/// The run itself: what kept it from its job, or, as a suite without tests is no success, that all is well.
-fn run(errors: &[String]) -> Suite {
-    let mut suite = Suite {
-        tests: errors.len().max(1),
-        errors: errors.len(),
-        ..Suite::default()
+fn write_case(out: &mut dyn Write, report: &Report<'_>, suite: &str, case: Case<'_>) -> io::Result<()> {
+    let skipped = |message: &str| format!("<skipped message=\"{}\"/>", escaped(message));
+    let named = |rule: &str, subject: &Subject| format!("{} {}", escaped(rule), escaped(&subject.address));
+    let (name, content) = match case {
+        Case::Found(found) => (named(found.rule, &found.subject), failure(report, found)),
+        Case::Silenced(one) => {
+            let (found, why) = (&one.finding, why(one, report.sources, Paths::Named));
+            let message = format!("suppressed ({why}): {}", found.headline);
+            (named(found.rule, &found.subject), skipped(&message))
+        }
+        Case::Open(entry) => (named(entry.rule, &entry.subject), skipped(&entry.reason)),
+        Case::Error(error) => {
+            let error = format!("<error message=\"{}\" type=\"error\"/>", escaped(error));
+            ("run".to_owned(), error)
+        }
+        Case::Passed => return writeln!(out, "    <testcase name=\"No findings\" classname=\"{suite}\"/>"),
     };
-    for error in errors {
-        suite.cases.push_str(&format!(
-            "    <testcase name=\"run\" classname=\"{PACKAGE}\">\n      <error message=\"{}\" type=\"error\"/>\n    </testcase>\n",
-            escaped(error)
-        ));
-    }
-    if errors.is_empty() {
-        let name = "No findings";
-        suite.cases = format!("    <testcase name=\"{name}\" classname=\"{PACKAGE}\"/>\n");
-    }
-    suite
+    writeln!(
+        out,
+        "    <testcase name=\"{name}\" classname=\"{suite}\">\n      {content}\n    </testcase>"
+    )
+}
+
+fn failure(report: &Report<'_>, found: &Diagnostic) -> String {
+    let mut body = String::new();
+    prose::write(&mut body, report, found);
+    let lines: Vec<String> = body.lines().map(escaped).collect();
+    format!(
+        "<failure message=\"{}\" type=\"{}\">{}</failure>",
+        escaped(&found.headline),
+        found.severity,
+        lines.join("\n")
+    )
 }

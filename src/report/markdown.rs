@@ -7,6 +7,7 @@ use super::suppressed::{Paths, why};
 use super::{Report, counted, printable, summary};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
+use std::io;
 
 /// Rows of a table.
 const MOST_ROWS: usize = 200;
@@ -14,7 +15,12 @@ const MOST_ROWS: usize = 200;
 const MOST_BYTES: usize = 60_000;
 
 /// The comment.
-pub fn render(report: &Report<'_>, drawings: &[Topology]) -> String {
+pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn io::Write) -> io::Result<()> {
+    // No longer than a comment may be.
+    out.write_all(comment(report, drawings).as_bytes())
+}
+
+fn comment(report: &Report<'_>, drawings: &[Topology]) -> String {
     let mut text = summary(report);
     let mut units: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
     for found in report.findings {
@@ -147,8 +153,7 @@ fn unit<'a>(
         }
     }
     for chart in charts {
-        let chart = drawing::mermaid(std::slice::from_ref(chart));
-        text.push_str(&format!("\n```mermaid\n{chart}```\n"));
+        text.push_str(&format!("\n```mermaid\n{}```\n", drawing::mermaid(chart)));
     }
     text.push_str("\n</details>\n");
     text

@@ -1,17 +1,19 @@
 //! Reviewdog's diagnostic format. Its columns count bytes.
 
+use super::json_text::{Each, write_pretty};
 use super::place::Region;
 use super::{Report, place};
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use serde::Serialize;
+use std::io::{self, Write};
 
 /// A suggestion over more lines than this is no longer read.
 const MOST_LINES: u32 = 40;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<D: Serialize> {
     source: Source,
-    diagnostics: Vec<Entry<'a>>,
+    diagnostics: D,
 }
 
 #[derive(Serialize)]
@@ -69,17 +71,14 @@ struct Spot {
 }
 
 /// The findings as one object.
-pub fn render(report: &Report<'_>) -> String {
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         source: Source {
             name: env!("CARGO_PKG_NAME"),
         },
-        diagnostics: report.findings.iter().map(|found| entry(report, found)).collect(),
+        diagnostics: Each(|| report.findings.iter().map(|found| entry(report, found))),
     };
-    // Strings and numbers alone always serialise.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    write_pretty(out, &document)
 }
 
 fn entry<'a>(report: &Report<'_>, found: &'a Diagnostic) -> Entry<'a> {

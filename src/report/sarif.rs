@@ -1,14 +1,17 @@
 //! SARIF 2.1.0, complete for code scanning: rules with their pages, one-line regions, linked locations, stable
 //! fingerprints, and what could not be judged as notifications.
 
+use super::json_text::{Each, write_pretty};
 use super::line_hash::line_hashes;
 use super::suppressed::{Paths, why};
 use super::{Report, place, printable};
 use crate::diagnostic::{Diagnostic, Edit, Fix, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::rules::{RULES, Rule};
 use crate::source::{FileId, Span};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// What relative URIs are relative to: the root of the repository.
@@ -16,46 +19,71 @@ const ROOT: &str = "%SRCROOT%";
 const NOT_EVALUATED: &str = "not-evaluated";
 const FAILED: &str = "failed";
 
+/// A log of one run. The fields stand in the order of their names, as those of what lies below them do.
+#[derive(Serialize)]
+struct Log<N: Serialize, R: Serialize> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    runs: [Run<N, R>; 1],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<N: Serialize, R: Serialize> {
+    column_kind: &'static str,
+    invocations: [Invocation<N>; 1],
+    original_uri_base_ids: Value,
+    results: R,
+    tool: Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation<N: Serialize> {
+    execution_successful: bool,
+    tool_execution_notifications: N,
+}
+
 /// The report as one log of one run.
-pub fn render(report: &Report<'_>) -> String {
+pub fn write(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     let writer = Writer {
         report,
         hashes: hashes(report),
     };
-    let results = report.findings.iter().map(|found| writer.result(found));
-    let silenced = report.silenced().iter().map(|one| writer.silenced(one));
-    let mut log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": env!("CARGO_PKG_NAME"),
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": RULES.iter().map(|rule| descriptor(report, rule)).collect::<Vec<_>>(),
-                "notifications": [
-                    { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is not known" } },
-                    { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
-                ],
-            } },
-            "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { ROOT: { "description": { "text": "The root of the repository" } } },
-            "invocations": [{
-                "executionSuccessful": report.errors.is_empty(),
-                "toolExecutionNotifications": writer.notifications(),
-            }],
-            "results": results.chain(silenced).collect::<Vec<_>>(),
+    let run = Run {
+        column_kind: "unicodeCodePoints",
+        invocations: [Invocation {
+            execution_successful: report.errors.is_empty(),
+            tool_execution_notifications: Each(|| writer.notifications()),
         }],
+        original_uri_base_ids: json!({ ROOT: { "description": { "text": "The root of the repository" } } }),
+        results: Each(|| writer.results()),
+        tool: json!({ "driver": driver(report) }),
+    };
+    let log = Log {
+        schema: SCHEMA,
+        runs: [run],
+        version: "2.1.0",
+    };
+    write_pretty(out, &log)
+}
+
+fn driver(report: &Report<'_>) -> Value {
+    let mut driver = json!({
+        "name": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": RULES.iter().map(|rule| descriptor(report, rule)).collect::<Vec<_>>(),
+        "notifications": [
+            { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is not known" } },
+            { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
+        ],
     });
-    if !report.repository.is_empty()
-        && let Some(driver) = log.pointer_mut("/runs/0/tool/driver")
-    {
-        insert(driver, "informationUri", report.repository.into());
+    if !report.repository.is_empty() {
+        insert(&mut driver, "informationUri", report.repository.into());
     }
-    // Strings and numbers alone always serialise.
-    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
-    text.push('\n');
-    text
+    driver
 }
 
 fn descriptor(report: &Report<'_>, rule: &Rule) -> Value {
@@ -116,6 +144,11 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    fn results(&self) -> impl Iterator<Item = Value> {
+        let found = self.report.findings.iter().map(|found| self.result(found));
+        found.chain(self.report.silenced().iter().map(|one| self.silenced(one)))
+    }
+
     fn result(&self, found: &Diagnostic) -> Value {
         let subject = &found.subject;
         let mut location = self.location(found.primary().span);
@@ -271,7 +304,7 @@ impl Writer<'_> {
         self.hashes.get(&span.file)?.get(&line).cloned()
     }
 
-    fn notifications(&self) -> Vec<Value> {
+    fn notifications(&self) -> impl Iterator<Item = Value> {
         let failures = self.report.errors.iter().map(|error| {
             json!({
                 "descriptor": { "id": FAILED, "index": 1 },
@@ -280,7 +313,7 @@ impl Writer<'_> {
             })
         });
         let open = self.report.not_evaluated.iter().map(|entry| self.open(entry));
-        failures.chain(open).collect()
+        failures.chain(open)
     }
 
     fn open(&self, entry: &NotEvaluated) -> Value {

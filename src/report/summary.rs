@@ -4,6 +4,7 @@ use super::{Report, Units, counted, printable};
 use crate::diagnostic::{NotEvaluated, Severity, Silencer, Suppressed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::io;
 
 /// How many causes the line names before it counts the rest.
 const CAUSES: usize = 3;
@@ -39,13 +40,12 @@ pub fn render(report: &Report<'_>) -> String {
 }
 
 /// Every open question with its place, one line each.
-pub fn not_evaluated(report: &Report<'_>) -> String {
-    let mut text = String::new();
+pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     for entry in report.not_evaluated {
         let file = report.sources.file(entry.span.file);
         let at = file.position(entry.span.start as usize);
-        let _ = writeln!(
-            text,
+        writeln!(
+            out,
             "{}:{}:{}: not evaluated[{}] `{}`: {}",
             printable(file.shown()),
             at.line,
@@ -53,9 +53,9 @@ pub fn not_evaluated(report: &Report<'_>) -> String {
             entry.rule,
             printable(&entry.subject.address),
             printable(&entry.reason)
-        );
+        )?;
     }
-    text
+    Ok(())
 }
 
 /// How many resources some rule could not judge: resources, not rules, so that a new rule does not move it.

@@ -3,7 +3,6 @@
 use super::{Report, printable};
 use crate::diagnostic::{Silencer, Suppressed};
 use crate::source::{SourceFile, Sources};
-use std::fmt::Write;
 use std::path::Path;
 
 /// How paths are written.
@@ -32,15 +31,13 @@ impl Paths {
 }
 
 /// A line for each, behind the findings, where that is asked for.
-pub(super) fn render(report: &Report<'_>) -> String {
-    let mut text = String::new();
-    for one in report.silenced() {
+pub(super) fn lines<'a>(report: &Report<'a>) -> impl Iterator<Item = String> + use<'a> {
+    let sources = report.sources;
+    report.silenced().iter().map(|one| {
         let span = one.finding.primary().span;
-        let file = report.sources.file(span.file);
+        let file = sources.file(span.file);
         let at = file.position(span.start as usize);
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
+        format!(
             "{}:{}:{}: suppressed {}[{}] {} ({})",
             printable(file.shown()),
             at.line,
@@ -48,10 +45,9 @@ pub(super) fn render(report: &Report<'_>) -> String {
             one.finding.severity,
             one.finding.rule,
             printable(&one.finding.headline),
-            why(one, report.sources, Paths::Shown),
-        );
-    }
-    text
+            why(one, sources, Paths::Shown),
+        )
+    })
 }
 
 /// What silences it, and the reason: `line 2: polled by one worker`.

@@ -5,7 +5,7 @@ use sqslint::testing::needs::TERMINAL;
 use std::process::{Command, Output};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/formats.in");
-const FORMATS: [&str; 12] = [
+pub(crate) const FORMATS: [&str; 12] = [
     "full",
     "concise",
     "json",

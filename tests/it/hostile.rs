@@ -3,6 +3,7 @@
 mod damage;
 mod memory;
 mod modules;
+mod names;
 mod templates;
 mod threads;
 

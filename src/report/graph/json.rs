@@ -6,29 +6,37 @@ use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription};
 use crate::graph::{
     Alarm, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, UnitId,
 };
+use crate::report::json_text::{Each, write_pretty};
 use crate::source::Sources;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::io;
 
-/// The document, indented, with a line break at its end.
-pub fn render(graph: &Graph, sources: &Sources) -> String {
-    Writer {
-        graph,
-        sources,
-        by_default: false,
-    }
-    .document()
+/// Writes the document, indented, with a line break at its end.
+pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
+    let by_default = false;
+    write_pretty(
+        out,
+        &Writer {
+            graph,
+            sources,
+            by_default,
+        },
+    )
 }
 
-/// The document in the world where every condition has its default: values that differ by condition are those of
-/// that world, and what does not exist in it is left out. What defaults do not decide stays as [`render`] has it.
+/// Writes the document in the world where every condition has its default: values that differ by condition are those of
+/// that world, and what does not exist in it is left out. What defaults do not decide stays as [`write`] has it.
 #[doc(hidden)]
-pub fn render_by_default(graph: &Graph, sources: &Sources) -> String {
-    Writer {
-        graph,
-        sources,
-        by_default: true,
-    }
-    .document()
+pub fn write_by_default(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
+    let by_default = true;
+    write_pretty(
+        out,
+        &Writer {
+            graph,
+            sources,
+            by_default,
+        },
+    )
 }
 
 /// JSON whose objects keep the order in which they were written.
@@ -102,46 +110,46 @@ struct Writer<'g> {
     by_default: bool,
 }
 
-impl<'g> Writer<'g> {
-    fn document(&self) -> String {
+impl Serialize for Writer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let graph = self.graph;
         let deliveries = graph.deliveries();
-        let document = Json::Object(vec![
-            ("version", Json::Number(1)),
-            ("queues", self.nodes(graph.queues(), |n| &n.resource, Self::queue)),
-            (
-                "functions",
-                self.nodes(graph.functions(), |n| &n.resource, Self::function),
-            ),
-            (
-                "event_source_mappings",
-                self.nodes(graph.mappings(), |n| &n.resource, Self::mapping),
-            ),
-            ("alarms", self.nodes(graph.alarms(), |n| &n.resource, Self::alarm)),
-            ("pipes", self.nodes(&deliveries.pipes, |n| &n.resource, Self::pipe)),
-            (
-                "subscriptions",
-                self.nodes(&deliveries.subscriptions, |n| &n.resource, Self::subscription),
-            ),
-            (
-                "targets",
-                self.nodes(&deliveries.targets, |n| &n.resource, Self::target),
-            ),
-            ("consumers", Json::List(Vec::new())),
-        ]);
-        let mut rendered = serde_json::to_string_pretty(&document).expect("keys are text, so this is JSON");
-        rendered.push('\n');
-        rendered
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("version", &1)?;
+        map.serialize_entry("queues", &self.nodes(graph.queues(), |n| &n.resource, Self::queue))?;
+        map.serialize_entry(
+            "functions",
+            &self.nodes(graph.functions(), |n| &n.resource, Self::function),
+        )?;
+        map.serialize_entry(
+            "event_source_mappings",
+            &self.nodes(graph.mappings(), |n| &n.resource, Self::mapping),
+        )?;
+        map.serialize_entry("alarms", &self.nodes(graph.alarms(), |n| &n.resource, Self::alarm))?;
+        map.serialize_entry("pipes", &self.nodes(&deliveries.pipes, |n| &n.resource, Self::pipe))?;
+        map.serialize_entry(
+            "subscriptions",
+            &self.nodes(&deliveries.subscriptions, |n| &n.resource, Self::subscription),
+        )?;
+        map.serialize_entry(
+            "targets",
+            &self.nodes(&deliveries.targets, |n| &n.resource, Self::target),
+        )?;
+        map.serialize_entry("consumers", &[(); 0])?;
+        map.end()
     }
+}
 
-    fn nodes<T: 'g>(
-        &self,
-        nodes: impl IntoIterator<Item = &'g T>,
+impl<'g> Writer<'g> {
+    /// Each of `nodes` that exists, put into the document's terms as it is written.
+    fn nodes<'a, T: 'g, N: IntoIterator<Item = &'g T> + Copy>(
+        &'a self,
+        nodes: N,
         resource: fn(&T) -> &Resource,
-        node: fn(&Self, &'g T) -> Json,
-    ) -> Json {
-        let exists = |n: &&T| !self.by_default || resource(n).when.holds_by_default() != Some(false);
-        Json::List(nodes.into_iter().filter(exists).map(|n| node(self, n)).collect())
+        node: fn(&'a Self, &'g T) -> Json,
+    ) -> impl Serialize + use<'a, 'g, T, N> {
+        let exists = move |n: &&T| !self.by_default || resource(n).when.holds_by_default() != Some(false);
+        Each(move || nodes.into_iter().filter(exists).map(move |n| node(self, n)))
     }
 
     fn queue(&self, queue: &'g Queue) -> Json {

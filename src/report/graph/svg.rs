@@ -1,7 +1,9 @@
 //! A [`Topology`] as SVG, in columns along the way of a message: a plain drawing that needs no other tool.
 
-use super::drawing::is_unseen;
 use super::topology::{Edge, Node, Shape, Topology};
+use crate::report::markup::escaped;
+use crate::report::printable;
+use std::io::{self, Write};
 
 const WIDTH: usize = 300;
 const HEIGHT: usize = 48;
@@ -19,37 +21,44 @@ const STYLE: &str = "<style>text{font:13px ui-monospace,monospace;fill:#1b1f24}.
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.d{fill:#9198a1}.b{fill:#151b23;stroke:#9198a1}\
 .m{stroke:#ff8a80}.e{stroke:#9198a1}.h{fill:#9198a1}}</style>";
 
-/// Several units, one below the other, as a document of its own.
-pub fn render(units: &[Topology]) -> String {
-    let mut body = String::new();
-    let (mut width, mut height) = (0, MARGIN);
-    for unit in units {
-        let layout = Layout::new(unit);
-        body.push_str(&format!(
+/// Writes several units, one below the other, as a document of its own.
+pub fn write(units: &[Topology], out: &mut dyn Write) -> io::Result<()> {
+    let layouts: Vec<Layout> = units.iter().map(Layout::new).collect();
+    let width = layouts.iter().map(Layout::width).max().unwrap_or(0).max(200);
+    let heights = layouts.iter().map(|layout| TITLE + layout.height() + MARGIN);
+    begin(out, width, MARGIN + heights.sum::<usize>())?;
+    let mut top = MARGIN;
+    for (unit, layout) in units.iter().zip(&layouts) {
+        write!(
+            out,
             "<text x=\"{MARGIN}\" y=\"{}\">{}</text>\n<g transform=\"translate(0 {})\">\n{}</g>\n",
-            height + 16,
+            top + 16,
             escaped(&unit.unit),
-            height + TITLE,
+            top + TITLE,
             layout.draw(unit)
-        ));
-        width = width.max(layout.width());
-        height += TITLE + layout.height() + MARGIN;
+        )?;
+        top += TITLE + layout.height() + MARGIN;
     }
-    document(width.max(200), height, &body)
+    out.write_all(END)
 }
 
-/// One unit, without its name.
-pub fn render_one(unit: &Topology) -> String {
+/// Writes one unit, without its name.
+pub fn write_one(unit: &Topology, out: &mut dyn Write) -> io::Result<()> {
     let layout = Layout::new(unit);
-    document(layout.width(), layout.height(), &layout.draw(unit))
+    begin(out, layout.width(), layout.height())?;
+    out.write_all(layout.draw(unit).as_bytes())?;
+    out.write_all(END)
 }
 
-fn document(width: usize, height: usize, body: &str) -> String {
-    format!(
+fn begin(out: &mut dyn Write, width: usize, height: usize) -> io::Result<()> {
+    write!(
+        out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\
-         <title>Queues and what reads them</title>\n{STYLE}\n{body}</svg>\n"
+         <title>Queues and what reads them</title>\n{STYLE}\n"
     )
 }
+
+const END: &[u8] = b"</svg>\n";
 
 /// Column and row of each box.
 struct Layout {
@@ -108,7 +117,7 @@ impl Layout {
             escaped(&node.title),
             x + 10,
             y + lines,
-            escaped(&shortened(&node.title, TITLE_ROOM)),
+            escaped(&shortened(&printable(&node.title), TITLE_ROOM)),
         );
         if !node.detail.is_empty() {
             let detail = if node.marked {
@@ -172,7 +181,7 @@ impl Layout {
             end.1 + 4,
             label.0,
             label.1,
-            escaped(&shortened(&edge.label, LABEL_ROOM)),
+            escaped(&shortened(&printable(&edge.label), LABEL_ROOM)),
         )
     }
 }
@@ -230,19 +239,4 @@ fn shortened(text: &str, room: usize) -> String {
     let start: String = text.chars().take(half).collect();
     let end: String = text.chars().skip(count - half).collect();
     format!("{start}…{end}")
-}
-
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            _ if is_unseen(character) => safe.push(' '),
-            _ => safe.push(character),
-        }
-    }
-    safe
 }

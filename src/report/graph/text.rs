@@ -7,17 +7,13 @@ use crate::graph::{
     Alarm, Attribute, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, RedrivePolicy, Resource, State,
     UnitId, UnitKind,
 };
+use crate::report::printable;
 use crate::source::Sources;
 use std::fmt::Write as _;
+use std::io;
 
-/// The whole graph, each resource with its findings; empty without units.
-pub fn render(graph: &Graph, sources: &Sources, marks: &Marks<'_>) -> String {
-    let mut writer = Writer {
-        graph,
-        sources,
-        marks,
-        text: String::new(),
-    };
+/// Writes the whole graph, each resource with its findings; nothing without units.
+pub fn write(graph: &Graph, sources: &Sources, marks: &Marks<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     for (at, unit) in graph.units().iter().enumerate() {
         let kind = match unit.kind {
             UnitKind::TerraformModule => "Terraform module",
@@ -31,12 +27,20 @@ pub fn render(graph: &Graph, sources: &Sources, marks: &Marks<'_>) -> String {
             .key()
             .split_once('#')
             .map_or_else(String::new, |(by, call)| format!(", called by {by} as {call}"));
+        let mut writer = Writer {
+            graph,
+            sources,
+            marks,
+            text: String::new(),
+        };
         writer.line(0, &format!("{kind} {}{call}", unit.name));
         writer.unit(UnitId(u32::try_from(at).unwrap_or(u32::MAX)));
+        out.write_all(writer.text.as_bytes())?;
     }
-    writer.text
+    Ok(())
 }
 
+/// Puts one unit into words.
 struct Writer<'g> {
     graph: &'g Graph,
     sources: &'g Sources,
@@ -181,7 +185,7 @@ impl<'g> Writer<'g> {
 
     fn line(&mut self, depth: usize, text: &str) {
         self.text.push_str(&"  ".repeat(depth));
-        self.text.push_str(text);
+        self.text.push_str(&printable(text));
         self.text.push('\n');
     }
 }
@@ -234,10 +238,11 @@ fn yes_or_no(value: &bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::written;
 
     #[test]
     fn a_unit_reads_at_a_glance() {
         let (graph, sources) = crate::report::graph::json::tests::sample();
-        insta::assert_snapshot!(render(&graph, &sources, &Marks::default()));
+        insta::assert_snapshot!(written(|out| write(&graph, &sources, &Marks::default(), out)));
     }
 }

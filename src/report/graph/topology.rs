@@ -283,6 +283,7 @@ mod tests {
     use super::super::{drawing, json, svg};
     use super::*;
     use crate::diagnostic::{Diagnostic, Severity, Subject};
+    use crate::testing::written;
 
     #[test]
     fn a_unit_is_drawn() {
@@ -295,9 +296,9 @@ mod tests {
         };
         let found = [Diagnostic::new("r", Severity::Info, subject, "h", orders.header, "")];
         let units = topologies(&graph, &Marks::new(&found));
-        insta::assert_snapshot!(drawing::mermaid(&units));
-        insta::assert_snapshot!(drawing::dot(&units));
-        insta::assert_snapshot!(svg::render(&units));
+        insta::assert_snapshot!(written(|out| drawing::write_mermaid(&units, out)));
+        insta::assert_snapshot!(written(|out| drawing::write_dot(&units, out)));
+        insta::assert_snapshot!(written(|out| svg::write(&units, out)));
     }
 
     /// Two boxes in a circle, one of them also its own follower, with names that try to get out of theirs.
@@ -326,17 +327,17 @@ mod tests {
     #[test]
     fn names_stay_in_their_boxes() {
         let units = [hostile()];
-        let picture = svg::render(&units);
+        let picture = written(|out| svg::write(&units, out));
         let document = roxmltree::Document::parse(&picture).expect("well-formed");
         assert!(!document.descendants().any(|node| node.has_tag_name("script")));
-        let chart = drawing::mermaid(&units);
+        let chart = written(|out| drawing::write_mermaid(&units, out));
         assert!(
             !chart.contains("<script") && !chart.contains("%%") && !chart.contains('`'),
             "{chart}"
         );
         // A line each for the head, the style, the unit's two, boxes and arrows.
         assert_eq!(chart.lines().count(), 4 + 2 + 3, "{chart}");
-        let digraph = drawing::dot(&units);
+        let digraph = written(|out| drawing::write_dot(&units, out));
         for text in [&picture, &chart, &digraph] {
             assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text}");
         }
@@ -365,7 +366,7 @@ mod tests {
             });
         }
         // The last arrow leads to a box that does not exist, and is no reason to fail.
-        let picture = svg::render(&[chain]);
+        let picture = written(|out| svg::write(&[chain], out));
         assert!(picture.contains("width=\"1734\""), "{picture}");
     }
 }

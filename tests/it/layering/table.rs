@@ -31,7 +31,10 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "diagnostic graph rules rules::prelude rules::shared source::Span",
     ),
     ("report", "diagnostic report::* source"),
-    ("report::graph", "conditions diagnostic graph source"),
+    (
+        "report::graph",
+        "conditions diagnostic graph report report::json_text report::markup source",
+    ),
     (
         "report::*",
         "diagnostic report report::* rules::RULES rules::Rule source",

@@ -4,6 +4,7 @@ use super::*;
 use crate::conditions::Variable;
 use crate::graph::{Case, Form, RedrivePolicy, Seconds, Sourced, Target, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
+use crate::testing::{graph_json, graph_json_by_default};
 use std::path::{Path, PathBuf};
 
 /// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
@@ -78,13 +79,13 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
 #[test]
 fn the_document_is_version_1() {
     let (graph, sources) = sample();
-    insta::assert_snapshot!(render(&graph, &sources));
+    insta::assert_snapshot!(graph_json(&graph, &sources));
 }
 
 #[test]
 fn defaults_leave_one_world() {
     let (graph, sources) = sample();
-    let document = render_by_default(&graph, &sources);
+    let document = graph_json_by_default(&graph, &sources);
     assert!(document.contains("\"visibility_timeout\": 60,"), "{document}");
     assert!(!document.contains("one_of"), "{document}");
     assert!(!document.contains("\"address\": \"aws_sqs_queue.dlq\""), "{document}");

@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use super::example::{REPOSITORY, TEXT, findings, subject};
-use super::human::Style;
-use super::{Report, Units, concise, human};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::report::human::Style;
+use crate::report::{Report, Units, concise, human};
 use crate::source::{Sources, Span};
+use crate::testing::written;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
@@ -17,6 +18,10 @@ const STYLE: Style = Style {
     links: false,
 };
 
+fn human(report: &Report<'_>, style: Style) -> String {
+    written(|out| human::write(report, style, out))
+}
+
 #[test]
 fn narrow_terminals_are_not_overrun() {
     let sources = Sources::default();
@@ -24,7 +29,7 @@ fn narrow_terminals_are_not_overrun() {
     let findings = findings(&sources).split_off(1);
     for width in [40, 60, 80, 120] {
         let report = plain(&sources, &findings);
-        let text = human::render(&report, Style { width, ..STYLE });
+        let text = human(&report, Style { width, ..STYLE });
         for line in text.lines() {
             let is_word = line.trim().split(' ').count() <= 2;
             assert!(line.width() <= width || is_word, "{width}: {line}\n{text}");
@@ -43,7 +48,7 @@ fn wide_characters_and_tabs_take_their_columns() {
         let span = Span::new(file, start..start + 15);
         let found = [Diagnostic::new("r", Severity::Error, subject("a"), "h", span, "五文字")];
         let report = plain(&sources, &found);
-        let drawn = human::render(&report, Style { width, ..STYLE });
+        let drawn = human(&report, Style { width, ..STYLE });
         for line in drawn.lines() {
             let columns = line.replace('\t', "    ").width();
             assert!(columns <= width, "{width}: {columns}\n{drawn}");
@@ -64,7 +69,7 @@ fn labels_end_before_the_edge() {
         let at = |from: &str, to: &str| Span::new(file, text.find(from).unwrap()..text.find(to).unwrap());
         let one_line = Diagnostic::new("r", Severity::Error, subject("a"), "h", at("\"aws", " {"), said);
         let several = Diagnostic::new("r", Severity::Error, subject("a"), "h", at("a =", "}"), said);
-        let drawn = human::render(&plain(&sources, &[one_line, several]), Style { width, ..STYLE });
+        let drawn = human(&plain(&sources, &[one_line, several]), Style { width, ..STYLE });
         assert!(drawn.lines().all(|line| line.width() <= width), "{width}\n{drawn}");
         assert_eq!(drawn.matches("受注").count(), 2, "{drawn}");
     }
@@ -75,7 +80,7 @@ fn colour_is_all_that_colour_adds() {
     let sources = Sources::default();
     let findings = findings(&sources);
     for width in [40, 80, 120] {
-        let draw = |color| human::render(&plain(&sources, &findings), Style { width, color, ..STYLE });
+        let draw = |color| human(&plain(&sources, &findings), Style { width, color, ..STYLE });
         let coloured = draw(true);
         // The headline stands out, on each of its lines.
         assert!(coloured.contains("\u{1b}[1mhides\u{1b}[0m"), "{coloured}");
@@ -128,15 +133,18 @@ fn paths_and_rules_are_links_where_they_are_asked_for() {
                 links,
                 ..STYLE
             };
-            let text = human::render(&report, style);
+            let text = human(&report, style);
             assert_eq!(text.contains(&link), links);
             assert_eq!(text.contains(&page), links);
             let unpublished = Report {
                 repository: "",
                 ..report
             };
-            assert!(!human::render(&unpublished, style).contains("]8;;http"));
+            assert!(!human(&unpublished, style).contains("]8;;http"));
         }
-        assert_eq!(concise::render_linked(&report, links).contains(&link), links);
+        assert_eq!(
+            written(|out| concise::write(&report, links, out)).contains(&link),
+            links
+        );
     }
 }

@@ -2,8 +2,8 @@
 //! throughout, what is suppressed in each of the ways there are, what could not be judged, and an error.
 #![allow(clippy::unwrap_used)]
 
-use super::{Report, Units};
 use crate::diagnostic::{Diagnostic, Edit, Fix, NotEvaluated, Safety, Severity, Silencer, Subject, Suppressed};
+use crate::report::{Report, Units};
 use crate::source::{Sources, Span};
 use std::path::Path;
 

@@ -3,13 +3,15 @@
 #![allow(clippy::unwrap_used)]
 
 use super::example::{HOSTILE, with, without};
-use super::graph::Topology;
-use super::{
+use crate::report::graph::Topology;
+use crate::report::{
     Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, markdown, rdjson, sarif,
     statistics,
 };
+use crate::testing::written;
 use roxmltree::Node;
 use serde_json::Value;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 fn drawings() -> Vec<Topology> {
@@ -27,21 +29,34 @@ const FULL: human::Style = human::Style {
     links: false,
 };
 
+/// A format: what it writes of a report.
+type Format = fn(&Report<'_>, &mut dyn Write) -> io::Result<()>;
+
 /// All formats, by name.
-const FORMATS: [(&str, fn(&Report<'_>) -> String); 12] = [
-    ("full", |report| human::render(report, FULL)),
-    ("concise", concise::render),
-    ("json", json::render),
-    ("json-lines", json_lines::render),
-    ("sarif", sarif::render),
-    ("github", github::render),
-    ("gitlab", gitlab::render),
-    ("junit", junit::render),
-    ("checkstyle", checkstyle::render),
-    ("rdjson", rdjson::render),
-    ("markdown", |report| markdown::render(report, &drawings())),
-    ("html", |report| html::render(report, &drawings())),
+const FORMATS: [(&str, Format); 12] = [
+    ("full", |report, out| human::write(report, FULL, out)),
+    ("concise", |report, out| concise::write(report, false, out)),
+    ("json", json::write),
+    ("json-lines", json_lines::write),
+    ("sarif", sarif::write),
+    ("github", github::write),
+    ("gitlab", gitlab::write),
+    ("junit", junit::write),
+    ("checkstyle", checkstyle::write),
+    ("rdjson", rdjson::write),
+    ("markdown", |report, out| markdown::write(report, &drawings(), out)),
+    ("html", |report, out| html::write(report, &drawings(), out)),
 ];
+
+/// The report in which everything is.
+fn full(format: Format) -> String {
+    with(|report| written(|out| format(report, out)))
+}
+
+/// The report in which all is well.
+fn empty(format: Format) -> String {
+    without(|report| written(|out| format(report, out)))
+}
 
 fn schema(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas").join(name)
@@ -59,9 +74,9 @@ fn assert_valid(name: &str, document: &Value) {
 }
 
 /// Checks both reports of a JSON format.
-fn check(name: &str, render: fn(&Report<'_>) -> String) -> Value {
-    assert_valid(name, &serde_json::from_str(&without(render)).unwrap());
-    let document = serde_json::from_str(&with(render)).unwrap();
+fn check(name: &str, format: Format) -> Value {
+    assert_valid(name, &serde_json::from_str(&empty(format)).unwrap());
+    let document = serde_json::from_str(&full(format)).unwrap();
     assert_valid(name, &document);
     document
 }
@@ -72,14 +87,14 @@ fn versionless(text: &str) -> String {
 
 /// Nothing of a hostile name gets out as it is.
 fn assert_harmless(text: &str) {
-    let obeyed = |c: char| c != '\n' && super::is_deceptive(c);
+    let obeyed = |c: char| c != '\n' && crate::report::printable::is_deceptive(c);
     assert!(!text.contains(obeyed), "{text:?}");
 }
 
 #[test]
 fn every_format_says_it_in_its_way() {
-    for (name, render) in FORMATS {
-        let mut text = versionless(&with(render));
+    for (name, format) in FORMATS {
+        let mut text = versionless(&full(format));
         if name == "sarif" {
             // The pages are long, and not what this is about.
             let mut log: Value = serde_json::from_str(&text).unwrap();
@@ -98,18 +113,19 @@ fn every_format_says_it_in_its_way() {
 
 #[test]
 fn what_is_suppressed_is_left_out_unless_asked_for() {
-    for (name, render) in FORMATS {
+    for (name, format) in FORMATS {
         let text = with(|report| {
-            render(&Report {
+            let report = Report {
                 show_suppressed: false,
                 ..*report
-            })
+            };
+            written(|out| format(&report, out))
         });
         let always = ["json", "json-lines"].contains(&name);
         assert_eq!(text.contains("is left as it is"), always, "{name}");
         // Where it would be taken for a finding it is never shown.
         let never = ["github", "gitlab", "checkstyle", "rdjson"].contains(&name);
-        assert_eq!(with(render).contains("is left as it is"), !never, "{name}");
+        assert_eq!(full(format).contains("is left as it is"), !never, "{name}");
     }
     assert!(with(github::step_summary).contains("is left as it is"));
 }
@@ -126,8 +142,8 @@ fn hostile_strings(value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn no_format_obeys_what_files_hold() {
-    for (name, render) in FORMATS {
-        let text = with(render);
+    for (name, format) in FORMATS {
+        let text = full(format);
         match name {
             "json" | "json-lines" | "sarif" | "gitlab" | "rdjson" => {
                 // Escaped, not altered: programs get what the files hold.
@@ -170,13 +186,13 @@ fn no_format_obeys_what_files_hold() {
 
 #[test]
 fn json_is_valid() {
-    let document = check("report.json", json::render);
+    let document = check("report.json", json::write);
     assert_eq!(document["findings"].as_array().unwrap().len(), 4);
 }
 
 #[test]
 fn json_lines_are_valid() {
-    for text in [with(json_lines::render), without(json_lines::render)] {
+    for text in [full(json_lines::write), empty(json_lines::write)] {
         let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         for record in &records {
             assert_valid("record.json", record);
@@ -187,7 +203,7 @@ fn json_lines_are_valid() {
 
 #[test]
 fn sarif_is_valid() {
-    let document = check("sarif-2.1.0.json", sarif::render);
+    let document = check("sarif-2.1.0.json", sarif::write);
     let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
     assert_eq!(rules.len(), crate::rules::RULES.len());
     for rule in rules {
@@ -200,7 +216,7 @@ fn sarif_is_valid() {
 
 #[test]
 fn sarif_links_lead_somewhere() {
-    let document: Value = serde_json::from_str(&with(sarif::render)).unwrap();
+    let document: Value = serde_json::from_str(&full(sarif::write)).unwrap();
     let run = &document["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     for result in run["results"].as_array().unwrap() {
@@ -221,7 +237,7 @@ fn sarif_links_lead_somewhere() {
 
 #[test]
 fn gitlab_is_valid() {
-    let document = check("gitlab.json", gitlab::render);
+    let document = check("gitlab.json", gitlab::write);
     let issues = document.as_array().unwrap();
     let mut fingerprints: Vec<_> = issues.iter().map(|issue| issue["fingerprint"].to_string()).collect();
     fingerprints.sort();
@@ -231,7 +247,7 @@ fn gitlab_is_valid() {
 
 #[test]
 fn rdjson_is_valid() {
-    let document = check("rdjson.json", rdjson::render);
+    let document = check("rdjson.json", rdjson::write);
     // Bytes, not characters: the quoted value stands behind a tab.
     assert_eq!(document["diagnostics"][0]["location"]["range"]["start"]["column"], 31);
 }
@@ -301,7 +317,7 @@ fn assert_xml(text: &str, elements: &[Element], root: &str) {
 
 #[test]
 fn junit_is_valid() {
-    for text in [with(junit::render), without(junit::render)] {
+    for text in [full(junit::write), empty(junit::write)] {
         assert_xml(&text, JUNIT, "testsuites");
         let document = roxmltree::Document::parse(&text).unwrap();
         for suite in document.descendants().filter(|node| node.has_tag_name("testsuite")) {
@@ -326,14 +342,14 @@ fn junit_is_valid() {
 
 #[test]
 fn checkstyle_is_valid() {
-    assert_xml(&without(checkstyle::render), CHECKSTYLE, "checkstyle");
-    let text = with(checkstyle::render);
+    assert_xml(&empty(checkstyle::write), CHECKSTYLE, "checkstyle");
+    let text = full(checkstyle::write);
     assert_xml(&text, CHECKSTYLE, "checkstyle");
 }
 
 #[test]
 fn github_commands_are_one_line_each() {
-    let text = with(github::render);
+    let text = full(github::write);
     assert_harmless(&text);
     let kinds: Vec<&str> = text
         .lines()
@@ -356,16 +372,16 @@ fn github_commands_are_one_line_each() {
 
 #[test]
 fn markdown_holds_no_markup_of_others() {
-    let text = with(|report| markdown::render(report, &drawings()));
+    let text = full(|report, out| markdown::write(report, &drawings(), out));
     assert_harmless(&text);
     assert!(!text.contains("<script>"), "{text}");
     assert!(!text.contains("@team"), "{text}");
-    insta::assert_snapshot!(without(|report| markdown::render(report, &[])));
+    insta::assert_snapshot!(empty(|report, out| markdown::write(report, &[], out)));
 }
 
 #[test]
 fn html_is_well_formed_and_runs_nothing() {
-    let text = with(|report| html::render(report, &drawings()));
+    let text = full(|report, out| html::write(report, &drawings(), out));
     assert_harmless(&text);
     assert!(!text.contains("<script"), "{text}");
     // Beside the head, which HTML does not close, it is XML as well.

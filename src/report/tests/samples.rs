@@ -1,10 +1,11 @@
 //! Tests of the formats over diagnostics made by hand.
 #![allow(clippy::unwrap_used)]
 
-use super::human::Style;
-use super::{Report, Units, concise, human, json, printable, summary};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::report::human::Style;
+use crate::report::{Report, Units, concise, human, json, printable, summary};
 use crate::source::{Sources, Span};
+use crate::testing::written;
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -90,7 +91,9 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
 }
 
 fn drawn(sources: &Sources, found: Diagnostic, style: Style) -> String {
-    with(sources, &[found], |report| human::render(report, style))
+    with(sources, &[found], |report| {
+        written(|out| human::write(report, style, out))
+    })
 }
 
 #[test]
@@ -178,9 +181,11 @@ fn nothing_in_the_files_reaches_the_terminal() {
     let mut found = simple(&sources, text, "marked").label(span_of(&sources, "main.tf", text, "\u{1b}"), "\u{1b}[1m");
     found.headline = "\u{1b}]8;;x\u{7}\nnext".to_owned();
     let text = drawn(&sources, found.clone(), STYLE);
-    let obeyed = |c: char| c != '\n' && super::is_deceptive(c);
+    let obeyed = |c: char| c != '\n' && crate::report::printable::is_deceptive(c);
     assert!(!text.contains(obeyed), "{text:?}");
-    let text = with(&sources, &[found], concise::render);
+    let text = with(&sources, &[found], |report| {
+        written(|out| concise::write(report, false, out))
+    });
     assert_eq!(text.lines().count(), 1);
     assert!(!text.contains(obeyed), "{text:?}");
     assert_eq!(printable("a\u{1b}b"), "a\\u{1b}b");
@@ -222,6 +227,9 @@ proptest! {
         let style = Style { width, graphics, ..STYLE };
         let shown = drawn(&sources, found.clone(), style);
         prop_assert!(!shown.contains('\u{1b}'), "an escape sequence is left");
-        with(&sources, &[found], |report| (json::render(report), concise::render(report)));
+        with(&sources, &[found], |report| {
+            written(|out| json::write(report, out));
+            written(|out| concise::write(report, false, out))
+        });
     }
 }
