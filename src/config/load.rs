@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The names of a configuration file, in the order they are looked for.
 pub const NAMES: [&str; 2] = ["sqslint.toml", ".sqslint.toml"];
 
-/// How many files may extend one another.
-const MAX_EXTENDS: usize = 16;
+/// How many files may extend one another, the first among them.
+const MAX_CHAIN: usize = 16;
 /// A configuration that is larger is none.
 const LARGEST: u64 = 1 << 20;
 
@@ -132,9 +132,12 @@ fn read_chain(file: &Path, files: &Files) -> Result<Config, ConfigError> {
     let mut next = Some((file.to_owned(), None));
     while let Some((path, from)) = next {
         let canonical = files::real(&path).unwrap_or_else(|_| path.clone());
-        if seen.contains(&canonical) || seen.len() >= MAX_EXTENDS {
-            let refuse = |message: String| extended(from.as_ref(), &path, message);
-            return Err(refuse("`extend` comes back to this file".to_owned()));
+        let refuse = |message: String| Err(extended(from.as_ref(), &path, message));
+        if seen.contains(&canonical) {
+            return refuse("`extend` comes back to this file".to_owned());
+        }
+        if seen.len() >= MAX_CHAIN {
+            return refuse(format!("more than {MAX_CHAIN} files extend one another"));
         }
         let text = read(&path, files).map_err(|error| extended(from.as_ref(), &path, error))?;
         let base = canonical.parent().unwrap_or(Path::new("")).to_owned();

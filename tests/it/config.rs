@@ -230,6 +230,54 @@ fn what_cannot_be_extended_is_told_where_it_is_written() {
     }
 }
 
+/// Files of which each extends the next; the last one says `last`.
+fn chain(length: usize, last: &str) -> TemporaryDirectory {
+    let extends = (1..length).map(|at| (at, format!("extend = \"{at}.toml\"")));
+    let texts: Vec<(usize, String)> = extends.chain([(length, last.to_owned())]).collect();
+    let files: Vec<(String, String)> = texts
+        .into_iter()
+        .map(|(at, text)| match at {
+            1 => ("sqslint.toml".to_owned(), text),
+            _ => (format!("{}.toml", at - 1), text),
+        })
+        .collect();
+    TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)))
+}
+
+#[test]
+fn sixteen_files_extend_one_another_and_no_more() {
+    let most = chain(16, "ignore = [\"redrive\"]");
+    let config = config_of(&most, ".", Source::default()).expect("it is read");
+    assert_eq!(
+        (config.files.len(), config.ignore.as_slice()),
+        (16, &["redrive".to_owned()][..])
+    );
+
+    let more = chain(17, "ignore = [\"redrive\"]");
+    let error = config_of(&more, ".", Source::default()).expect_err("it is refused");
+    assert!(
+        error
+            .message
+            .ends_with("16.toml`: more than 16 files extend one another"),
+        "{error}"
+    );
+    assert!(
+        error.to_string().contains("15.toml"),
+        "it is said where the last is named: {error}"
+    );
+
+    for length in [1, 15, 16] {
+        let cycle = chain(length, "extend = \"sqslint.toml\"");
+        let error = config_of(&cycle, ".", Source::default()).expect_err("it is refused");
+        assert!(
+            error
+                .message
+                .ends_with("sqslint.toml`: `extend` comes back to this file"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn lines_of_the_command_line_win() {
     let directory =
