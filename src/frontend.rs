@@ -7,6 +7,7 @@ mod cloudformation;
 mod comments;
 mod edits;
 mod json;
+mod lower;
 mod terraform;
 mod toml;
 mod tree;

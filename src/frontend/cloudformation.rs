@@ -38,7 +38,6 @@ pub(super) use edits::{edits, is_only_use, stands_once};
 pub(super) use parameters::Settings;
 use project::Project;
 pub(super) use project::{Document, load_all};
-use resources::Lowering;
 use stacks::{Met, Surroundings};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -197,11 +196,7 @@ fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
 /// Adds what `template` declares to `graph`; the bounds that were reached.
 fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> Vec<Diagnostic> {
     let empty = UnitGraph::new(graph.unit.clone());
-    let lowering = Lowering {
-        template,
-        graph: std::mem::replace(graph, empty),
-    };
-    *graph = lowering.run();
+    *graph = resources::lower(template, std::mem::replace(graph, empty));
     graph.trim();
     let limits = template.limits();
     let limits = limits

@@ -167,7 +167,7 @@ fn load_root(
         evaluator.outside.inputs = Some(&call.inputs);
         evaluator.instances[0].calls.extend(call.call);
     }
-    let mut graph = lower::Lowering::new(&mut evaluator, UnitGraph::new(unit)).run();
+    let mut graph = lower::lower(&mut evaluator, UnitGraph::new(unit));
     graph.trim();
     let limit = evaluator.limit.map(|(span, bound)| (span, bound.into()));
     let limits = evaluator.circles.into_iter().chain(limit);

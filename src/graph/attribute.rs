@@ -92,18 +92,21 @@ impl<T> Attribute<T> {
         })
     }
 
+    /// Another attribute with each state changed by `change`.
+    pub fn map<U>(self, mut change: impl FnMut(State<T>) -> State<U>) -> Attribute<U> {
+        Attribute {
+            name: self.name,
+            cases: self.cases.map(|sourced| sourced.map(&mut change)),
+        }
+    }
+
     /// Another attribute with each known value changed by `change`; a refusal makes it unresolved.
     pub fn try_map<U>(self, change: impl Fn(T) -> Result<U, Arc<str>>) -> Attribute<U> {
-        let cases = self.cases.map(|sourced| Sourced {
-            state: match sourced.state {
-                State::Set(value) => change(value).map_or_else(State::Unresolved, State::Set),
-                State::Default(value) => change(value).map_or_else(State::Unresolved, State::Default),
-                State::Unresolved(reason) => State::Unresolved(reason),
-            },
-            span: sourced.span,
-            origins: sourced.origins,
-        });
-        Attribute { name: self.name, cases }
+        self.map(|state| match state {
+            State::Set(value) => change(value).map_or_else(State::Unresolved, State::Set),
+            State::Default(value) => change(value).map_or_else(State::Unresolved, State::Default),
+            State::Unresolved(reason) => State::Unresolved(reason),
+        })
     }
 }
 
@@ -114,6 +117,15 @@ impl<T> Sourced<T> {
             state,
             span,
             origins: Origins::none(),
+        }
+    }
+
+    /// The same places with another state.
+    pub fn map<U>(self, change: impl FnOnce(State<T>) -> State<U>) -> Sourced<U> {
+        Sourced {
+            state: change(self.state),
+            span: self.span,
+            origins: self.origins,
         }
     }
 

@@ -404,7 +404,7 @@ fn references_of_other_resources_count() {
     );
     let graph = graph(&text);
     let by: Vec<&str> = graph.dead_letter_uses.iter().map(|used| &*used.by).collect();
-    assert_eq!(by, ["S", "I"]);
+    assert_eq!(by, ["I", "S"]);
     assert_eq!(graph.invocations.iter().map(|i| &*i.by).collect::<Vec<_>>(), ["S"]);
     assert_eq!(graph.handed_out.len(), 1);
     assert_eq!(&*graph.functions[0].failure_targets[0].name, "OnFailure");

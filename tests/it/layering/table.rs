@@ -20,6 +20,8 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     // Where a suppression stands is syntax; what it says is not.
     ("frontend::comments", "diagnostic frontend::* source suppress"),
     ("frontend::edits", "diagnostic frontend::* source"),
+    // The one lowering knows no dialect.
+    ("frontend::lower", "conditions graph source"),
     ("frontend::terraform", DIALECT),
     ("frontend::cloudformation", DIALECT),
     ("rules", "diagnostic graph rules::* source::Span source::Sources"),
@@ -63,7 +65,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
 
 /// What a dialect may import: never the other one, a rule, a report or a suppression.
 const DIALECT: &str = "conditions diagnostic files frontend frontend::comments frontend::edits \
-    frontend::json frontend::toml frontend::tree frontend::yaml given graph source";
+    frontend::json frontend::lower frontend::toml frontend::tree frontend::yaml given graph source";
 
 /// Imports that the table above forbids and that are there nevertheless. The list only gets shorter.
 pub(super) const DEBTS: &[&str] = &[

@@ -1,12 +1,14 @@
 //! What every resource says by referring to a queue or a function: that the queue takes its failures, that it may
 //! invoke the function, that a nested stack gets the queue. It knows argument names, not resource types.
 
-use super::Lowering;
+use super::target;
+use super::view::CloudFormation;
 use crate::conditions::Condition;
 use crate::frontend::cloudformation::eval::intrinsic;
 use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::template::Declared;
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
+use crate::frontend::lower::Lowering;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Target};
 use crate::source::Span;
@@ -33,12 +35,12 @@ pub(super) struct Found {
     pub(super) failure: Option<Span>,
 }
 
-impl<'t> Lowering<'_, 't> {
+impl<'t> Lowering<CloudFormation<'_, 't>> {
     /// Notes what `declared` says by its references.
     pub(super) fn references(&mut self, declared: &Declared<'t>) {
         let kind = &*declared.kind;
         let world = self.resource(declared).when;
-        let Some(properties) = declared.properties else {
+        let Some(properties) = declared.properties.filter(|_| world.is_possible()) else {
             return;
         };
         if matches!(kind, "AWS::SQS::Queue" | "AWS::Lambda::EventInvokeConfig") {
@@ -53,10 +55,10 @@ impl<'t> Lowering<'_, 't> {
                 self.use_as_dead_letter_queue(&declared.id, argument, &found, world.and(&found.when));
             }
             self.invocation(declared, &found);
-            let is_away = || matches!(self.template.stack(&declared.id), Stack::Away);
+            let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Away);
             let is_stack =
                 (is_stack(kind) && is_away()) || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
-            if is_stack && self.is_queue(&found.link) {
+            if is_stack && target::is_queue(self.view.template, &found.link) == Some(true) {
                 self.graph.handed_out.push(found.link);
             }
         }
@@ -80,7 +82,7 @@ impl<'t> Lowering<'_, 't> {
             || declared.kind.starts_with("AWS::IAM::")
             || declared.kind.starts_with("AWS::Logs::LogGroup");
         let is_own = found.link.target == Target::Resource(declared.id.clone());
-        if !is_quiet && !is_own && self.is_function(&found.link) {
+        if !is_quiet && !is_own && target::is_function(self.view.template, &found.link) {
             self.graph.invocations.push(Invocation {
                 by: declared.id.clone(),
                 span: declared.header,
@@ -94,8 +96,12 @@ impl<'t> Lowering<'_, 't> {
         let Some(entry) = properties.entry("FunctionName") else {
             return;
         };
-        for outcome in self.template.eval(&entry.value, entry.span(), &Condition::always()) {
-            if let Err(reason) = self.template.link(&outcome.value) {
+        for outcome in self
+            .view
+            .template
+            .eval(&entry.value, entry.span(), &Condition::always())
+        {
+            if let Err(reason) = self.view.template.link(&outcome.value) {
                 self.graph.invocations.push(Invocation {
                     by: declared.id.clone(),
                     span: declared.header,
@@ -108,6 +114,7 @@ impl<'t> Lowering<'_, 't> {
     /// Outputs that are exported hand queues and functions to stacks that are not here.
     pub(super) fn exports(&mut self) {
         for output in self
+            .view
             .template
             .outputs
             .iter()
@@ -119,9 +126,9 @@ impl<'t> Lowering<'_, 't> {
             let mut all = Vec::new();
             self.collect(value, output.span(), &Condition::always(), None, &mut all);
             for found in all {
-                if self.is_queue(&found.link) {
+                if target::is_queue(self.view.template, &found.link) == Some(true) {
                     self.graph.handed_out.push(found.link);
-                } else if self.is_function(&found.link) {
+                } else if target::is_function(self.view.template, &found.link) {
                     self.graph.invocations.push(Invocation {
                         by: output.key.clone(),
                         span: output.key_span,
@@ -141,12 +148,12 @@ impl<'t> Lowering<'_, 't> {
         failure: Option<Span>,
         all: &mut Vec<Found>,
     ) {
-        if !self.template.may_step() {
+        if !self.view.template.may_step() {
             return;
         }
         match (&node.value, intrinsic(node)) {
             (_, Some((_, argument))) => {
-                let outcomes = self.template.eval(node, at, world);
+                let outcomes = self.view.template.eval(node, at, world);
                 for outcome in &outcomes {
                     if let Evaluated::Tree(inner) = outcome.value
                         && inner.span != node.span
@@ -160,7 +167,7 @@ impl<'t> Lowering<'_, 't> {
                     self.collect(argument, at, world, failure, all);
                 }
             }
-            (Value::String(_), None) => self.found_in(self.template.eval(node, at, world), failure, all),
+            (Value::String(_), None) => self.found_in(self.view.template.eval(node, at, world), failure, all),
             (Value::Sequence(items), None) => {
                 for item in items {
                     self.collect(item, item.span, world, failure, all);
@@ -187,14 +194,14 @@ impl<'t> Lowering<'_, 't> {
                 continue;
             };
             let mut links = Vec::new();
-            match self.template.link(&outcome.value) {
+            match self.view.template.link(&outcome.value) {
                 Ok(link) if !matches!(link.target, Target::External(_)) => links.push(link),
                 Ok(link) if failure.is_some() && link.form == Form::Arn => links.push(link),
                 _ => {}
             }
             // References inside a longer text, such as a definition in JSON.
             for part in parts.iter().filter(|part| matches!(part, Part::Reference(_))) {
-                links.extend(self.template.link(&Evaluated::Text(vec![part.clone()])).ok());
+                links.extend(self.view.template.link(&Evaluated::Text(vec![part.clone()])).ok());
             }
             if failure.is_some() {
                 links.extend(parts.iter().filter_map(quoted_arn));
@@ -206,33 +213,6 @@ impl<'t> Lowering<'_, 't> {
                 span: outcome.span,
                 failure,
             }));
-        }
-    }
-
-    pub(super) fn is_queue(&self, link: &Link) -> bool {
-        match &link.target {
-            Target::Resource(id) => self
-                .template
-                .resource(id)
-                .is_some_and(|r| &*r.kind == "AWS::SQS::Queue"),
-            Target::Elsewhere { .. } => {
-                let kind = self.template.kind_elsewhere(&link.target);
-                kind.is_some_and(|kind| &*kind == "AWS::SQS::Queue")
-            }
-            Target::External(_) | Target::Dangling(_) => false,
-        }
-    }
-
-    fn is_function(&self, link: &Link) -> bool {
-        let is_one = |kind: &str| matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
-        match &link.target {
-            Target::Resource(id) => self.template.resource(id).is_some_and(|r| is_one(&r.kind)),
-            Target::Elsewhere { .. } => self
-                .template
-                .kind_elsewhere(&link.target)
-                .is_some_and(|kind| is_one(&kind)),
-            Target::External(text) => text.starts_with("arn:aws:lambda:"),
-            Target::Dangling(_) => false,
         }
     }
 }

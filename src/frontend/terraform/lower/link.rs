@@ -6,7 +6,8 @@
 use super::super::eval::Evaluator;
 use super::super::provider;
 use super::super::value::{Kind, ResourceId, Value, joined};
-use super::read::{Refusal, refusal};
+use super::view::{refusal, text};
+use crate::frontend::lower::Reason;
 use crate::graph::{Form, Link, Target};
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 8;
 
 /// A link to a queue, a function, or anything else.
-pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Refusal> {
+pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Reason> {
     follow(eval, value, 0)
 }
 
-fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Refusal> {
+fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Reason> {
     match &value.kind {
         Kind::Reference(id, attribute) => reference(eval, id, attribute, depth),
         Kind::Text(text) => Ok(external(text)),
@@ -51,7 +52,7 @@ fn external(text: &Arc<str>) -> Link {
     }
 }
 
-fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Refusal> {
+fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Reason> {
     let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
     let label = (id.kind.clone(), id.name.clone());
     if eval.resource(id.module, id.data, &label).is_none() {
@@ -185,4 +186,44 @@ fn placeholder(eval: &Evaluator, part: &Value) -> String {
     let text = part.span.map(|span| eval.shown(span));
     let text = text.filter(|text| !text.contains(['{', '}', '$', '"', ':', '/']));
     format!("${{{}}}", text.as_deref().unwrap_or("…"))
+}
+
+/// The alias or version in what names a function.
+pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<String>, Reason> {
+    match &value.kind {
+        Kind::Reference(id, _) if &*id.kind == "aws_lambda_alias" => Ok(Some(id.address().to_string())),
+        Kind::Reference(id, attribute) if &**attribute == "qualified_arn" => {
+            Ok(Some(format!("{}.{attribute}", id.address())))
+        }
+        Kind::Reference(..) => Ok(None),
+        _ => {
+            let written = text(eval, value)?;
+            let mut parts = written.split(':');
+            // `name:qualifier`, `…:function:name:qualifier`.
+            let behind = if written.starts_with("arn:") {
+                parts.nth(7)
+            } else {
+                parts.nth(1)
+            };
+            Ok(behind.map(str::to_owned))
+        }
+    }
+}
+
+/// The service of an ARN or of the resource behind a reference.
+pub(super) fn service(value: &Value) -> Option<&str> {
+    match &value.kind {
+        Kind::Reference(id, _) if &*id.kind == "aws_sqs_queue" => Some("sqs"),
+        Kind::Reference(id, _) if id.kind.starts_with("aws_") => Some("other"),
+        Kind::Text(text) => text.strip_prefix("arn:")?.split(':').nth(1),
+        Kind::Template(parts) => match &parts.first()?.kind {
+            Kind::Text(text) => text
+                .strip_prefix("arn:")?
+                .split(':')
+                .nth(1)
+                .filter(|service| !service.is_empty()),
+            _ => None,
+        },
+        _ => None,
+    }
 }

@@ -4,27 +4,41 @@
 use super::super::eval::{Member, Scope};
 use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, Value};
-use super::read::link;
-use super::{Lowering, Node};
+use super::Declared;
+use super::link::link;
+use super::view::{Terraform, Written};
 use crate::conditions::Condition;
-use crate::graph::{Attribute, DeadLetterUse, Invocation};
+use crate::frontend::lower::Lowering;
+use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name};
 use crate::source::Span;
 use std::sync::Arc;
 
 /// How deep values and blocks are searched.
 const MAX_DEPTH: usize = 24;
 
-impl Lowering<'_, '_> {
-    /// A resource that is no node of its own.
-    pub(super) fn other(&mut self, node: &Node) {
-        self.failures(node);
-        if invokes(&node.resource.kind) {
-            self.invocations(node);
+impl Lowering<Terraform<'_, '_>> {
+    /// What a resource says besides what it is.
+    pub(super) fn uses(&mut self, declared: &Declared) {
+        match &*declared.resource.kind {
+            "aws_sqs_queue"
+            | "aws_sqs_queue_redrive_policy"
+            | "aws_sqs_queue_redrive_allow_policy"
+            | "aws_cloudwatch_metric_alarm"
+            // Their failure settings are read with them.
+            | "aws_lambda_function"
+            | "aws_lambda_function_event_invoke_config" => {}
+            "aws_lambda_event_source_mapping" => self.failures(declared),
+            kind => {
+                self.failures(declared);
+                if invokes(kind) {
+                    self.invocations(declared);
+                }
+            }
         }
     }
 
     /// References in its failure arguments.
-    pub(super) fn failures(&mut self, node: &Node) {
+    fn failures(&mut self, node: &Declared) {
         let mut found = Vec::new();
         self.search(
             &node.block.body,
@@ -50,7 +64,7 @@ impl Lowering<'_, '_> {
             if !(is_queue(&value) && when.is_possible()) {
                 continue;
             }
-            let target = self.attribute(name.clone(), Some((value, span)), span, &when, None, link);
+            let target = self.used(name.clone(), value, span, &when);
             self.graph.dead_letter_uses.push(DeadLetterUse {
                 by: by.clone(),
                 span,
@@ -58,6 +72,12 @@ impl Lowering<'_, '_> {
                 when,
             });
         }
+    }
+
+    /// What `value`, an argument called `name`, points to.
+    fn used(&mut self, name: impl Into<Name>, value: Value, span: Span, world: &Condition) -> Attribute<Link> {
+        let value = Written::value(value, span, world.clone());
+        self.link_of(name, &value)
     }
 
     /// Every argument of a body: `visit` takes its name, whether a block around it takes failures, value and place.
@@ -80,7 +100,7 @@ impl Lowering<'_, '_> {
             // In the JSON spelling what may be a block is an argument too.
             let block = body.blocks.iter().any(|block| block.kind == attribute.name);
             if !meta && !block {
-                let value = self.eval.eval(&attribute.value, scope);
+                let value = self.view.eval.eval(&attribute.value, scope);
                 visit(&attribute.name, dead, value, attribute.span);
             }
         }
@@ -96,13 +116,13 @@ impl Lowering<'_, '_> {
             }
             seen.push(name);
             let dead = dead || takes_failures(name);
-            for nested in self.blocks(body, scope, name).unwrap_or_default() {
+            for nested in self.view.eval.blocks(body, scope, name).unwrap_or_default() {
                 self.search(&nested.block.body, &nested.scope, dead, depth + 1, visit);
             }
         }
     }
 
-    fn invocations(&mut self, node: &Node) {
+    fn invocations(&mut self, node: &Declared) {
         let mut found: Vec<(Value, Span)> = Vec::new();
         let permission = &*node.resource.kind == "aws_lambda_permission";
         self.search(&node.block.body, &node.scope, false, 0, &mut |name, _, value, span| {
@@ -116,8 +136,7 @@ impl Lowering<'_, '_> {
             }
         });
         for (value, span) in found {
-            let argument = Some((value, span));
-            let function: Attribute<_> = self.attribute("function", argument, span, &node.resource.when, None, link);
+            let function = self.used("function", value, span, &node.resource.when);
             self.graph.invocations.push(Invocation {
                 by: node.resource.address.clone(),
                 span,
@@ -128,7 +147,7 @@ impl Lowering<'_, '_> {
 
     /// Queues and functions that are given to a module that is not here.
     pub(super) fn hand_out(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) {
-        let instance = &self.eval.instances[at];
+        let instance = &self.view.eval.instances[at];
         let by = instance
             .path
             .address(format_args!("module.{name}{}", member.key.shown()));
@@ -143,12 +162,12 @@ impl Lowering<'_, '_> {
             for (_, reference) in links {
                 if let Kind::Reference(id, _) = &reference.kind
                     && &*id.kind == "aws_sqs_queue"
-                    && let Ok(link) = link(self.eval, &reference)
+                    && let Ok(link) = link(self.view.eval, &reference)
                 {
                     self.graph.handed_out.push(link);
                 }
                 if is_function(&reference) {
-                    let function = self.attribute(name.clone(), Some((reference, span)), span, &world, None, link);
+                    let function = self.used(name.clone(), reference, span, &world);
                     self.graph.invocations.push(Invocation {
                         by: by.clone(),
                         span,

@@ -2,7 +2,7 @@
 //! what they are lowered from. What a resource says is turned into a block in `translate.rs`.
 
 use super::super::eval::Evaluator;
-use super::super::lower::Lowering;
+use super::super::lower::lower;
 use super::super::module::{Module, Modules};
 use super::super::syntax::Block;
 use super::super::value::{Key, ResourceId};
@@ -250,7 +250,7 @@ impl<'p> Reader<'p> {
             .collect();
         let none = Modules::new();
         let mut evaluator = Evaluator::of_instances(sources, &none, &unit.name, instances);
-        Lowering::new(&mut evaluator, UnitGraph::new(unit)).run()
+        lower(&mut evaluator, UnitGraph::new(unit))
     }
 
     /// Resources by the ARNs and URLs they have already, those left out that two have; and which have any.

@@ -382,6 +382,8 @@ fn is_unset(subject: &Subject<'_>, level: &Level<'_>, argument: Option<&Argument
     match &entry.value.value {
         Json::Null => return true,
         Json::String(text) if text.is_empty() => return true,
+        // No list, and no nested block of this kind: nothing tells the one from the other.
+        Json::Sequence(items) if items.is_empty() => return !is_true(under(level.unknown, name)),
         _ => {}
     }
     if argument.is_some() || level.depth > 0 {

@@ -1,0 +1,256 @@
+//! CloudFormation's resource types, and what it calls the attributes of the graph.
+
+use crate::frontend::lower::access::{
+    Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
+};
+use crate::frontend::lower::alarm::{AlarmNames, Dimensions};
+use crate::frontend::lower::delivery::{
+    NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+};
+use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
+use crate::frontend::lower::mapping::MappingNames;
+use crate::frontend::lower::queue::QueueNames;
+use crate::frontend::lower::{Kind, Named};
+use crate::graph::limits;
+
+/// What a type of resource is in the graph; `None` where it is nothing.
+pub(super) fn kind(name: &str) -> Option<Kind> {
+    Some(match name {
+        "AWS::SQS::Queue" => Kind::Queue(&QUEUE),
+        "AWS::SQS::QueuePolicy" => Kind::QueuePolicy(&QUEUE_POLICY),
+        "AWS::SQS::QueueInlinePolicy" => Kind::QueuePolicy(&QUEUE_INLINE_POLICY),
+        "AWS::Lambda::Function" | "AWS::Serverless::Function" => Kind::Function(&FUNCTION),
+        "AWS::Lambda::EventInvokeConfig" => Kind::InvokeConfig(&INVOKE_CONFIG),
+        "AWS::Lambda::EventSourceMapping" => Kind::Mapping(&MAPPING),
+        "AWS::Lambda::Permission" => Kind::Permission(&PERMISSION),
+        "AWS::CloudWatch::Alarm" => Kind::Alarm(&ALARM),
+        "AWS::Pipes::Pipe" => Kind::Pipe(&PIPE),
+        "AWS::SNS::Topic" => Kind::Topic(&TOPIC),
+        "AWS::SNS::Subscription" => Kind::Subscription(&SUBSCRIPTION),
+        "AWS::Events::Rule" => Kind::Rule(&RULE),
+        "AWS::Scheduler::Schedule" => Kind::Schedule(&SCHEDULE),
+        "AWS::S3::Bucket" => Kind::Notifications(&NOTIFICATIONS),
+        "AWS::IAM::Role" => Kind::Role(&ROLE),
+        "AWS::IAM::Policy" => Kind::RolePolicy(&POLICY),
+        "AWS::IAM::RolePolicy" => Kind::RolePolicy(&ROLE_POLICY),
+        "AWS::IAM::ManagedPolicy" => Kind::ManagedPolicy(&MANAGED_POLICY),
+        "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => Kind::Key(&KEY),
+        "AWS::KMS::Alias" => Kind::KeyAlias(&KEY_ALIAS),
+        _ => return None,
+    })
+}
+
+static QUEUE: QueueNames = QueueNames {
+    name: "QueueName",
+    fifo: "FifoQueue",
+    sends_fifo_false: true,
+    visibility_timeout: "VisibilityTimeout",
+    retention: "MessageRetentionPeriod",
+    delay: "DelaySeconds",
+    receive_wait_time: "ReceiveMessageWaitTimeSeconds",
+    maximum_message_size: "MaximumMessageSize",
+    maximum_message_size_default: limits::MAXIMUM_MESSAGE_SIZE_DEFAULT,
+    key: "KmsMasterKeyId",
+    key_reuse_period: "KmsDataKeyReusePeriodSeconds",
+    managed_encryption: "SqsManagedSseEnabled",
+    content_based_deduplication: "ContentBasedDeduplication",
+    deduplication_scope: "DeduplicationScope",
+    throughput_limit: "FifoThroughputLimit",
+    redrive: "RedrivePolicy",
+    redrive_allow: "RedriveAllowPolicy",
+    policy: None,
+};
+
+static QUEUE_POLICY: QueuePolicyNames = QueuePolicyNames {
+    queues: "Queues",
+    document: "PolicyDocument",
+};
+
+static QUEUE_INLINE_POLICY: QueuePolicyNames = QueuePolicyNames {
+    queues: "Queue",
+    document: "PolicyDocument",
+};
+
+static FUNCTION: FunctionNames = FunctionNames {
+    name: "FunctionName",
+    timeout: "Timeout",
+    reserved_concurrency: "ReservedConcurrentExecutions",
+    managed_instances: "CapacityProviderConfig",
+    durable: "DurableConfig",
+    durable_execution_timeout: "DurableConfig.ExecutionTimeout",
+    failures: &[
+        FailureNames {
+            name: "DeadLetterConfig",
+            setting: "DeadLetterConfig",
+            target: "DeadLetterConfig.TargetArn",
+        },
+        // SAM's name for it.
+        FailureNames {
+            name: "DeadLetterQueue",
+            setting: "DeadLetterQueue",
+            target: "DeadLetterQueue.TargetArn",
+        },
+    ],
+    role: "Role",
+    recursive_loop: "RecursiveLoop",
+};
+
+static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
+    function: "FunctionName",
+    failure: FailureNames {
+        name: "OnFailure",
+        setting: "DestinationConfig",
+        target: "DestinationConfig.OnFailure.Destination",
+    },
+};
+
+static MAPPING: MappingNames = MappingNames {
+    // By CloudFormation, by SAM's event `SQS`, by its `SqsSubscription`.
+    queues: &["EventSourceArn", "Queue", "QueueArn"],
+    function: "FunctionName",
+    batch_size: "BatchSize",
+    window: "MaximumBatchingWindowInSeconds",
+    response_types: "FunctionResponseTypes",
+    maximum_concurrency: "ScalingConfig.MaximumConcurrency",
+    enabled: "Enabled",
+    filter_criteria: "FilterCriteria",
+    filters: "Filters",
+    pattern: "Pattern",
+    provisioned_pollers: "ProvisionedPollerConfig",
+    minimum_pollers: "MinimumPollers",
+    maximum_pollers: "MaximumPollers",
+    failure_destination: "DestinationConfig.OnFailure.Destination",
+    stream_settings: [
+        "StartingPosition",
+        "BisectBatchOnFunctionError",
+        "MaximumRecordAgeInSeconds",
+        "MaximumRetryAttempts",
+        "ParallelizationFactor",
+        "TumblingWindowInSeconds",
+    ],
+    other_sources: &[
+        "SelfManagedEventSource",
+        "Topics",
+        "Queues",
+        "AmazonManagedKafkaEventSourceConfig",
+        "SelfManagedKafkaEventSourceConfig",
+        "DocumentDBEventSourceConfig",
+    ],
+};
+
+static PERMISSION: PermissionNames = PermissionNames {
+    function: "FunctionName",
+    principal: "Principal",
+};
+
+static ALARM: AlarmNames = AlarmNames {
+    namespace: "Namespace",
+    metric: "MetricName",
+    dimensions: Dimensions::List {
+        list: "Dimensions",
+        name: "Name",
+        value: "Value",
+    },
+    queries: "Metrics",
+    query_metric: "MetricStat.Metric",
+    expression: "Expression",
+};
+
+static PIPE: PipeNames = PipeNames {
+    source: "Source",
+    enrichment: "Enrichment",
+    target: "Target",
+    batch_size: "SourceParameters.SqsQueueParameters.BatchSize",
+    window: "SourceParameters.SqsQueueParameters.MaximumBatchingWindowInSeconds",
+    state: "DesiredState",
+    invocation_types: [
+        "TargetParameters.LambdaFunctionParameters.InvocationType",
+        "TargetParameters.StepFunctionStateMachineParameters.InvocationType",
+    ],
+    message_group_id: "TargetParameters.SqsQueueParameters.MessageGroupId",
+    role: "RoleArn",
+};
+
+static TOPIC: TopicNames = TopicNames {
+    name: "TopicName",
+    fifo: "FifoTopic",
+    subscriptions: Some(("Subscription", &SUBSCRIPTION)),
+};
+
+static SUBSCRIPTION: SubscriptionNames = SubscriptionNames {
+    topic: "TopicArn",
+    protocol: "Protocol",
+    endpoint: "Endpoint",
+    raw_message_delivery: "RawMessageDelivery",
+    redrive: "RedrivePolicy",
+};
+
+static RULE: RuleNames = RuleNames {
+    state: "State",
+    enabled: None,
+    targets: Some(("Targets", &TARGET)),
+};
+
+static TARGET: TargetNames = TargetNames {
+    source: "Source",
+    target: "Arn",
+    dead_letter: "DeadLetterConfig.Arn",
+    role: "RoleArn",
+    message_group_id: "SqsParameters.MessageGroupId",
+    maximum_event_age: "RetryPolicy.MaximumEventAgeInSeconds",
+    // The rule's.
+    state: "State",
+};
+
+static SCHEDULE: TargetNames = TargetNames {
+    source: "Source",
+    target: "Target.Arn",
+    dead_letter: "Target.DeadLetterConfig.Arn",
+    role: "Target.RoleArn",
+    message_group_id: "Target.SqsParameters.MessageGroupId",
+    maximum_event_age: "Target.RetryPolicy.MaximumEventAgeInSeconds",
+    state: "State",
+};
+
+static NOTIFICATIONS: NotificationNames = NotificationNames {
+    bucket: None,
+    lists: [
+        ("NotificationConfiguration.QueueConfigurations", "Queue", Named::Queue),
+        (
+            "NotificationConfiguration.LambdaConfigurations",
+            "Function",
+            Named::Function,
+        ),
+        ("NotificationConfiguration.TopicConfigurations", "Topic", Named::Queue),
+    ],
+};
+
+static ROLE: RoleNames = RoleNames {
+    name: "RoleName",
+    policies: "Policies",
+    document: "PolicyDocument",
+    managed: "ManagedPolicyArns",
+};
+
+static POLICY: RolePolicyNames = RolePolicyNames {
+    roles: "Roles",
+    granted: Granted::Document("PolicyDocument"),
+};
+
+static ROLE_POLICY: RolePolicyNames = RolePolicyNames {
+    roles: "RoleName",
+    granted: Granted::Document("PolicyDocument"),
+};
+
+static MANAGED_POLICY: ManagedPolicyNames = ManagedPolicyNames {
+    name: "ManagedPolicyName",
+    document: "PolicyDocument",
+    roles: Some("Roles"),
+};
+
+static KEY: KeyNames = KeyNames { policy: "KeyPolicy" };
+
+static KEY_ALIAS: KeyAliasNames = KeyAliasNames {
+    name: "AliasName",
+    key: "TargetKeyId",
+};

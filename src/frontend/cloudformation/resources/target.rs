@@ -1,0 +1,79 @@
+//! What a link in a template leads to: a queue, a function, an alias of one.
+
+use super::super::template::Template;
+use super::super::value::{Evaluated, Part, Reference, literal, rendered, split};
+use crate::conditions::Condition;
+use crate::frontend::lower::Reason;
+use crate::graph::{Form, Link, Target};
+use std::sync::Arc;
+
+/// Whether `link` leads to a queue, where that is known.
+pub(super) fn is_queue(template: &Template<'_>, link: &Link) -> Option<bool> {
+    match &link.target {
+        Target::External(arn) => (link.form == Form::Arn && is_of_other_service(arn)).then_some(false),
+        _ => Some(&*kind(template, link)? == "AWS::SQS::Queue"),
+    }
+}
+
+/// Whether `link` leads to a function.
+pub(super) fn is_function(template: &Template<'_>, link: &Link) -> bool {
+    match &link.target {
+        Target::External(text) => text.starts_with("arn:aws:lambda:"),
+        _ => kind(template, link)
+            .is_some_and(|kind| matches!(&*kind, "AWS::Lambda::Function" | "AWS::Serverless::Function")),
+    }
+}
+
+/// The type of the resource that `link` leads to, where that is known.
+fn kind(template: &Template<'_>, link: &Link) -> Option<Arc<str>> {
+    match &link.target {
+        Target::Resource(id) => template.resource(id).map(|resource| resource.kind.clone()),
+        Target::Elsewhere { .. } => template.kind_elsewhere(&link.target),
+        Target::External(_) | Target::Dangling(_) => None,
+    }
+}
+
+/// The alias or version in what names a function.
+pub(super) fn qualifier(template: &Template<'_>, value: &Evaluated<'_>) -> Result<Option<String>, Reason> {
+    let Evaluated::Text(parts) = value else {
+        return value.text().map(|_| None);
+    };
+    if let [Part::Reference(reference)] = parts.as_slice() {
+        return qualifier_of(template, reference);
+    }
+    let segments = split(parts, ":");
+    let is_arn = segments.first().is_some_and(|first| rendered(first) == "arn");
+    // `arn:…:function:NAME:QUALIFIER`, `NAME:QUALIFIER`, `ACCOUNT:function:NAME:QUALIFIER`
+    let at = match segments.len() {
+        _ if is_arn => 7,
+        0..=2 => 1,
+        _ => 3,
+    };
+    segments.get(at).map(|segment| literal(segment)).transpose()
+}
+
+fn qualifier_of(template: &Template<'_>, reference: &Reference) -> Result<Option<String>, Reason> {
+    let declared = template.resource(&reference.id);
+    match declared.map(|declared| (&*declared.kind, declared)) {
+        Some(("AWS::Lambda::Alias", alias)) => {
+            let names = template.field(&template.properties_of(alias), "Name", &Condition::always());
+            match &*names {
+                [only] => only.value.text().map(Some),
+                _ => Err(format!("the name of `{}` depends on a condition", reference.id).into()),
+            }
+        }
+        Some(("AWS::Lambda::Function" | "AWS::Serverless::Function", _)) => Ok(None),
+        _ => Err(format!("`{}` is known only when the stack is deployed", reference.shown()).into()),
+    }
+}
+
+/// Whether an ARN names a service, and that is not SQS.
+fn is_of_other_service(arn: &str) -> bool {
+    let rest = arn.strip_prefix("arn:").unwrap_or_default();
+    let behind_partition = match rest.strip_prefix("${") {
+        Some(placeholder) => placeholder.split_once("}:"),
+        None => rest.split_once(':'),
+    };
+    let service = behind_partition.and_then(|(_, rest)| rest.split(':').next());
+    service.is_some_and(|service| !service.is_empty() && !service.starts_with("${") && service != "sqs")
+}

@@ -1,0 +1,344 @@
+//! What a template shows of its resources: properties, evaluated case by case when they are asked for.
+
+use super::super::template::Template;
+use super::super::value::{Evaluated, Outcome, Outcomes, Part, always};
+use super::json_text::{self, Json};
+use super::target;
+use crate::conditions::{Case, Cases, Condition};
+use crate::frontend::lower::{Element, Field, Named, Path, Policy, Reason, View, last};
+use crate::graph::{Attribute, Link, Origin, PolicyFault, Sourced, State};
+use crate::source::Span;
+
+/// What SAM's `Globals` may set that is judged.
+const GLOBAL_SETTINGS: [&str; 2] = ["Timeout", "ReservedConcurrentExecutions"];
+
+/// The resources of one template.
+pub(in crate::frontend::cloudformation) struct CloudFormation<'a, 't> {
+    pub(super) template: &'a Template<'t>,
+}
+
+/// Something that a template says.
+#[derive(Clone)]
+pub(in crate::frontend::cloudformation) struct Written<'t> {
+    what: What<'t>,
+    /// Where to point at something absent.
+    header: Span,
+    /// Where it stands.
+    world: Condition,
+    /// Whether `Globals` in a file that is not here may add to it.
+    may_have_globals: bool,
+}
+
+#[derive(Clone)]
+enum What<'t> {
+    /// Several things, each under its condition.
+    Outcomes(Outcomes<'t>),
+    /// One thing and its place.
+    Value(Evaluated<'t>, Span),
+    /// Something in a text that holds JSON, and the place of the text.
+    Json(Json, Span),
+}
+
+impl<'t> Written<'t> {
+    /// The properties of a resource.
+    pub(super) fn resource(own: Outcomes<'t>, header: Span, world: Condition, may_have_globals: bool) -> Self {
+        Written {
+            what: What::Outcomes(own),
+            header,
+            world,
+            may_have_globals,
+        }
+    }
+
+    /// Something in it, in the worlds of `when`.
+    fn inner(&self, what: What<'t>, header: Span, when: &Condition) -> Self {
+        Written {
+            what,
+            header,
+            world: self.world.and(when),
+            may_have_globals: false,
+        }
+    }
+
+    /// The single thing that it is.
+    fn value(&self) -> Result<&Evaluated<'t>, Reason> {
+        match &self.what {
+            What::Value(value, _) | What::Json(Json::Value(value), _) => Ok(value),
+            What::Outcomes(outcomes) => match &**outcomes {
+                [only] => Ok(&only.value),
+                _ => Err("it depends on a condition".into()),
+            },
+            What::Json(..) => Err("a single value is expected here".into()),
+        }
+    }
+}
+
+impl<'t> View for CloudFormation<'_, 't> {
+    type Written = Written<'t>;
+
+    fn attribute(&mut self, within: &Written<'t>, path: Path) -> Attribute<Option<Written<'t>>> {
+        let name = last(path);
+        let absent = || Sourced::new(State::Default(None), within.header);
+        let is_global = within.may_have_globals && GLOBAL_SETTINGS.contains(&path);
+        let cases = match &within.what {
+            What::Json(json, span) => Cases::one(match json.at(path) {
+                Json::Value(Evaluated::Absent) => absent(),
+                found => {
+                    let what = What::Json(found.clone(), *span);
+                    let value = within.inner(what, within.header, &Condition::always());
+                    Sourced::new(State::Set(Some(value)), *span)
+                }
+            }),
+            _ => self
+                .outcomes(within, path)
+                .map_cases(|when, outcome| match outcome.value {
+                    Evaluated::Absent if is_global => {
+                        let reason = format!("`Globals` in a file that was not read may set `{name}`");
+                        Sourced::new(State::Unresolved(reason.into()), within.header)
+                    }
+                    Evaluated::Absent => absent(),
+                    value => Sourced {
+                        state: match value {
+                            Evaluated::Unresolved(reason) => State::Unresolved(reason),
+                            value => {
+                                let what = What::Value(value, outcome.span);
+                                State::Set(Some(within.inner(what, within.header, when)))
+                            }
+                        },
+                        span: outcome.span,
+                        origins: outcome.origins.into(),
+                    },
+                }),
+        };
+        if cases.is_empty() {
+            return Attribute::unresolved(name, "no combination of conditions gives a value", within.header);
+        }
+        let name = name.into();
+        Attribute { name, cases }
+    }
+
+    fn elements(&mut self, within: &Written<'t>, path: Path) -> Vec<Element<Written<'t>>> {
+        let mut all = Vec::new();
+        let element = |place, when: Condition, span, what: What<'t>| {
+            let header = first_key(&what).unwrap_or(within.header);
+            Element {
+                place,
+                span,
+                header,
+                written: within.inner(what, header, &when),
+                when,
+            }
+        };
+        if let What::Json(json, span) = &within.what {
+            let items = json.at(path).items().iter().enumerate();
+            let present = items.filter(|(_, item)| !matches!(item, Json::Value(Evaluated::Absent)));
+            return present
+                .map(|(at, item)| element(Ok(at), Condition::always(), *span, What::Json(item.clone(), *span)))
+                .collect();
+        }
+        for outcome in self.outcomes(within, path) {
+            let Case {
+                when,
+                then: Outcome { value, span, .. },
+            } = outcome;
+            match &value {
+                Evaluated::Absent => {}
+                Evaluated::Items(items) => {
+                    let texts = items.iter().cloned().map(Evaluated::Text).enumerate();
+                    all.extend(texts.map(|(at, text)| element(Ok(at), when.clone(), span, What::Value(text, span))));
+                }
+                Evaluated::Tree(node) if node.items().is_some() => {
+                    let world = within.world.and(&when);
+                    for (at, item) in node.items().unwrap_or_default().iter().enumerate() {
+                        for found in self.template.argument(item, item.span, &world) {
+                            if !matches!(found.value, Evaluated::Absent) {
+                                let (span, when) = (found.span, when.and(&found.when));
+                                all.push(element(Ok(at), when, span, What::Value(found.then.value, span)));
+                            }
+                        }
+                    }
+                }
+                _ => {
+                    let place = match &value {
+                        Evaluated::Unresolved(reason) => Err(reason.clone()),
+                        Evaluated::Text(parts) => match parts.as_slice() {
+                            [Part::Open { reason, .. }] => Err(reason.clone()),
+                            _ => Ok(0),
+                        },
+                        _ => Ok(0),
+                    };
+                    all.push(element(place, when, span, What::Value(value, span)));
+                }
+            }
+        }
+        all
+    }
+
+    fn fields(&mut self, object: &Written<'t>) -> Result<Vec<Field<Written<'t>>>, Reason> {
+        let always = Condition::always();
+        if let What::Json(Json::Object(entries), span) = &object.what {
+            let fields = entries.iter().map(|(key, value)| Field {
+                key: key.clone(),
+                span: *span,
+                value: object.inner(What::Json(value.clone(), *span), *span, &always),
+            });
+            return Ok(fields.collect());
+        }
+        let value = object.value()?;
+        let Evaluated::Tree(node) = value else {
+            return Err(value
+                .text()
+                .err()
+                .unwrap_or_else(|| "an object is expected here".into()));
+        };
+        let entries = node.entries().ok_or("an object is expected here")?;
+        if entries.iter().any(|entry| entry.key.starts_with("Fn::")) {
+            return Err("a macro fills it in".into());
+        }
+        let fields = entries.iter().map(|entry| {
+            let outcomes = self.template.eval(&entry.value, entry.span(), &object.world);
+            Field {
+                key: entry.key.clone(),
+                span: entry.key_span,
+                value: object.inner(What::Outcomes(outcomes), object.header, &always),
+            }
+        });
+        Ok(fields.collect())
+    }
+
+    fn policy(&mut self, written: &Written<'t>) -> Policy<Written<'t>> {
+        let (value, span) = match &written.what {
+            What::Value(value, span) => (value, *span),
+            _ => return Policy::Malformed("a policy is an object".into()),
+        };
+        match value {
+            Evaluated::Absent => Policy::Empty,
+            Evaluated::Unresolved(reason) => Policy::Unresolved(reason.clone()),
+            Evaluated::Items(_) => Policy::Malformed("a policy is an object".into()),
+            Evaluated::Tree(node) => match node.entries() {
+                None => Policy::Malformed("a policy is an object".into()),
+                Some([]) => Policy::Empty,
+                Some(entries) if entries.iter().any(|entry| entry.key.starts_with("Fn::")) => {
+                    Policy::Unresolved("a macro fills it in".into())
+                }
+                Some(_) => Policy::Object(written.clone()),
+            },
+            Evaluated::Text(parts) => match json_text::policy(parts, span) {
+                Policy::Empty => Policy::Empty,
+                Policy::Malformed(reason) => Policy::Malformed(reason),
+                Policy::Unresolved(reason) => Policy::Unresolved(reason),
+                Policy::Object(json) => {
+                    Policy::Object(written.inner(What::Json(json, span), span, &Condition::always()))
+                }
+            },
+        }
+    }
+
+    fn has(&mut self, within: &Written<'t>, key: &str) -> bool {
+        let in_tree = |value: &Evaluated<'_>| matches!(value, Evaluated::Tree(node) if node.entry(key).is_some());
+        let is_there = match &within.what {
+            What::Outcomes(own) => own.iter().any(|outcome| in_tree(&outcome.value)),
+            What::Value(value, _) => in_tree(value),
+            What::Json(..) => false,
+        };
+        is_there
+            && self
+                .outcomes(within, key)
+                .iter()
+                .any(|outcome| !matches!(outcome.value, Evaluated::Absent))
+    }
+
+    fn integer(&mut self, value: &Written<'t>) -> Result<i64, Reason> {
+        let text = value.value()?.text()?;
+        whole_number(&text).ok_or_else(|| format!("`{text}` is not a whole number").into())
+    }
+
+    fn boolean(&mut self, value: &Written<'t>) -> Result<bool, Reason> {
+        let text = value.value()?.text()?;
+        match text.to_ascii_lowercase().as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(format!("`{text}` is neither `true` nor `false`").into()),
+        }
+    }
+
+    fn text(&mut self, value: &Written<'t>) -> Result<String, Reason> {
+        value.value()?.text()
+    }
+
+    fn link(&mut self, value: &Written<'t>, named: Named) -> Result<Link, Reason> {
+        self.template.link_to(value.value()?, named == Named::Queue)
+    }
+
+    fn qualifier(&mut self, value: &Written<'t>) -> Result<Option<String>, Reason> {
+        target::qualifier(self.template, value.value()?)
+    }
+
+    fn is_queue(&mut self, value: &Written<'t>) -> Option<bool> {
+        let link = self.template.link(value.value().ok()?).ok()?;
+        target::is_queue(self.template, &link)
+    }
+
+    fn count_fault(&mut self, value: &Written<'t>) -> Option<PolicyFault> {
+        let text = match &value.what {
+            What::Json(Json::List(_), _) => "[…]".to_owned(),
+            What::Json(Json::Object(_), _) => "{…}".to_owned(),
+            _ => match value.value().ok()? {
+                Evaluated::Items(_) => "[…]".to_owned(),
+                Evaluated::Tree(node) => if node.items().is_some() { "[…]" } else { "{…}" }.to_owned(),
+                value => value.text().ok().filter(|text| whole_number(text).is_none())?,
+            },
+        };
+        Some(PolicyFault::CountNotInteger(text))
+    }
+
+    fn missing(name: &str) -> Reason {
+        format!("`{name}` is missing").into()
+    }
+}
+
+impl<'t> CloudFormation<'_, 't> {
+    /// What lies at `path`. What came from `Globals` is pointed at there, and at the resource.
+    fn outcomes(&self, within: &Written<'t>, path: &str) -> Outcomes<'t> {
+        let path: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();
+        let mut found = match &within.what {
+            What::Outcomes(own) => self.template.path(own, &path, &within.world),
+            What::Value(value, span) => {
+                let own = always(value.clone(), *span);
+                self.template.path(&own, &path, &within.world)
+            }
+            What::Json(..) => Outcomes::from(Vec::new()),
+        };
+        for outcome in &mut found {
+            let globals = self.template.globals;
+            let is_inherited = globals.is_some_and(|globals| globals.contains(outcome.span));
+            if is_inherited && !matches!(outcome.value, Evaluated::Absent) {
+                let origin = Origin {
+                    span: outcome.span,
+                    what: "`Globals`".into(),
+                };
+                outcome.origins.insert(0, origin);
+                outcome.span = within.header;
+            }
+        }
+        found
+    }
+}
+
+/// Where an object begins.
+fn first_key(what: &What<'_>) -> Option<Span> {
+    match what {
+        What::Value(Evaluated::Tree(node), _) => Some(node.entries()?.first()?.key_span),
+        _ => None,
+    }
+}
+
+/// A whole number, from a text that holds one.
+fn whole_number(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let text = match text.split_once('.') {
+        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    };
+    text.parse().ok()
+}

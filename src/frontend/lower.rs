@@ -1,0 +1,292 @@
+//! The one lowering: what a dialect shows of its resources becomes the nodes of the graph.
+//!
+//! A dialect brings a [`View`] of what is written, and tables: which of its types is which [`Kind`] of node, and what it
+//! calls each attribute. The builders, a file for each family of nodes, take both and know no dialect. The same queue
+//! in two of them:
+//!
+//! ```hcl
+//! resource "aws_sqs_queue" "orders" {
+//!   visibility_timeout_seconds = var.slow ? 900 : 60
+//!   redrive_policy             = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+//! }
+//! ```
+//!
+//! ```yaml
+//! Orders:
+//!   Type: AWS::SQS::Queue
+//!   Properties:
+//!     VisibilityTimeout: !If [Slow, 900, 60]
+//!     RedrivePolicy: { deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5 }
+//! ```
+//!
+//! Both types are [`Kind::Queue`] in their dialect's table. The builder `queue::queue` asks the view for what the table
+//! calls the visibility timeout (`visibility_timeout_seconds`, `VisibilityTimeout`) and gets two cases, 900 and 60, each
+//! with its condition; it turns them into seconds, and what is not written into AWS's default. It asks for the redrive
+//! policy as an object, which the one view decodes from JSON and the other takes as it is, reads its two keys, and asks
+//! the view what the target links to:
+//!
+//! ```text
+//! Queue {
+//!     visibility_timeout: 900 s where `var.slow` (or `Slow`), else 60 s, called as its author calls it,
+//!     redrive: RedrivePolicy { target: Link to the failed queue by ARN, max_receive_count: 5 },
+//!     retention: 4 days by default, …
+//! }
+//! ```
+
+pub(super) mod access;
+pub(super) mod alarm;
+pub(super) mod delivery;
+mod document;
+pub(super) mod function;
+mod lists;
+pub(super) mod mapping;
+pub(super) mod queue;
+mod read;
+pub(super) mod separate;
+
+use crate::conditions::Condition;
+use crate::graph::{Attribute, Form, Implicit, Link, PolicyFault, Resource, Target, UnitGraph};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Where an attribute stands: the keys, arguments or blocks that lead to it, with dots between them.
+pub(super) type Path = &'static str;
+
+/// Why something is not known, as a clause.
+pub(super) type Reason = Arc<str>;
+
+/// What a dialect shows of what is written.
+pub(super) trait View {
+    /// Something written: a resource, a nested block, an object, an element of a list, a single value.
+    type Written: Clone;
+
+    /// What stands at `path`, case by case, as its author calls it; the default is that nothing does. An empty path
+    /// leads to `within` itself.
+    fn attribute(&mut self, within: &Self::Written, path: Path) -> Attribute<Option<Self::Written>>;
+
+    /// The elements of the list, or the nested blocks, at `path`. A single value counts as a list of it.
+    fn elements(&mut self, within: &Self::Written, path: Path) -> Vec<Element<Self::Written>>;
+
+    /// The keys of an object, or why they are not known.
+    fn fields(&mut self, object: &Self::Written) -> Result<Vec<Field<Self::Written>>, Reason>;
+
+    /// What a value is as a policy, which some dialects take as an object and all as a text of JSON.
+    fn policy(&mut self, value: &Self::Written) -> Policy<Self::Written>;
+
+    /// Whether `key` is written, in any case. What something outside of the files may add does not count.
+    fn has(&mut self, within: &Self::Written, key: &str) -> bool;
+
+    /// A whole number.
+    fn integer(&mut self, value: &Self::Written) -> Result<i64, Reason>;
+
+    /// A boolean.
+    fn boolean(&mut self, value: &Self::Written) -> Result<bool, Reason>;
+
+    /// A text.
+    fn text(&mut self, value: &Self::Written) -> Result<String, Reason>;
+
+    /// What a value points to.
+    fn link(&mut self, value: &Self::Written, named: Named) -> Result<Link, Reason>;
+
+    /// The alias or version in what names a function.
+    fn qualifier(&mut self, value: &Self::Written) -> Result<Option<String>, Reason>;
+
+    /// Whether a value names a queue; `None` where that is not known.
+    fn is_queue(&mut self, value: &Self::Written) -> Option<bool>;
+
+    /// What is wrong with `value` as a receive count in JSON, where it is known.
+    fn count_fault(&mut self, value: &Self::Written) -> Option<PolicyFault>;
+
+    /// Where the resource is not known that the value at `path` names: what its address may begin with.
+    fn among(&mut self, _within: &Self::Written, _path: Path) -> Option<Arc<str>> {
+        None
+    }
+
+    /// Whether a resource at `address` is among those.
+    fn is_among(_address: &str, _among: &str) -> bool {
+        true
+    }
+
+    /// Why there is no value of the attribute `name`, which has to have one.
+    fn missing(name: &str) -> Reason;
+}
+
+/// What a bare name, without an ARN around it, is a name of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A queue, or anything else.
+    Queue,
+    /// A function.
+    Function,
+}
+
+/// One element of a list, or one nested block, where it stands.
+pub(super) struct Element<W> {
+    /// Its place in the list, from 0; or why the list is not known, all of which this stands for.
+    pub(super) place: Result<usize, Reason>,
+    /// The condition under which it stands there.
+    pub(super) when: Condition,
+    /// All of it.
+    pub(super) span: Span,
+    /// Where to point at something absent in it.
+    pub(super) header: Span,
+    /// What is written.
+    pub(super) written: W,
+}
+
+/// One key of an object.
+pub(super) struct Field<W> {
+    /// The key.
+    pub(super) key: Arc<str>,
+    /// Its place.
+    pub(super) span: Span,
+    /// What stands there.
+    pub(super) value: W,
+}
+
+/// A value as a policy.
+pub(super) enum Policy<W> {
+    /// An empty text or object, which stands for none.
+    Empty,
+    /// An object with keys.
+    Object(W),
+    /// Not an object.
+    Malformed(Reason),
+    /// Not known.
+    Unresolved(Reason),
+}
+
+/// One resource to lower.
+pub(super) struct Node<W> {
+    /// Address, place and existence.
+    pub(super) resource: Resource,
+    /// What it says.
+    pub(super) written: W,
+    /// What its existence depends on, where that is not known: resources of one cause exist together.
+    pub(super) cause: Option<Arc<str>>,
+    /// What a transform says of it that made it.
+    pub(super) made: Made,
+}
+
+/// What is to be known of a resource that nobody wrote.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    /// Whether a transform made it.
+    pub(super) by_transform: bool,
+    /// Why a queue exists though nobody declares it.
+    pub(super) implicit: Option<Implicit>,
+    /// Where a wish to disable a mapping was dropped.
+    pub(super) ignored_disabling: Option<Span>,
+}
+
+/// What a type of resource is in the graph, with what a dialect calls its attributes.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Alarm(&'static alarm::AlarmNames),
+    Function(&'static function::FunctionNames),
+    InvokeConfig(&'static function::InvokeConfigNames),
+    Key(&'static access::KeyNames),
+    KeyAlias(&'static access::KeyAliasNames),
+    KeyPolicy(&'static separate::SeparateNames),
+    ManagedPolicy(&'static access::ManagedPolicyNames),
+    Mapping(&'static mapping::MappingNames),
+    Notifications(&'static delivery::NotificationNames),
+    Permission(&'static access::PermissionNames),
+    Pipe(&'static delivery::PipeNames),
+    Queue(&'static queue::QueueNames),
+    QueuePolicy(&'static access::QueuePolicyNames),
+    RecursionConfig(&'static separate::SeparateNames),
+    RedriveAllowPolicy(&'static separate::SeparateNames),
+    RedrivePolicy(&'static separate::SeparateNames),
+    Role(&'static access::RoleNames),
+    RolePolicy(&'static access::RolePolicyNames),
+    Rule(&'static delivery::RuleNames),
+    Schedule(&'static delivery::TargetNames),
+    Subscription(&'static delivery::SubscriptionNames),
+    Target(&'static delivery::TargetNames),
+    Topic(&'static delivery::TopicNames),
+}
+
+/// Lowers the resources of one unit.
+pub(super) struct Lowering<V: View> {
+    pub(super) view: V,
+    pub(super) graph: UnitGraph,
+    /// What separate resources set on others.
+    pending: separate::Pending,
+}
+
+impl<V: View> Lowering<V> {
+    pub(super) fn new(view: V, graph: UnitGraph) -> Self {
+        Lowering {
+            view,
+            graph,
+            pending: separate::Pending::default(),
+        }
+    }
+
+    /// Adds to the graph what `node` is.
+    pub(super) fn add(&mut self, kind: Kind, node: Node<V::Written>) {
+        match kind {
+            Kind::Alarm(names) => self.alarm(node, names),
+            Kind::Function(names) => self.function(node, names),
+            Kind::InvokeConfig(names) => self.invoke_config(node, names),
+            Kind::Key(names) => self.key(node, names),
+            Kind::KeyAlias(names) => self.key_alias(node, names),
+            Kind::KeyPolicy(names) => self.key_policy(&node, names),
+            Kind::ManagedPolicy(names) => self.managed_policy(node, names),
+            Kind::Mapping(names) => self.mapping(node, names),
+            Kind::Notifications(names) => self.notifications(&node, names),
+            Kind::Permission(names) => self.permission(node, names),
+            Kind::Pipe(names) => self.pipe(node, names),
+            Kind::Queue(names) => self.queue(node, names),
+            Kind::QueuePolicy(names) => self.queue_policy(&node, names),
+            Kind::RecursionConfig(names) => self.recursion_config(&node, names),
+            Kind::RedriveAllowPolicy(names) => self.separate_redrive_allow(node, names),
+            Kind::RedrivePolicy(names) => self.separate_redrive(node, names),
+            Kind::Role(names) => self.role(node, names),
+            Kind::RolePolicy(names) => self.role_policy(&node, names),
+            Kind::Rule(names) => self.rule(&node, names),
+            Kind::Schedule(names) => self.schedule(node, names),
+            Kind::Subscription(names) => self.separate_subscription(node, names),
+            Kind::Target(names) => self.separate_target(node, names),
+            Kind::Topic(names) => self.topic(node, names),
+        }
+    }
+
+    /// The graph, once every resource has been added.
+    pub(super) fn finish(mut self) -> UnitGraph {
+        self.merge();
+        self.graph
+    }
+}
+
+impl<W> Element<W> {
+    /// The resource that stands for it, as a part of `of`: `Rule.Targets[0]`.
+    fn resource(&self, of: &Resource, list: &str) -> Resource {
+        let place = self.place.as_ref().copied().unwrap_or_default();
+        Resource {
+            address: format!("{}.{list}[{place}]", of.address).into(),
+            header: self.header,
+            when: of.when.and(&self.when),
+            ..of.clone()
+        }
+    }
+}
+
+/// A resource as what its own parts belong to.
+fn own_link(resource: &Resource) -> Link {
+    Link {
+        target: Target::Resource(resource.address.clone()),
+        form: Form::Arn,
+    }
+}
+
+/// What stands at the end of a path, to name it by.
+pub(super) fn last(path: Path) -> &'static str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// Whether nothing is written.
+fn is_absent<T>(attribute: &Attribute<T>) -> bool {
+    attribute.cases.iter().all(|case| case.is_default())
+}

@@ -1,0 +1,185 @@
+//! Who may do what: policies of queues, roles and what they are granted, keys, and permissions on functions.
+
+use super::{Lowering, Named, Node, Path, View, last, own_link};
+use crate::conditions::Condition;
+use crate::graph::access::{
+    Grant, Key, KeyAlias, ManagedPolicy, Permission, PolicyWriter, QueuePolicy, Role, RolePolicy,
+};
+use crate::graph::{Attribute, Link, Resource};
+use crate::source::Span;
+
+/// What a dialect calls the attributes of a policy on queues that is a resource of its own.
+pub(in crate::frontend) struct QueuePolicyNames {
+    /// One queue, or several.
+    pub(in crate::frontend) queues: Path,
+    pub(in crate::frontend) document: Path,
+}
+
+/// What a dialect calls a role's attributes.
+pub(in crate::frontend) struct RoleNames {
+    pub(in crate::frontend) name: Path,
+    /// The policies written in it, and the document of each.
+    pub(in crate::frontend) policies: Path,
+    pub(in crate::frontend) document: Path,
+    /// The ARNs of the policies attached by it.
+    pub(in crate::frontend) managed: Path,
+}
+
+/// What a dialect calls the attributes of what grants something to roles.
+pub(in crate::frontend) struct RolePolicyNames {
+    /// One role, or several.
+    pub(in crate::frontend) roles: Path,
+    pub(in crate::frontend) granted: Granted,
+}
+
+/// How that is written which is granted.
+pub(in crate::frontend) enum Granted {
+    Document(Path),
+    /// The ARN of a policy.
+    Managed(Path),
+}
+
+/// What a dialect calls a managed policy's attributes.
+pub(in crate::frontend) struct ManagedPolicyNames {
+    pub(in crate::frontend) name: Path,
+    pub(in crate::frontend) document: Path,
+    /// The roles that it is attached to by itself.
+    pub(in crate::frontend) roles: Option<Path>,
+}
+
+/// What a dialect calls a key's attributes.
+pub(in crate::frontend) struct KeyNames {
+    pub(in crate::frontend) policy: Path,
+}
+
+/// What a dialect calls the attributes of a key's other name.
+pub(in crate::frontend) struct KeyAliasNames {
+    pub(in crate::frontend) name: Path,
+    pub(in crate::frontend) key: Path,
+}
+
+/// What a dialect calls a permission's attributes.
+pub(in crate::frontend) struct PermissionNames {
+    pub(in crate::frontend) function: Path,
+    pub(in crate::frontend) principal: Path,
+}
+
+impl<V: View> Lowering<V> {
+    /// The policy that a queue has in itself.
+    pub(super) fn inline_queue_policy(&mut self, resource: &Resource, written: &V::Written, path: Path) {
+        let document = self.optional_document(written, path);
+        if document.cases.iter().all(|case| matches!(case.value(), Some(None))) {
+            return;
+        }
+        let name = document.name.clone();
+        self.graph.access.queue_policies.push(QueuePolicy {
+            resource: resource.clone(),
+            writer: PolicyWriter::Queue,
+            queue: Attribute::set(name.clone(), own_link(resource), resource.header),
+            document: document.try_map(|document| document.ok_or_else(|| V::missing(&name))),
+        });
+    }
+
+    pub(super) fn queue_policy(&mut self, node: &Node<V::Written>, names: &QueuePolicyNames) {
+        let document = self.document(&node.written, names.document);
+        let writer = if node.made.by_transform {
+            PolicyWriter::Transform
+        } else {
+            PolicyWriter::Separate
+        };
+        for queue in self.view.elements(&node.written, names.queues) {
+            let policy = QueuePolicy {
+                resource: Resource {
+                    when: node.resource.when.and(&queue.when),
+                    ..node.resource.clone()
+                },
+                writer,
+                queue: self.link_of(last(names.queues), &queue.written),
+                document: document.clone(),
+            };
+            self.graph.access.queue_policies.push(policy);
+        }
+    }
+
+    /// A role with the policies written in it and attached by it.
+    pub(super) fn role(&mut self, node: Node<V::Written>, names: &RoleNames) {
+        let itself = |span| Attribute::set("role", own_link(&node.resource), span);
+        for policy in self.view.elements(&node.written, names.policies) {
+            let grant = Grant::Document(self.document(&policy.written, names.document));
+            self.grant(&node.resource, policy.span, &policy.when, itself(policy.span), grant);
+        }
+        for policy in self.view.elements(&node.written, names.managed) {
+            let grant = Grant::Managed(self.link_of(last(names.managed), &policy.written));
+            self.grant(&node.resource, policy.span, &policy.when, itself(policy.span), grant);
+        }
+        let role = Role {
+            name: self.text(&node.written, names.name),
+            resource: node.resource,
+        };
+        self.graph.access.roles.push(role);
+    }
+
+    fn grant(&mut self, resource: &Resource, span: Span, when: &Condition, role: Attribute<Link>, grant: Grant) {
+        self.graph.access.role_policies.push(RolePolicy {
+            resource: resource.clone(),
+            span,
+            when: resource.when.and(when),
+            role,
+            grant,
+        });
+    }
+
+    /// A resource of its own that grants something to roles.
+    pub(super) fn role_policy(&mut self, node: &Node<V::Written>, names: &RolePolicyNames) {
+        let grant = match names.granted {
+            Granted::Document(path) => Grant::Document(self.document(&node.written, path)),
+            Granted::Managed(path) => Grant::Managed(self.link(&node.written, path, Named::Queue)),
+        };
+        for role in self.view.elements(&node.written, names.roles) {
+            let link = self.link_of(last(names.roles), &role.written);
+            self.grant(&node.resource, role.span, &role.when, link, grant.clone());
+        }
+    }
+
+    /// A managed policy, with the roles that it is attached to by itself.
+    pub(super) fn managed_policy(&mut self, node: Node<V::Written>, names: &ManagedPolicyNames) {
+        let roles = names.roles.map(|roles| self.view.elements(&node.written, roles));
+        for role in roles.into_iter().flatten() {
+            let itself = Attribute::set("policy", own_link(&node.resource), role.span);
+            let link = self.link_of("roles", &role.written);
+            self.grant(&node.resource, role.span, &role.when, link, Grant::Managed(itself));
+        }
+        let policy = ManagedPolicy {
+            name: self.text(&node.written, names.name),
+            document: self.document(&node.written, names.document),
+            resource: node.resource,
+        };
+        self.graph.access.managed_policies.push(policy);
+    }
+
+    pub(super) fn key(&mut self, node: Node<V::Written>, names: &KeyNames) {
+        let key = Key {
+            policy: self.optional_document(&node.written, names.policy),
+            resource: node.resource,
+        };
+        self.graph.access.keys.push(key);
+    }
+
+    pub(super) fn key_alias(&mut self, node: Node<V::Written>, names: &KeyAliasNames) {
+        let alias = KeyAlias {
+            name: self.text(&node.written, names.name),
+            key: self.link(&node.written, names.key, Named::Queue),
+            resource: node.resource,
+        };
+        self.graph.access.key_aliases.push(alias);
+    }
+
+    pub(super) fn permission(&mut self, node: Node<V::Written>, names: &PermissionNames) {
+        let permission = Permission {
+            function: self.link(&node.written, names.function, Named::Function),
+            principal: self.required(&node.written, names.principal, V::text),
+            resource: node.resource,
+        };
+        self.graph.access.permissions.push(permission);
+    }
+}

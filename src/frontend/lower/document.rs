@@ -1,0 +1,147 @@
+//! Policy documents: their statements, wherever and however a dialect writes them.
+//!
+//! What is not settled makes the part unresolved, or the document opaque. Whether anything is allowed is not decided
+//! here.
+
+use super::{Element, Field, Lowering, Path, Reason, View};
+use crate::conditions::Condition;
+use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
+use crate::graph::{Attribute, State};
+use crate::source::Span;
+
+impl<V: View> Lowering<V> {
+    /// The policy document at `path`, `None` where there is none.
+    pub(super) fn optional_document(&mut self, within: &V::Written, path: Path) -> Attribute<Option<PolicyDocument>> {
+        self.policy(within, path, |this, object, span| this.document_of(&object?, span))
+    }
+
+    /// The policy document at `path`, unresolved where there is none.
+    pub(super) fn document(&mut self, within: &V::Written, path: Path) -> Attribute<PolicyDocument> {
+        let document = self.optional_document(within, path);
+        let name = document.name.clone();
+        document.try_map(|document| document.ok_or_else(|| V::missing(&name)))
+    }
+
+    fn document_of(&mut self, object: &V::Written, span: Span) -> Result<PolicyDocument, Reason> {
+        let fields = self.view.fields(object)?;
+        let version = |view: &mut V, value: &V::Written| view.text(value).map(Some);
+        let mut document = PolicyDocument {
+            version: self.field(&fields, "Version", span, |_| State::Default(None), version),
+            statements: Vec::new(),
+            opaque: None,
+        };
+        let statements = find(&fields, "Statement").map(|field| self.view.elements(&field.value, ""));
+        for element in statements.into_iter().flatten() {
+            match self.view.fields(&element.written) {
+                Ok(fields) => document
+                    .statements
+                    .push(self.statement(&fields, element.span, element.when)),
+                Err(reason) => document.opaque = Some(reason),
+            }
+        }
+        Ok(document)
+    }
+
+    fn statement(&mut self, fields: &[Field<V::Written>], span: Span, when: Condition) -> Statement {
+        // A statement has the one or the other.
+        let either = |plain, negated| match (find(fields, plain), find(fields, negated)) {
+            (None, Some(_)) => negated,
+            _ => plain,
+        };
+        let effect = |view: &mut V, value: &V::Written| match view.text(value)?.as_str() {
+            "Allow" => Ok(Effect::Allow),
+            "Deny" => Ok(Effect::Deny),
+            other => Err(format!("`{other}` is neither `Allow` nor `Deny`").into()),
+        };
+        let (actions, resources) = (either("Action", "NotAction"), either("Resource", "NotResource"));
+        let principals = either("Principal", "NotPrincipal");
+        let resources = find(fields, resources).map(|field| self.links(&field.value, "", &"Resource".into()));
+        Statement {
+            span,
+            when,
+            effect: self.field(
+                fields,
+                "Effect",
+                span,
+                |name| State::Unresolved(V::missing(name)),
+                effect,
+            ),
+            principals: self.field(fields, principals, span, |_| State::Default(Vec::new()), principals_of),
+            actions: self.field(fields, actions, span, |_| State::Default(Vec::new()), texts),
+            resources: resources.unwrap_or_default(),
+            conditions: self.statement_conditions(fields),
+            is_negated: fields.iter().any(|field| field.key.starts_with("Not")),
+        }
+    }
+
+    fn statement_conditions(&mut self, statement: &[Field<V::Written>]) -> Result<Vec<StatementCondition>, Reason> {
+        let mut all = Vec::new();
+        let Some(written) = find(statement, "Condition") else {
+            return Ok(all);
+        };
+        for operator in self.view.fields(&written.value)? {
+            for key in self.view.fields(&operator.value)? {
+                all.push(StatementCondition {
+                    operator: operator.key.to_string(),
+                    key: key.key.to_string(),
+                    values: self.links(&key.value, "", &key.key.into()),
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// What is written at `key` of an object that begins at `span`.
+    fn field<T>(
+        &mut self,
+        fields: &[Field<V::Written>],
+        key: &'static str,
+        span: Span,
+        absent: impl Fn(&str) -> State<T>,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+    ) -> Attribute<T> {
+        let found = self.entry(find(fields, key), key, span);
+        self.convert(found, absent, |this, value| convert(&mut this.view, &value))
+    }
+}
+
+/// The field `key` of an object, whatever its case: IAM compares keys without.
+fn find<'f, W>(fields: &'f [Field<W>], key: &str) -> Option<&'f Field<W>> {
+    fields.iter().find(|field| field.key.eq_ignore_ascii_case(key))
+}
+
+/// The texts in a list, or a single one.
+fn texts<V: View>(view: &mut V, list: &V::Written) -> Result<Vec<String>, Reason> {
+    let elements = view.elements(list, "").into_iter();
+    let text = |element: Element<V::Written>| {
+        if element.when.is_always() {
+            view.text(&element.written)
+        } else {
+            Err("it depends on a condition".into())
+        }
+    };
+    elements.map(text).collect()
+}
+
+fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Principal>, Reason> {
+    let Ok(kinds) = view.fields(value) else {
+        let id = view.text(value)?;
+        return Ok(vec![Principal {
+            kind: if id == "*" { "*" } else { "AWS" }.to_owned(),
+            id: Some(id),
+        }]);
+    };
+    let mut all = Vec::new();
+    for kind in kinds {
+        for id in view.elements(&kind.value, "") {
+            if !id.when.is_always() {
+                return Err("it depends on a condition".into());
+            }
+            all.push(Principal {
+                kind: kind.key.to_string(),
+                id: view.text(&id.written).ok(),
+            });
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,123 @@
+//! Lambda functions, and where failed asynchronous invocations go.
+
+use super::{Lowering, Named, Node, Path, View, is_absent};
+use crate::conditions::{Case, Cases, Condition};
+use crate::graph::{Attribute, DeadLetterUse, FailureTarget, Function, Link, Seconds, Sourced, State, limits};
+
+/// What a dialect calls a function's attributes.
+pub(in crate::frontend) struct FunctionNames {
+    pub(in crate::frontend) name: Path,
+    pub(in crate::frontend) timeout: Path,
+    pub(in crate::frontend) reserved_concurrency: Path,
+    pub(in crate::frontend) managed_instances: Path,
+    pub(in crate::frontend) durable: Path,
+    pub(in crate::frontend) durable_execution_timeout: Path,
+    pub(in crate::frontend) failures: &'static [FailureNames],
+    pub(in crate::frontend) role: Path,
+    pub(in crate::frontend) recursive_loop: Path,
+}
+
+/// What a dialect calls a setting that takes failures.
+pub(in crate::frontend) struct FailureNames {
+    pub(in crate::frontend) name: &'static str,
+    /// All of it, to point at.
+    pub(in crate::frontend) setting: Path,
+    pub(in crate::frontend) target: Path,
+}
+
+/// What a dialect calls the attributes of a configuration of asynchronous invocations.
+pub(in crate::frontend) struct InvokeConfigNames {
+    pub(in crate::frontend) function: Path,
+    pub(in crate::frontend) failure: FailureNames,
+}
+
+impl<V: View> Lowering<V> {
+    pub(super) fn function(&mut self, node: Node<V::Written>, names: &FunctionNames) {
+        let written = &node.written;
+        let mut failure_targets = Vec::new();
+        for failure in names.failures {
+            failure_targets.extend(self.failure_target(&node, failure));
+        }
+        let function = Function {
+            name: self.text(written, names.name),
+            timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
+            reserved_concurrency: self.read(written, names.reserved_concurrency, &None, |view, value| {
+                // A negative number is Terraform's "no reservation"; Lambda itself takes none.
+                view.integer(value).map(|count| Some(count).filter(|count| *count >= 0))
+            }),
+            managed_instances: self.read(written, names.managed_instances, &false, |_, _| Ok(true)),
+            durable_execution_timeout: self.durable_execution_timeout(written, names),
+            failure_targets,
+            role: self.optional_link(written, names.role),
+            recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
+            resource: node.resource,
+        };
+        self.graph.functions.push(function);
+    }
+
+    /// `None` where the function is not durable.
+    fn durable_execution_timeout(&mut self, written: &V::Written, names: &FunctionNames) -> Attribute<Option<Seconds>> {
+        let durable = self.view.attribute(written, names.durable);
+        let is_durable = !is_absent(&durable);
+        let timeout = self.view.attribute(written, names.durable_execution_timeout);
+        let absent = |name: &str| {
+            if is_durable {
+                State::Unresolved(V::missing(name))
+            } else {
+                State::Default(None)
+            }
+        };
+        self.convert(timeout, absent, |this, value| {
+            this.view.integer(&value).map(|seconds| Some(Seconds(seconds)))
+        })
+    }
+
+    /// A setting that takes failures, in the worlds where it is written; a queue that it names is a dead-letter queue.
+    fn failure_target(&mut self, node: &Node<V::Written>, names: &FailureNames) -> Option<FailureTarget> {
+        let (written, setting) = (&node.written, names.setting);
+        if !self.view.has(written, setting.split('.').next().unwrap_or(setting)) {
+            return None;
+        }
+        let whole = self.view.attribute(written, names.setting);
+        let span = whole.cases.iter().find(|case| !case.is_default())?.span;
+        let target = self.optional_link(written, names.target);
+        let set = target.cases.into_iter().filter_map(|case| {
+            let Sourced { state, span, origins } = case.then;
+            let state = match state {
+                State::Set(link) => State::Set(link?),
+                State::Default(_) => return None,
+                State::Unresolved(reason) => State::Unresolved(reason),
+            };
+            Some(Case::new(case.when, Sourced { state, span, origins }))
+        });
+        let set: Cases<Sourced<Link>> = set.collect();
+        let when = set.iter().fold(Condition::never(), |all, case| all.or(&case.when));
+        if set.is_empty() {
+            return None;
+        }
+        let target = FailureTarget {
+            name: names.name.into(),
+            span,
+            when: node.resource.when.and(&when),
+            target: Attribute {
+                name: target.name,
+                cases: set,
+            },
+        };
+        self.graph.dead_letter_uses.push(DeadLetterUse {
+            by: node.resource.address.clone(),
+            span: target.span,
+            target: target.target.clone(),
+            when: target.when.clone(),
+        });
+        Some(target)
+    }
+
+    /// A resource of its own that says where failures of a function go.
+    pub(super) fn invoke_config(&mut self, node: Node<V::Written>, names: &InvokeConfigNames) {
+        if let Some(target) = self.failure_target(&node, &names.failure) {
+            let function = self.link(&node.written, names.function, Named::Function);
+            self.pending.failure_targets.push((function, target));
+        }
+    }
+}

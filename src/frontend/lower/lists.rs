@@ -1,0 +1,58 @@
+//! Lists, as a whole in each case in which they have the same elements, or element by element.
+
+use super::read::spread;
+use super::{Element, Lowering, Path, Reason, View};
+use crate::conditions::{Case, Cases, Condition, TooMany};
+use crate::graph::{Attribute, Link, Name, Sourced, State};
+
+impl<V: View> Lowering<V> {
+    /// The lists at `inner` in what stands at `path`, `None` where nothing does.
+    pub(super) fn lists(&mut self, within: &V::Written, path: Path, inner: Path) -> Attribute<Option<Vec<V::Written>>> {
+        let found = self.view.attribute(within, path);
+        spread(found, |when, sourced| {
+            let Sourced { state, span, origins } = sourced;
+            let lists = match state {
+                State::Set(Some(list)) => told_apart(self.view.elements(&list, inner), when),
+                State::Set(None) | State::Default(_) => return Cases::one(Sourced::new(State::Default(None), span)),
+                State::Unresolved(reason) => Cases::one(Err(reason)),
+            };
+            lists.map(|items| Sourced {
+                state: items.map_or_else(State::Unresolved, |items| State::Set(Some(items))),
+                span,
+                origins: origins.clone(),
+            })
+        })
+    }
+
+    /// What each element of the list at `path` points to. What may stand at one place in it are cases of one link.
+    pub(super) fn links(&mut self, within: &V::Written, path: Path, name: &Name) -> Vec<Attribute<Link>> {
+        let mut all: Vec<(Result<usize, Reason>, Vec<Case<Sourced<Link>>>)> = Vec::new();
+        for element in self.view.elements(within, path) {
+            let link = self.link_of(name.clone(), &element.written);
+            let cases = link.cases.under(&element.when);
+            match all.last_mut() {
+                Some((Ok(place), known)) if element.place.as_ref() == Ok(place) => known.extend(cases),
+                _ => all.push((element.place, cases.into_iter().collect())),
+            }
+        }
+        let attributes = all.into_iter().map(|(_, cases)| Attribute {
+            name: name.clone(),
+            cases: cases.into(),
+        });
+        attributes.collect()
+    }
+}
+
+/// Which of `elements` stand together in the list where `within` holds.
+fn told_apart<W: Clone>(elements: Vec<Element<W>>, within: &Condition) -> Cases<Result<Vec<W>, Reason>> {
+    let each = elements.into_iter().map(|element| {
+        let item = element.place.map(|_| element.written);
+        let there = Case::new(element.when.clone(), Some(item));
+        let cases = [there, Case::new(element.when.not(), None)].into_iter();
+        cases.filter(|case| case.when.is_possible()).collect::<Cases<_>>()
+    });
+    match Cases::product(each, within) {
+        Ok(lists) => lists.map(|items| items.into_iter().flatten().collect()),
+        Err(TooMany) => Cases::one(Err("too many combinations of conditions".into())),
+    }
+}

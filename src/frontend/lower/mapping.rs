@@ -1,0 +1,129 @@
+//! Event source mappings whose source is, or may be, a queue.
+
+use super::{Lowering, Named, Node, Path, View};
+use crate::graph::{Attribute, EventSourceMapping, ProvisionedPollers, State, StreamSetting, limits};
+
+/// The response type that reports the messages of a batch that failed.
+const REPORT: &str = "ReportBatchItemFailures";
+
+/// What a dialect calls a mapping's attributes.
+pub(in crate::frontend) struct MappingNames {
+    /// The source, under each of its names.
+    pub(in crate::frontend) queues: &'static [Path],
+    pub(in crate::frontend) function: Path,
+    pub(in crate::frontend) batch_size: Path,
+    pub(in crate::frontend) window: Path,
+    pub(in crate::frontend) response_types: Path,
+    pub(in crate::frontend) maximum_concurrency: Path,
+    pub(in crate::frontend) enabled: Path,
+    /// What holds the filters, the list of them in it, and the pattern of each.
+    pub(in crate::frontend) filter_criteria: Path,
+    pub(in crate::frontend) filters: Path,
+    pub(in crate::frontend) pattern: Path,
+    pub(in crate::frontend) provisioned_pollers: Path,
+    pub(in crate::frontend) minimum_pollers: Path,
+    pub(in crate::frontend) maximum_pollers: Path,
+    pub(in crate::frontend) failure_destination: Path,
+    /// Settings that only streams take.
+    pub(in crate::frontend) stream_settings: [Path; 6],
+    /// Settings that tell of another source where the source itself does not.
+    pub(in crate::frontend) other_sources: &'static [Path],
+}
+
+impl<V: View> Lowering<V> {
+    pub(super) fn mapping(&mut self, node: Node<V::Written>, names: &MappingNames) {
+        let written = &node.written;
+        let called = names.queues.iter().find(|name| self.view.has(written, name));
+        let Some(source) = called.or(names.queues.first()) else {
+            return;
+        };
+        if self.reads_no_queue(written, source, names.other_sources) {
+            return;
+        }
+        let mapping = EventSourceMapping {
+            queue: self.link(written, source, Named::Queue),
+            function: self.link(written, names.function, Named::Function),
+            batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
+            window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
+            report_batch_item_failures: self.reports_failures(written, names.response_types),
+            maximum_concurrency: self.optional(written, names.maximum_concurrency, V::integer),
+            enabled: self.flag(written, names.enabled, true),
+            filters: self.filters(written, names),
+            provisioned_pollers: self.provisioned_pollers(written, names),
+            failure_destination: self.optional_link(written, names.failure_destination),
+            stream_settings: self.stream_settings(written, names.stream_settings),
+            qualifier: self.read(written, names.function, &None, V::qualifier),
+            ignored_disabling: node.made.ignored_disabling,
+            resource: node.resource,
+        };
+        self.graph.mappings.push(mapping);
+    }
+
+    /// Whether the source is known to be something other than a queue in every case.
+    fn reads_no_queue(&mut self, written: &V::Written, source: Path, others: &[Path]) -> bool {
+        let source = self.view.attribute(written, source);
+        // A module that serves queues and streams writes these settings too, and leaves them null for queues.
+        let tells_of_another = others.iter().any(|name| {
+            let setting = self.view.attribute(written, name);
+            setting.cases.iter().all(|case| matches!(case.state, State::Set(_)))
+        });
+        source.cases.iter().all(|case| match &case.state {
+            State::Set(Some(value)) => self.view.is_queue(value).map_or(tells_of_another, |is_queue| !is_queue),
+            State::Set(None) | State::Default(_) => true,
+            State::Unresolved(_) => tells_of_another,
+        })
+    }
+
+    fn reports_failures(&mut self, written: &V::Written, path: Path) -> Attribute<bool> {
+        let lists = self.lists(written, path, "");
+        let absent = |_: &str| State::Default(false);
+        self.convert(lists, absent, |this, types| {
+            let types: Vec<_> = types.iter().map(|name| this.view.text(name)).collect();
+            if types.iter().flatten().any(|name| name == REPORT) {
+                return Ok(true);
+            }
+            types.into_iter().try_fold(false, |reports, name| name.map(|_| reports))
+        })
+    }
+
+    fn filters(&mut self, written: &V::Written, names: &MappingNames) -> Attribute<Vec<Attribute<String>>> {
+        let lists = self.lists(written, names.filter_criteria, names.filters);
+        let absent = |_: &str| State::Default(Vec::new());
+        self.convert(lists, absent, |this, filters| {
+            let patterns = filters
+                .iter()
+                .map(|filter| this.required(filter, names.pattern, V::text));
+            Ok(patterns.collect())
+        })
+    }
+
+    fn provisioned_pollers(
+        &mut self,
+        written: &V::Written,
+        names: &MappingNames,
+    ) -> Attribute<Option<ProvisionedPollers>> {
+        let found = self.view.attribute(written, names.provisioned_pollers);
+        let absent = |_: &str| State::Default(None);
+        self.convert(found, absent, |this, pollers| {
+            Ok(Some(ProvisionedPollers {
+                minimum: this.optional(&pollers, names.minimum_pollers, V::integer),
+                maximum: this.optional(&pollers, names.maximum_pollers, V::integer),
+            }))
+        })
+    }
+
+    /// Settings that only streams take, in the cases in which they are set to something.
+    fn stream_settings(&mut self, written: &V::Written, names: [Path; 6]) -> Vec<StreamSetting> {
+        let setting = |name: Path| {
+            let found = self.view.attribute(written, name);
+            let mut set = found.cases.iter().filter(|case| matches!(case.state, State::Set(_)));
+            let first = set.next()?;
+            Some(StreamSetting {
+                name: name.into(),
+                span: first.span,
+                when: set.fold(first.when.clone(), |all, case| all.or(&case.when)),
+            })
+        };
+        names.into_iter().filter_map(setting).collect()
+    }
+}

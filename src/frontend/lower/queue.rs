@@ -1,0 +1,207 @@
+//! Queues with their two policies.
+
+use super::read::{exact, spread};
+use super::{Lowering, Named, Node, Path, Reason, View, is_absent};
+use crate::conditions::{Cases, Condition, TooMany};
+use crate::graph::{
+    Attribute, Case, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced, State, limits,
+};
+use crate::source::Span;
+
+/// What a dialect calls a queue's attributes, and where it is unlike the others.
+pub(in crate::frontend) struct QueueNames {
+    pub(in crate::frontend) name: Path,
+    pub(in crate::frontend) fifo: Path,
+    /// Whether a written `false` reaches SQS.
+    pub(in crate::frontend) sends_fifo_false: bool,
+    pub(in crate::frontend) visibility_timeout: Path,
+    pub(in crate::frontend) retention: Path,
+    pub(in crate::frontend) delay: Path,
+    pub(in crate::frontend) receive_wait_time: Path,
+    pub(in crate::frontend) maximum_message_size: Path,
+    pub(in crate::frontend) maximum_message_size_default: i64,
+    pub(in crate::frontend) key: Path,
+    pub(in crate::frontend) key_reuse_period: Path,
+    pub(in crate::frontend) managed_encryption: Path,
+    pub(in crate::frontend) content_based_deduplication: Path,
+    pub(in crate::frontend) deduplication_scope: Path,
+    pub(in crate::frontend) throughput_limit: Path,
+    pub(in crate::frontend) redrive: Path,
+    pub(in crate::frontend) redrive_allow: Path,
+    /// Its policy, where that may be written in it.
+    pub(in crate::frontend) policy: Option<Path>,
+}
+
+const TARGET: &str = "deadLetterTargetArn";
+const COUNT: &str = "maxReceiveCount";
+const PERMISSION: &str = "redrivePermission";
+const SOURCES: &str = "sourceQueueArns";
+
+impl<V: View> Lowering<V> {
+    pub(super) fn queue(&mut self, node: Node<V::Written>, names: &QueueNames) {
+        let written = &node.written;
+        if let Some(path) = names.policy {
+            self.inline_queue_policy(&node.resource, written, path);
+        }
+        if let Some(cause) = node.cause {
+            self.pending.causes.insert(node.resource.address.clone(), cause);
+        }
+        let queue = Queue {
+            name: self.text(written, names.name),
+            fifo: self.flag(written, names.fifo, false),
+            sends_fifo_false: names.sends_fifo_false,
+            visibility_timeout: self.seconds(written, names.visibility_timeout, limits::VISIBILITY_TIMEOUT_DEFAULT),
+            retention: self.seconds(written, names.retention, limits::RETENTION_DEFAULT),
+            delay: self.seconds(written, names.delay, Seconds(0)),
+            receive_wait_time: self.seconds(written, names.receive_wait_time, Seconds(0)),
+            maximum_message_size: self.integer(written, names.maximum_message_size, names.maximum_message_size_default),
+            key: self.optional_link(written, names.key),
+            key_reuse_period: self.seconds(written, names.key_reuse_period, limits::KEY_REUSE_PERIOD_DEFAULT),
+            managed_encryption: self.optional(written, names.managed_encryption, V::boolean),
+            content_based_deduplication: self.flag(written, names.content_based_deduplication, false),
+            deduplication_scope: self.text(written, names.deduplication_scope),
+            throughput_limit: self.text(written, names.throughput_limit),
+            redrive: self.redrive(written, names.redrive),
+            redrive_allow: self.redrive_allow(written, names.redrive_allow),
+            implicit: node.made.implicit,
+            resource: node.resource,
+        };
+        self.graph.queues.push(queue);
+    }
+
+    /// The redrive policy at `path`, with a case for each way in which it is well or badly formed.
+    pub(super) fn redrive(&mut self, written: &V::Written, path: Path) -> Attribute<Option<Box<RedrivePolicy>>> {
+        let found = self.policy(written, path, |this, object, span| {
+            Ok(this.redrive_policies(object, span))
+        });
+        spread(found, |_, sourced| {
+            let Sourced { state, span, origins } = sourced;
+            let states = match state {
+                State::Set(Some(policies)) => policies.map(|policy| State::Set(Some(Box::new(policy)))),
+                State::Set(None) => Cases::one(State::Set(None)),
+                State::Default(_) => Cases::one(State::Default(None)),
+                State::Unresolved(reason) => Cases::one(State::Unresolved(reason)),
+            };
+            states.map(|state| Sourced {
+                state,
+                span,
+                origins: origins.clone(),
+            })
+        })
+    }
+
+    /// A redrive policy, in the cases in which each key is there or not: where one is missing is a fault only there.
+    fn redrive_policies(&mut self, object: Result<V::Written, Reason>, span: Span) -> Cases<RedrivePolicy> {
+        let Ok(fields) = object.and_then(|object| self.view.fields(&object)) else {
+            return Cases::one(malformed(span));
+        };
+        let target = self.entry(exact(&fields, TARGET), TARGET, span);
+        let count = self.entry(exact(&fields, COUNT), COUNT, span);
+        let others = fields.iter().filter(|field| ![TARGET, COUNT].contains(&&*field.key));
+        let others: Vec<_> = others
+            .map(|field| (field, self.view.attribute(&field.value, "")))
+            .collect();
+        let is_odd = |case: &Case<Option<V::Written>>| matches!(case.value(), Some(None));
+        let mut told_apart: Vec<Cases<()>> = Vec::new();
+        let mut tell_apart = |of: &Attribute<Option<V::Written>>, is_odd: bool| {
+            if is_odd && of.cases.len() > 1 {
+                told_apart.push(of.cases.clone().map(|_| ()));
+            }
+        };
+        tell_apart(&target, target.cases.iter().any(is_odd));
+        let mut is_no_count = |case: &Case<Option<V::Written>>| match case.value() {
+            Some(Some(value)) => self.view.count_fault(value).is_some(),
+            _ => is_odd(case),
+        };
+        tell_apart(&count, count.cases.iter().any(&mut is_no_count));
+        for (_, value) in &others {
+            tell_apart(value, value.cases.iter().any(is_odd));
+        }
+        let always = Condition::always();
+        let worlds = Cases::product(told_apart, &always).unwrap_or_else(|TooMany| Cases::one(Vec::new()));
+        worlds.map_cases(|when, _| {
+            let is_there = |value: &Attribute<Option<V::Written>>| {
+                let mut written = value.cases.iter().filter(|case| !case.is_default());
+                written.any(|case| case.when.is_possible_with(when))
+            };
+            let unknown = others
+                .iter()
+                .filter(|(_, value)| is_there(value))
+                .map(|(field, _)| Fault {
+                    kind: PolicyFault::UnknownKey(field.key.to_string()),
+                    span: field.span,
+                });
+            let faults = unknown.collect();
+            self.redrive_policy(restrict(&target, when), restrict(&count, when), span, faults)
+        })
+    }
+
+    fn redrive_policy(
+        &mut self,
+        target: Attribute<Option<V::Written>>,
+        count: Attribute<Option<V::Written>>,
+        span: Span,
+        mut faults: Vec<Fault>,
+    ) -> RedrivePolicy {
+        for (key, kind) in [
+            (&target, PolicyFault::TargetMissing),
+            (&count, PolicyFault::CountMissing),
+        ] {
+            if is_absent(key) {
+                faults.push(Fault { kind, span });
+            }
+        }
+        for case in &count.cases {
+            let kind = case.value().and_then(|value| self.view.count_fault(value.as_ref()?));
+            let fault = kind.map(|kind| Fault { kind, span: case.span });
+            faults.extend(fault.filter(|fault| !faults.contains(fault)));
+        }
+        RedrivePolicy {
+            target: self.convert(target, is_missing, |this, value| this.view.link(&value, Named::Queue)),
+            max_receive_count: self.convert(count, is_missing, |this, value| this.view.integer(&value)),
+            faults,
+        }
+    }
+
+    pub(super) fn redrive_allow(
+        &mut self,
+        written: &V::Written,
+        path: Path,
+    ) -> Attribute<Option<Box<RedriveAllowPolicy>>> {
+        self.policy(written, path, |this, object, span| {
+            let fields = this.view.fields(&object?)?;
+            let permission = this.entry(exact(&fields, PERMISSION), PERMISSION, span);
+            let sources = exact(&fields, SOURCES).map(|field| this.links(&field.value, "", &SOURCES.into()));
+            let default = |_: &str| State::Default("allowAll".to_owned());
+            Ok(Box::new(RedriveAllowPolicy {
+                permission: this.convert(permission, default, |this, value| this.view.text(&value)),
+                sources: sources.unwrap_or_default(),
+            }))
+        })
+    }
+}
+
+/// The state of a policy's key that has to be there and is not.
+pub(super) fn is_missing<T>(key: &str) -> State<T> {
+    State::Unresolved(format!("`{key}` is missing").into())
+}
+
+fn malformed(span: Span) -> RedrivePolicy {
+    let unknown = "the redrive policy is malformed";
+    RedrivePolicy {
+        target: Attribute::unresolved(TARGET, unknown, span),
+        max_receive_count: Attribute::unresolved(COUNT, unknown, span),
+        faults: vec![Fault {
+            kind: PolicyFault::NotAnObject,
+            span,
+        }],
+    }
+}
+
+/// What `attribute` is where `when` holds.
+fn restrict<T: Clone>(attribute: &Attribute<T>, when: &Condition) -> Attribute<T> {
+    Attribute {
+        name: attribute.name.clone(),
+        cases: attribute.cases.clone().restrict(when),
+    }
+}

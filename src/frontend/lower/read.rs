@@ -1,0 +1,158 @@
+//! Reads attributes of the graph: what the view shows, turned into numbers, texts and links, with AWS's default or the
+//! reason where nothing is written.
+
+use super::{Field, Lowering, Named, Path, Policy, Reason, View};
+use crate::conditions::{Cases, Condition};
+use crate::graph::{Attribute, Link, Name, Seconds, Sourced, State};
+use crate::source::Span;
+
+impl<V: View> Lowering<V> {
+    /// The attribute at `path`: `default` where nothing is written, else what `convert` makes of it.
+    pub(super) fn read<T: Clone>(
+        &mut self,
+        within: &V::Written,
+        path: Path,
+        default: &T,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+    ) -> Attribute<T> {
+        let found = self.view.attribute(within, path);
+        let absent = |_: &str| State::Default(default.clone());
+        self.convert(found, absent, |this, value| convert(&mut this.view, &value))
+    }
+
+    /// An attribute that has to be written: unresolved where it is not.
+    pub(super) fn required<T>(
+        &mut self,
+        within: &V::Written,
+        path: Path,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+    ) -> Attribute<T> {
+        let found = self.view.attribute(within, path);
+        let absent = |name: &str| State::Unresolved(V::missing(name));
+        self.convert(found, absent, |this, value| convert(&mut this.view, &value))
+    }
+
+    /// What `convert` makes of what is written in `found`, and `absent` of its name where nothing is.
+    pub(super) fn convert<W, T>(
+        &mut self,
+        found: Attribute<Option<W>>,
+        absent: impl Fn(&str) -> State<T>,
+        mut convert: impl FnMut(&mut Self, W) -> Result<T, Reason>,
+    ) -> Attribute<T> {
+        let name = found.name.clone();
+        found.map(|state| match state {
+            State::Set(Some(value)) => convert(self, value).map_or_else(State::Unresolved, State::Set),
+            State::Set(None) | State::Default(_) => absent(&name),
+            State::Unresolved(reason) => State::Unresolved(reason),
+        })
+    }
+
+    pub(super) fn integer(&mut self, within: &V::Written, path: Path, default: i64) -> Attribute<i64> {
+        self.read(within, path, &default, V::integer)
+    }
+
+    pub(super) fn seconds(&mut self, within: &V::Written, path: Path, default: Seconds) -> Attribute<Seconds> {
+        self.read(within, path, &default, |view, value| view.integer(value).map(Seconds))
+    }
+
+    pub(super) fn flag(&mut self, within: &V::Written, path: Path, default: bool) -> Attribute<bool> {
+        self.read(within, path, &default, V::boolean)
+    }
+
+    /// Whether a setting has any value but `off`.
+    pub(super) fn is_not(&mut self, within: &V::Written, path: Path, off: &str) -> Attribute<bool> {
+        self.read(within, path, &true, |view, value| Ok(view.text(value)? != off))
+    }
+
+    /// What `convert` makes of a value, `None` where nothing is written.
+    pub(super) fn optional<T: Clone>(
+        &mut self,
+        within: &V::Written,
+        path: Path,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+    ) -> Attribute<Option<T>> {
+        self.read(within, path, &None, |view, value| convert(view, value).map(Some))
+    }
+
+    /// A text, `None` where nothing is written.
+    pub(super) fn text(&mut self, within: &V::Written, path: Path) -> Attribute<Option<String>> {
+        self.optional(within, path, V::text)
+    }
+
+    /// A link, `None` where nothing is written.
+    pub(super) fn optional_link(&mut self, within: &V::Written, path: Path) -> Attribute<Option<Link>> {
+        self.optional(within, path, |view, value| view.link(value, Named::Queue))
+    }
+
+    pub(super) fn link(&mut self, within: &V::Written, path: Path, named: Named) -> Attribute<Link> {
+        self.required(within, path, |view, value| view.link(value, named))
+    }
+
+    /// What `value`, called `name`, points to.
+    pub(in crate::frontend) fn link_of(&mut self, name: impl Into<Name>, value: &V::Written) -> Attribute<Link> {
+        let name = name.into();
+        let link = self.link(value, "", Named::Queue);
+        Attribute { name, ..link }
+    }
+
+    /// The policy at `path`, `None` where there is none. `read` gets an object, or why the value is none, and its place.
+    pub(super) fn policy<T>(
+        &mut self,
+        within: &V::Written,
+        path: Path,
+        mut read: impl FnMut(&mut Self, Result<V::Written, Reason>, Span) -> Result<T, Reason>,
+    ) -> Attribute<Option<T>> {
+        let Attribute { name, cases } = self.view.attribute(within, path);
+        let cases = cases.map(|sourced| {
+            let span = sourced.span;
+            sourced.map(|state| {
+                let object = match state {
+                    State::Set(Some(value)) => match self.view.policy(&value) {
+                        Policy::Empty => return State::Set(None),
+                        Policy::Object(object) => Ok(object),
+                        Policy::Malformed(reason) => Err(reason),
+                        Policy::Unresolved(reason) => return State::Unresolved(reason),
+                    },
+                    State::Set(None) | State::Default(_) => return State::Default(None),
+                    State::Unresolved(reason) => return State::Unresolved(reason),
+                };
+                read(self, object, span).map_or_else(State::Unresolved, |policy| State::Set(Some(policy)))
+            })
+        });
+        Attribute { name, cases }
+    }
+
+    /// What `field` holds, which is called `key`; nothing where the object that begins at `span` does not have it.
+    pub(super) fn entry(
+        &mut self,
+        field: Option<&Field<V::Written>>,
+        key: &'static str,
+        span: Span,
+    ) -> Attribute<Option<V::Written>> {
+        match field {
+            None => Attribute::absent(key, None, span),
+            Some(field) => Attribute {
+                name: key.into(),
+                ..self.view.attribute(&field.value, "")
+            },
+        }
+    }
+}
+
+/// The field `key` of an object.
+pub(super) fn exact<'f, W>(fields: &'f [Field<W>], key: &str) -> Option<&'f Field<W>> {
+    fields.iter().find(|field| &*field.key == key)
+}
+
+/// `attribute` with several cases in the place of each, as `split` tells them apart.
+pub(super) fn spread<T, U>(
+    attribute: Attribute<T>,
+    mut split: impl FnMut(&Condition, Sourced<T>) -> Cases<Sourced<U>>,
+) -> Attribute<U> {
+    let cases = attribute.cases.into_iter();
+    let cases = cases.flat_map(|case| split(&case.when, case.then).under(&case.when));
+    Attribute {
+        name: attribute.name,
+        cases: cases.collect(),
+    }
+}

@@ -1,0 +1,271 @@
+//! Resources of their own that set something on others: what becomes of it once every resource is known.
+//!
+//! A redrive policy whose queue is not known makes the absent policies of all queues unresolved that it may be for. One
+//! that may not exist is a policy where it does; elsewhere nothing is said to be absent.
+
+use super::{Lowering, Named, Node, Path, View};
+use crate::conditions::{Case, Cases, Condition};
+use crate::graph::access::PolicyDocument;
+use crate::graph::delivery::Sender;
+use crate::graph::{
+    Attribute, FailureTarget, Form, Link, Queue, RedriveAllowPolicy, RedrivePolicy, Sourced, State, Target,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// What a dialect calls the attributes of a resource that sets something on another.
+pub(in crate::frontend) struct SeparateNames {
+    /// The other.
+    pub(in crate::frontend) of: Path,
+    /// What it sets.
+    pub(in crate::frontend) setting: Path,
+}
+
+/// What waits for the resources that it is for.
+#[derive(Default)]
+pub(super) struct Pending {
+    redrive: Vec<Separate>,
+    /// [`Node::cause`] of queues, by address.
+    pub(super) causes: FxHashMap<Arc<str>, Arc<str>>,
+    /// Destinations of failures, with the function they are for.
+    pub(super) failure_targets: Vec<(Attribute<Link>, FailureTarget)>,
+    /// Policies of keys.
+    key_policies: Vec<(Attribute<Link>, Attribute<Option<PolicyDocument>>)>,
+    /// What Lambda does about loops, with the function it is said of.
+    recursive_loops: Vec<(Attribute<Link>, Attribute<String>)>,
+    /// Whether rules are enabled that others declare targets for, by address.
+    pub(super) rules: FxHashMap<Arc<str>, Attribute<bool>>,
+}
+
+/// A policy for a queue.
+struct Separate {
+    queue: Attribute<Link>,
+    /// Where the queue is not known: what its address may begin with, if the text says so.
+    among: Option<Arc<str>>,
+    when: Condition,
+    doubt: Option<Doubt>,
+    policy: Policy,
+}
+
+/// Why it may not exist.
+struct Doubt {
+    reason: Arc<str>,
+    /// As [`Node::cause`].
+    cause: Option<Arc<str>>,
+    /// Where it does.
+    flag: Condition,
+}
+
+enum Policy {
+    Redrive(Attribute<Option<Box<RedrivePolicy>>>),
+    RedriveAllow(Attribute<Option<Box<RedriveAllowPolicy>>>),
+}
+
+impl<V: View> Lowering<V> {
+    pub(super) fn separate_redrive(&mut self, node: Node<V::Written>, names: &SeparateNames) {
+        let policy = Policy::Redrive(self.redrive(&node.written, names.setting));
+        self.keep_separate(node, names, policy);
+    }
+
+    pub(super) fn separate_redrive_allow(&mut self, node: Node<V::Written>, names: &SeparateNames) {
+        let policy = Policy::RedriveAllow(self.redrive_allow(&node.written, names.setting));
+        self.keep_separate(node, names, policy);
+    }
+
+    fn keep_separate(&mut self, node: Node<V::Written>, names: &SeparateNames, policy: Policy) {
+        let doubt = node.resource.uncertain.clone().map(|reason| Doubt {
+            reason,
+            cause: node.cause,
+            flag: Condition::flag(format!("{}|{}", self.graph.unit.name, node.resource.address)),
+        });
+        let separate = Separate {
+            queue: self.link(&node.written, names.of, Named::Queue),
+            among: self.view.among(&node.written, names.of),
+            when: node.resource.when,
+            doubt,
+            policy,
+        };
+        self.pending.redrive.push(separate);
+    }
+
+    /// The policy of a key.
+    pub(super) fn key_policy(&mut self, node: &Node<V::Written>, names: &SeparateNames) {
+        let key = self.link(&node.written, names.of, Named::Queue);
+        let policy = self.optional_document(&node.written, names.setting);
+        self.pending.key_policies.push((key, policy));
+    }
+
+    /// What Lambda does about loops through a function.
+    pub(super) fn recursion_config(&mut self, node: &Node<V::Written>, names: &SeparateNames) {
+        let function = self.link(&node.written, names.of, Named::Function);
+        let setting = self.required(&node.written, names.setting, V::text);
+        self.pending.recursive_loops.push((function, setting));
+    }
+
+    /// Gives the resources what separate ones set on them.
+    pub(super) fn merge(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        self.merge_redrive(pending.redrive, &pending.causes);
+        let functions = self.graph.functions.iter().enumerate();
+        let functions: FxHashMap<Arc<str>, usize> = functions
+            .map(|(at, function)| (function.resource.address.clone(), at))
+            .collect();
+        let mut named = |link: &Link| match &link.target {
+            Target::Resource(address) => functions.get(address).copied(),
+            _ => None,
+        };
+        for (function, target) in pending.failure_targets {
+            for (when, _, link) in function.known_in(&Condition::always()) {
+                if let Some(function) = named(link).and_then(|at| self.graph.functions.get_mut(at)) {
+                    function.failure_targets.push(FailureTarget {
+                        when: target.when.and(&when),
+                        ..target.clone()
+                    });
+                }
+            }
+        }
+        for (function, setting) in pending.recursive_loops {
+            let at = function.known().and_then(&mut named);
+            if let Some(function) = at.and_then(|at| self.graph.functions.get_mut(at)) {
+                function.recursive_loop = setting;
+            }
+        }
+        for (key, policy) in pending.key_policies {
+            let named = key.known().map(|link| &link.target);
+            for key in &mut self.graph.access.keys {
+                let is_named = matches!(named, Some(Target::Resource(address)) if *address == key.resource.address);
+                if is_named {
+                    key.policy = policy.clone();
+                } else if named.is_none() {
+                    let reason = "a separate policy may be on any key";
+                    key.policy = Attribute::unresolved("policy", reason, key.resource.header);
+                }
+            }
+        }
+        for target in &mut self.graph.deliveries.targets {
+            if let (Sender::Rule, Some(Target::Resource(rule))) =
+                (target.sender, target.source.known().map(|l| &l.target))
+                && let Some(enabled) = pending.rules.get(rule)
+            {
+                target.enabled = enabled.clone();
+            }
+        }
+    }
+
+    /// Merges separate redrive policies into the queues they name.
+    fn merge_redrive(&mut self, all: Vec<Separate>, causes: &FxHashMap<Arc<str>, Arc<str>>) {
+        let queues = Places::of(&self.graph.queues);
+        // The same doubt from a thousand instances is one.
+        let mut doubted: FxHashSet<(bool, Option<Arc<str>>)> = FxHashSet::default();
+        for separate in all {
+            for case in &separate.queue.cases {
+                let when = separate.when.and(&case.when);
+                if let State::Unresolved(reason) = &case.state {
+                    let redrive = matches!(separate.policy, Policy::Redrive(_));
+                    if doubted.insert((redrive, separate.among.clone())) {
+                        let may_be = |queue: &&mut Queue| {
+                            let within = |among: &str| V::is_among(&queue.resource.address, among);
+                            separate.among.as_deref().is_none_or(within)
+                        };
+                        for queue in self.graph.queues.iter_mut().filter(may_be) {
+                            match &separate.policy {
+                                Policy::Redrive(_) => unsettle(&mut queue.redrive, reason, &Condition::always()),
+                                Policy::RedriveAllow(_) => {
+                                    unsettle(&mut queue.redrive_allow, reason, &Condition::always());
+                                }
+                            }
+                        }
+                    }
+                }
+                for at in case.value().map_or_else(Vec::new, |link| queues.named(link)) {
+                    let Some(queue) = self.graph.queues.get_mut(at) else {
+                        continue;
+                    };
+                    let cause = causes.get(&queue.resource.address);
+                    // What depends on the same thing as the queue is there where the queue is.
+                    let doubt = separate
+                        .doubt
+                        .as_ref()
+                        .filter(|doubt| doubt.cause.is_none() || doubt.cause.as_ref() != cause);
+                    match &separate.policy {
+                        Policy::Redrive(policy) => merge(&mut queue.redrive, policy, &when, doubt),
+                        Policy::RedriveAllow(policy) => merge(&mut queue.redrive_allow, policy, &when, doubt),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Queues by address and by name.
+struct Places {
+    by_address: FxHashMap<Arc<str>, usize>,
+    by_name: FxHashMap<String, Vec<usize>>,
+}
+
+impl Places {
+    fn of(queues: &[Queue]) -> Places {
+        let mut places = Places {
+            by_address: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+        };
+        for (at, queue) in queues.iter().enumerate() {
+            places.by_address.insert(queue.resource.address.clone(), at);
+            if let Some(Some(name)) = queue.name.known() {
+                places.by_name.entry(name.clone()).or_default().push(at);
+            }
+        }
+        places
+    }
+
+    fn named(&self, link: &Link) -> Vec<usize> {
+        match (&link.target, link.form) {
+            (Target::Resource(address), _) => self.by_address.get(address).copied().into_iter().collect(),
+            (Target::External(written), Form::Url | Form::Arn | Form::Name) => {
+                let last = written.rsplit(['/', ':']).next().unwrap_or("");
+                self.by_name.get(last).cloned().unwrap_or_default()
+            }
+            (Target::Elsewhere { .. } | Target::Dangling(_), _) => Vec::new(),
+        }
+    }
+}
+
+/// Where `when` holds, the separate policy replaces the queue's own.
+fn merge<T: Clone>(
+    own: &mut Attribute<Option<T>>,
+    separate: &Attribute<Option<T>>,
+    when: &Condition,
+    doubt: Option<&Doubt>,
+) {
+    let replaced = doubt.map_or_else(|| when.clone(), |doubt| when.and(&doubt.flag));
+    if let Some(doubt) = doubt {
+        unsettle(own, &doubt.reason, when);
+    }
+    let replacing = separate.cases.clone().under(&replaced);
+    let kept = own.cases.clone().under(&replaced.not());
+    let cases: Cases<_> = replacing.into_iter().chain(kept).collect();
+    if !cases.is_empty() {
+        own.cases = cases;
+        own.name = separate.name.clone();
+    }
+}
+
+/// Makes an absent policy unresolved where `when` holds.
+fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Arc<str>, when: &Condition) {
+    let mut cases = Vec::with_capacity(own.cases.len());
+    for case in own.cases.iter().cloned() {
+        if !matches!(case.state, State::Default(None)) {
+            cases.push(case);
+            continue;
+        }
+        let (inside, outside) = (case.when.and(when), case.when.and(&when.not()));
+        if outside.is_possible() {
+            cases.push(Case::new(outside, case.then.clone()));
+        }
+        if inside.is_possible() {
+            let state = State::Unresolved(reason.clone());
+            cases.push(Case::new(inside, Sourced { state, ..case.then }));
+        }
+    }
+    own.cases = cases.into();
+}

@@ -1,0 +1,77 @@
+//! Which queues an argument may name whose value is not known: those of the block that its text refers to.
+
+use super::super::syntax::{Block, Expression, Kind as Syntax, Step};
+use super::super::value::ModulePath;
+use std::sync::Arc;
+
+/// What the text of an argument says of a queue that is not known: `aws_sqs_queue.q` for `aws_sqs_queue.q[…].id`.
+pub(super) fn among(block: &Block, argument: &str, path: &ModulePath) -> Option<Arc<str>> {
+    let url = block.body.attribute(argument)?;
+    let (base, steps) = root(&url.value)?;
+    let named = match (base, steps.first()) {
+        ("each", _) => {
+            let collection = block.body.attribute("for_each")?;
+            let (base, steps) = root(&collection.value)?;
+            declared(base, steps.first())?
+        }
+        (base, first) => declared(base, first)?,
+    };
+    Some(format!("{}{named}", without_keys(&path.to_string())).into())
+}
+
+fn declared(base: &str, first: Option<&Step>) -> Option<String> {
+    match first {
+        Some(Step::Attribute(name)) if matches!(base, "aws_sqs_queue" | "module") => Some(format!("{base}.{name}")),
+        _ => None,
+    }
+}
+
+/// The first name of a traversal and the steps after it.
+fn root(expression: &Expression) -> Option<(&str, &[Step])> {
+    match &expression.kind {
+        Syntax::Traversal(base, steps) => match &base.kind {
+            Syntax::Variable(name) => Some((name, steps)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+pub(super) fn is_within(address: &str, among: &str) -> bool {
+    let address = without_keys(address);
+    let rest = address.strip_prefix(among);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// An address without the keys of its instances.
+fn without_keys(address: &str) -> String {
+    let mut kept = String::with_capacity(address.len());
+    let (mut in_key, mut quoted, mut escaped) = (false, false, false);
+    for letter in address.chars() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' if in_key => quoted = !quoted,
+            '[' if !quoted => in_key = true,
+            ']' if !quoted => in_key = false,
+            _ if !in_key => kept.push(letter),
+            _ => {}
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_left_out_of_addresses() {
+        assert_eq!(
+            without_keys(r#"module.a["x]\"["].aws_sqs_queue.q[0]"#),
+            "module.a.aws_sqs_queue.q"
+        );
+        assert!(is_within("module.a[0].aws_sqs_queue.q", "module.a"));
+        assert!(!is_within("module.ab.aws_sqs_queue.q", "module.a"));
+    }
+}

@@ -1,0 +1,270 @@
+//! The AWS provider's resource types, and what it calls the attributes of the graph.
+
+use crate::frontend::lower::Kind;
+use crate::frontend::lower::Named;
+use crate::frontend::lower::access::{
+    Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
+};
+use crate::frontend::lower::alarm::{AlarmNames, Dimensions};
+use crate::frontend::lower::delivery::{
+    NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+};
+use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
+use crate::frontend::lower::mapping::MappingNames;
+use crate::frontend::lower::queue::QueueNames;
+use crate::frontend::lower::separate::SeparateNames;
+use crate::graph::limits;
+
+/// What a type of resource is in the graph; `None` where it is nothing.
+pub(super) fn kind(name: &str) -> Option<Kind> {
+    Some(match name {
+        "aws_sqs_queue" => Kind::Queue(&QUEUE),
+        "aws_sqs_queue_redrive_policy" => Kind::RedrivePolicy(&REDRIVE_POLICY),
+        "aws_sqs_queue_redrive_allow_policy" => Kind::RedriveAllowPolicy(&REDRIVE_ALLOW_POLICY),
+        "aws_sqs_queue_policy" => Kind::QueuePolicy(&QUEUE_POLICY),
+        "aws_lambda_function" => Kind::Function(&FUNCTION),
+        "aws_lambda_function_event_invoke_config" => Kind::InvokeConfig(&INVOKE_CONFIG),
+        "aws_lambda_function_recursion_config" => Kind::RecursionConfig(&RECURSION_CONFIG),
+        "aws_lambda_event_source_mapping" => Kind::Mapping(&MAPPING),
+        "aws_lambda_permission" => Kind::Permission(&PERMISSION),
+        "aws_cloudwatch_metric_alarm" => Kind::Alarm(&ALARM),
+        "aws_pipes_pipe" => Kind::Pipe(&PIPE),
+        "aws_sns_topic" => Kind::Topic(&TOPIC),
+        "aws_sns_topic_subscription" => Kind::Subscription(&SUBSCRIPTION),
+        "aws_cloudwatch_event_rule" => Kind::Rule(&RULE),
+        "aws_cloudwatch_event_target" => Kind::Target(&TARGET),
+        "aws_scheduler_schedule" => Kind::Schedule(&SCHEDULE),
+        "aws_s3_bucket_notification" => Kind::Notifications(&NOTIFICATIONS),
+        "aws_iam_role" => Kind::Role(&ROLE),
+        "aws_iam_role_policy" => Kind::RolePolicy(&ROLE_POLICY),
+        "aws_iam_role_policy_attachment" => Kind::RolePolicy(&ROLE_POLICY_ATTACHMENT),
+        "aws_iam_policy_attachment" => Kind::RolePolicy(&POLICY_ATTACHMENT),
+        "aws_iam_policy" => Kind::ManagedPolicy(&MANAGED_POLICY),
+        "aws_kms_key" => Kind::Key(&KEY),
+        "aws_kms_key_policy" => Kind::KeyPolicy(&KEY_POLICY),
+        "aws_kms_alias" => Kind::KeyAlias(&KEY_ALIAS),
+        _ => return None,
+    })
+}
+
+static QUEUE: QueueNames = QueueNames {
+    name: "name",
+    fifo: "fifo_queue",
+    // The provider leaves it out.
+    sends_fifo_false: false,
+    visibility_timeout: "visibility_timeout_seconds",
+    retention: "message_retention_seconds",
+    delay: "delay_seconds",
+    receive_wait_time: "receive_wait_time_seconds",
+    maximum_message_size: "max_message_size",
+    maximum_message_size_default: limits::MAXIMUM_MESSAGE_SIZE_TERRAFORM,
+    key: "kms_master_key_id",
+    key_reuse_period: "kms_data_key_reuse_period_seconds",
+    managed_encryption: "sqs_managed_sse_enabled",
+    content_based_deduplication: "content_based_deduplication",
+    deduplication_scope: "deduplication_scope",
+    throughput_limit: "fifo_throughput_limit",
+    redrive: "redrive_policy",
+    redrive_allow: "redrive_allow_policy",
+    policy: Some("policy"),
+};
+
+static REDRIVE_POLICY: SeparateNames = SeparateNames {
+    of: "queue_url",
+    setting: "redrive_policy",
+};
+
+static REDRIVE_ALLOW_POLICY: SeparateNames = SeparateNames {
+    of: "queue_url",
+    setting: "redrive_allow_policy",
+};
+
+static QUEUE_POLICY: QueuePolicyNames = QueuePolicyNames {
+    queues: "queue_url",
+    document: "policy",
+};
+
+static FUNCTION: FunctionNames = FunctionNames {
+    name: "function_name",
+    timeout: "timeout",
+    reserved_concurrency: "reserved_concurrent_executions",
+    managed_instances: "capacity_provider_config",
+    durable: "durable_config",
+    durable_execution_timeout: "durable_config.execution_timeout",
+    failures: &[FailureNames {
+        name: "dead_letter_config",
+        setting: "dead_letter_config",
+        target: "dead_letter_config.target_arn",
+    }],
+    role: "role",
+    // A resource of its own sets it.
+    recursive_loop: "recursive_loop",
+};
+
+static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
+    function: "function_name",
+    failure: FailureNames {
+        name: "on_failure",
+        setting: "destination_config.on_failure",
+        target: "destination_config.on_failure.destination",
+    },
+};
+
+static RECURSION_CONFIG: SeparateNames = SeparateNames {
+    of: "function_name",
+    setting: "recursive_loop",
+};
+
+static MAPPING: MappingNames = MappingNames {
+    queues: &["event_source_arn"],
+    function: "function_name",
+    batch_size: "batch_size",
+    window: "maximum_batching_window_in_seconds",
+    response_types: "function_response_types",
+    maximum_concurrency: "scaling_config.maximum_concurrency",
+    enabled: "enabled",
+    filter_criteria: "filter_criteria",
+    filters: "filter",
+    pattern: "pattern",
+    provisioned_pollers: "provisioned_poller_config",
+    minimum_pollers: "minimum_pollers",
+    maximum_pollers: "maximum_pollers",
+    failure_destination: "destination_config.on_failure.destination_arn",
+    stream_settings: [
+        "starting_position",
+        "bisect_batch_on_function_error",
+        "maximum_record_age_in_seconds",
+        "maximum_retry_attempts",
+        "parallelization_factor",
+        "tumbling_window_in_seconds",
+    ],
+    other_sources: &[
+        "self_managed_event_source",
+        "amazon_managed_kafka_event_source_config",
+        "document_db_event_source_config",
+        "starting_position",
+        "topics",
+        "queues",
+        "bisect_batch_on_function_error",
+        "parallelization_factor",
+    ],
+};
+
+static PERMISSION: PermissionNames = PermissionNames {
+    function: "function_name",
+    principal: "principal",
+};
+
+static ALARM: AlarmNames = AlarmNames {
+    namespace: "namespace",
+    metric: "metric_name",
+    dimensions: Dimensions::Object("dimensions.QueueName"),
+    queries: "metric_query",
+    query_metric: "metric",
+    expression: "expression",
+};
+
+static PIPE: PipeNames = PipeNames {
+    source: "source",
+    enrichment: "enrichment",
+    target: "target",
+    batch_size: "source_parameters.sqs_queue_parameters.batch_size",
+    window: "source_parameters.sqs_queue_parameters.maximum_batching_window_in_seconds",
+    state: "desired_state",
+    invocation_types: [
+        "target_parameters.lambda_function_parameters.invocation_type",
+        "target_parameters.step_function_state_machine_parameters.invocation_type",
+    ],
+    message_group_id: "target_parameters.sqs_queue_parameters.message_group_id",
+    role: "role_arn",
+};
+
+static TOPIC: TopicNames = TopicNames {
+    name: "name",
+    fifo: "fifo_topic",
+    subscriptions: None,
+};
+
+static SUBSCRIPTION: SubscriptionNames = SubscriptionNames {
+    topic: "topic_arn",
+    protocol: "protocol",
+    endpoint: "endpoint",
+    raw_message_delivery: "raw_message_delivery",
+    redrive: "redrive_policy",
+};
+
+static RULE: RuleNames = RuleNames {
+    state: "state",
+    enabled: Some("is_enabled"),
+    targets: None,
+};
+
+static TARGET: TargetNames = TargetNames {
+    source: "rule",
+    target: "arn",
+    dead_letter: "dead_letter_config.arn",
+    role: "role_arn",
+    message_group_id: "sqs_target.message_group_id",
+    maximum_event_age: "retry_policy.maximum_event_age_in_seconds",
+    // The rule's.
+    state: "state",
+};
+
+static SCHEDULE: TargetNames = TargetNames {
+    source: "name",
+    target: "target.arn",
+    dead_letter: "target.dead_letter_config.arn",
+    role: "target.role_arn",
+    message_group_id: "target.sqs_parameters.message_group_id",
+    maximum_event_age: "target.retry_policy.maximum_event_age_in_seconds",
+    state: "state",
+};
+
+static NOTIFICATIONS: NotificationNames = NotificationNames {
+    bucket: Some("bucket"),
+    lists: [
+        ("queue", "queue_arn", Named::Queue),
+        ("lambda_function", "lambda_function_arn", Named::Function),
+        ("topic", "topic_arn", Named::Queue),
+    ],
+};
+
+static ROLE: RoleNames = RoleNames {
+    name: "name",
+    policies: "inline_policy",
+    document: "policy",
+    managed: "managed_policy_arns",
+};
+
+static ROLE_POLICY: RolePolicyNames = RolePolicyNames {
+    roles: "role",
+    granted: Granted::Document("policy"),
+};
+
+static ROLE_POLICY_ATTACHMENT: RolePolicyNames = RolePolicyNames {
+    roles: "role",
+    granted: Granted::Managed("policy_arn"),
+};
+
+static POLICY_ATTACHMENT: RolePolicyNames = RolePolicyNames {
+    roles: "roles",
+    granted: Granted::Managed("policy_arn"),
+};
+
+static MANAGED_POLICY: ManagedPolicyNames = ManagedPolicyNames {
+    name: "name",
+    document: "policy",
+    roles: None,
+};
+
+static KEY: KeyNames = KeyNames { policy: "policy" };
+
+static KEY_POLICY: SeparateNames = SeparateNames {
+    of: "key_id",
+    setting: "policy",
+};
+
+static KEY_ALIAS: KeyAliasNames = KeyAliasNames {
+    name: "name",
+    key: "target_key_id",
+};

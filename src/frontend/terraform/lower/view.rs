@@ -1,0 +1,409 @@
+//! What Terraform shows of its resources: arguments and nested blocks, dynamic ones expanded, evaluated case by case.
+
+use super::super::eval::{Evaluator, Nested, Scope};
+use super::super::json;
+use super::super::syntax::{Block, Body};
+use super::super::value::{Kind, Value};
+use super::among;
+use super::link::{link, qualifier, service};
+use crate::conditions::{Case, Condition};
+use crate::frontend::lower::{Element, Field, Named, Path, Policy, Reason, View, last};
+use crate::graph::{Attribute, Link, Name, PolicyFault, Sourced, State};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The configuration of one unit.
+pub(in crate::frontend::terraform) struct Terraform<'a, 'e> {
+    pub(super) eval: &'e mut Evaluator<'a>,
+}
+
+/// Something that a configuration says.
+#[derive(Clone)]
+pub(in crate::frontend::terraform) struct Written {
+    what: What,
+    /// Where to point at something absent.
+    header: Span,
+    /// Where it stands.
+    world: Condition,
+}
+
+#[derive(Clone)]
+enum What {
+    /// A resource, or a block in it.
+    Block(Arc<Block>, Arc<Scope>),
+    /// A value and its place.
+    Value(Value, Span),
+    /// Not known.
+    Unknown(Reason),
+}
+
+impl Written {
+    pub(super) fn resource(block: Arc<Block>, scope: Arc<Scope>, world: Condition) -> Self {
+        Written {
+            header: block.header,
+            what: What::Block(block, scope),
+            world,
+        }
+    }
+
+    /// A value; what it holds is absent at `header`.
+    pub(super) fn value(value: Value, span: Span, world: Condition) -> Self {
+        Written {
+            header: span,
+            what: What::Value(value, span),
+            world,
+        }
+    }
+
+    fn nested(&self, nested: &Nested) -> Self {
+        Written {
+            header: nested.block.header,
+            what: What::Block(nested.block.clone(), Arc::new(nested.scope.clone())),
+            world: self.world.and(&nested.when),
+        }
+    }
+
+    /// The single value that it is, and its place.
+    fn as_value(&self) -> Result<(&Value, Span), Reason> {
+        match &self.what {
+            What::Value(value, span) => Ok((value, *span)),
+            What::Block(..) => Err("it is a block".into()),
+            What::Unknown(reason) => Err(reason.clone()),
+        }
+    }
+}
+
+impl View for Terraform<'_, '_> {
+    type Written = Written;
+
+    fn attribute(&mut self, within: &Written, path: Path) -> Attribute<Option<Written>> {
+        let (first, rest) = split(path);
+        let (value, span, name) = match &within.what {
+            What::Unknown(reason) => return Attribute::unresolved(last(path), reason.clone(), within.header),
+            What::Block(block, _) if path.is_empty() => {
+                return Attribute::set(path, Some(within.clone()), block.span);
+            }
+            What::Block(block, scope) if has_block(&block.body, first) => {
+                return self.in_blocks(within, block, scope, path);
+            }
+            What::Block(block, scope) => {
+                let name = match rest {
+                    "" => self.spelled(block, scope, first),
+                    _ => last(path).into(),
+                };
+                let Some((value, span)) = self.argument(&block.body, scope, first) else {
+                    return Attribute::absent(name, None, within.header);
+                };
+                (self.at(value, rest), span, name)
+            }
+            What::Value(value, span) => (self.at(value.clone(), path), *span, last(path).into()),
+        };
+        let cases = value.each_case().restrict(&within.world);
+        if cases.is_empty() {
+            return Attribute::unresolved(name, "no combination of conditions reaches it", span);
+        }
+        let cases = cases.map_cases(|when, value| Sourced {
+            span,
+            origins: value.origins.list().into(),
+            state: match &value.kind {
+                Kind::Null => State::Default(None),
+                Kind::Unknown(unknown) => State::Unresolved(unknown.reason.clone()),
+                _ => State::Set(Some(Written {
+                    header: within.header,
+                    world: within.world.and(when),
+                    what: What::Value(value, span),
+                })),
+            },
+        });
+        Attribute { name, cases }
+    }
+
+    fn elements(&mut self, within: &Written, path: Path) -> Vec<Element<Written>> {
+        let unknown = |reason: Reason| Element {
+            place: Err(reason.clone()),
+            when: Condition::always(),
+            span: within.header,
+            header: within.header,
+            written: Written {
+                what: What::Unknown(reason),
+                ..within.clone()
+            },
+        };
+        let (first, rest) = split(path);
+        match &within.what {
+            What::Unknown(reason) => vec![unknown(reason.clone())],
+            What::Value(value, span) => {
+                let value = self.at(value.clone(), path);
+                elements(&value, *span, within)
+            }
+            What::Block(block, scope) if has_block(&block.body, first) => {
+                let blocks = match self.eval.blocks(&block.body, scope, first) {
+                    Ok(blocks) => blocks.into_iter().enumerate(),
+                    Err(reason) => return vec![unknown(reason)],
+                };
+                let elements = blocks.flat_map(|(at, nested)| {
+                    let element = Element {
+                        place: Ok(at),
+                        when: nested.when.clone(),
+                        span: nested.span,
+                        header: nested.block.header,
+                        written: within.nested(&nested),
+                    };
+                    if rest.is_empty() {
+                        return vec![element];
+                    }
+                    let mut inner = self.elements(&element.written, rest);
+                    for one in &mut inner {
+                        one.when = one.when.and(&nested.when);
+                    }
+                    inner
+                });
+                elements.collect()
+            }
+            What::Block(block, scope) => match self.argument(&block.body, scope, first) {
+                None => Vec::new(),
+                Some((value, span)) => {
+                    let value = self.at(value, rest);
+                    elements(&value, span, within)
+                }
+            },
+        }
+    }
+
+    fn fields(&mut self, object: &Written) -> Result<Vec<Field<Written>>, Reason> {
+        let (value, span) = object.as_value()?;
+        let entries = value.entries().ok_or_else(|| refusal(value, "it is not an object"))?;
+        let place = |value: &Value| value.span.unwrap_or(span);
+        let fields = entries.iter().map(|(key, value)| Field {
+            key: key.clone(),
+            span: place(value),
+            value: Written::value(value.clone(), place(value), object.world.clone()),
+        });
+        Ok(fields.collect())
+    }
+
+    fn policy(&mut self, written: &Written) -> Policy<Written> {
+        let (value, span) = match written.as_value() {
+            Ok(found) => found,
+            Err(reason) => return Policy::Unresolved(reason),
+        };
+        let unknown = || Policy::Unresolved(refusal(value, "the policy is not known"));
+        match &value.kind {
+            Kind::Text(text) if text.trim().is_empty() => return Policy::Empty,
+            Kind::Text(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Template(_) => {}
+            _ => return unknown(),
+        }
+        match json::decode(value) {
+            Err(_) if matches!(value.kind, Kind::Template(_)) => unknown(),
+            Err(reason) => Policy::Malformed(reason.into()),
+            Ok(decoded) => match &decoded.kind {
+                Kind::Map(entries) if entries.is_empty() => Policy::Empty,
+                Kind::Map(_) => Policy::Object(Written::value(decoded, span, written.world.clone())),
+                Kind::Cases(_) | Kind::Unknown(_) | Kind::Reference(..) => unknown(),
+                _ => Policy::Malformed("the policy is not an object".into()),
+            },
+        }
+    }
+
+    fn has(&mut self, within: &Written, key: &str) -> bool {
+        match &within.what {
+            What::Block(block, _) => has_block(&block.body, key) || block.body.attribute(key).is_some(),
+            What::Value(value, _) => value.get(key).is_some(),
+            What::Unknown(_) => false,
+        }
+    }
+
+    fn integer(&mut self, written: &Written) -> Result<i64, Reason> {
+        let (value, _) = written.as_value()?;
+        value
+            .to_whole()
+            .ok_or_else(|| refusal(value, "it is not a whole number"))
+    }
+
+    fn boolean(&mut self, written: &Written) -> Result<bool, Reason> {
+        let (value, _) = written.as_value()?;
+        value.to_bool().ok_or_else(|| refusal(value, "it is not a boolean"))
+    }
+
+    fn text(&mut self, written: &Written) -> Result<String, Reason> {
+        text(self.eval, written.as_value()?.0)
+    }
+
+    fn link(&mut self, written: &Written, _: Named) -> Result<Link, Reason> {
+        link(self.eval, written.as_value()?.0)
+    }
+
+    fn qualifier(&mut self, written: &Written) -> Result<Option<String>, Reason> {
+        qualifier(self.eval, written.as_value()?.0)
+    }
+
+    fn is_queue(&mut self, written: &Written) -> Option<bool> {
+        Some(service(written.as_value().ok()?.0)? == "sqs")
+    }
+
+    fn count_fault(&mut self, written: &Written) -> Option<PolicyFault> {
+        let (value, _) = written.as_value().ok()?;
+        Some(match &value.kind {
+            Kind::Text(text) if text.trim().parse::<i64>().is_ok() => PolicyFault::CountQuoted(text.to_string()),
+            Kind::Text(text) => PolicyFault::CountNotInteger(text.to_string()),
+            Kind::Number(number) if !number.is_whole() => PolicyFault::CountNotInteger(number.to_string()),
+            Kind::Bool(_) | Kind::List(_) | Kind::Map(_) => {
+                let text = json::encode(value).to_text();
+                PolicyFault::CountNotInteger(text.map_or_else(String::new, |text| text.to_string()))
+            }
+            _ => return None,
+        })
+    }
+
+    fn among(&mut self, within: &Written, path: Path) -> Option<Arc<str>> {
+        let What::Block(block, scope) = &within.what else {
+            return None;
+        };
+        among::among(block, path, &self.eval.instances[scope.module].path)
+    }
+
+    fn is_among(address: &str, among: &str) -> bool {
+        among::is_within(address, among)
+    }
+
+    fn missing(name: &str) -> Reason {
+        format!("`{name}` is not set").into()
+    }
+}
+
+impl Terraform<'_, '_> {
+    /// The value of an argument and the place of the argument.
+    fn argument(&mut self, body: &Body, scope: &Scope, name: &str) -> Option<(Value, Span)> {
+        let attribute = body.attribute(name)?;
+        let value = self.eval.eval(&attribute.value, scope);
+        let span = match value.span {
+            Some(span) if self.eval.is_described(scope.module) => span,
+            _ => attribute.span,
+        };
+        Some((value, span))
+    }
+
+    /// An argument as the user spells it: in a module that is known by a description, as its call does.
+    fn spelled(&self, block: &Block, scope: &Scope, name: &'static str) -> Name {
+        let described = self.eval.instances[scope.module].module.described.as_ref();
+        let spelled = match (described, block.labels.as_slice()) {
+            (Some(described), [kind, label]) => described.spelling.get(&(kind.clone(), label.clone(), name.into())),
+            _ => None,
+        };
+        spelled.map_or_else(|| name.into(), |spelled| spelled.clone().into())
+    }
+
+    /// What lies at `path` in an object; null where it does not.
+    fn at(&mut self, value: Value, path: Path) -> Value {
+        let keys = path.split('.').filter(|key| !key.is_empty());
+        keys.fold(value, |object, key| {
+            self.eval
+                .lift(vec![object], &mut |eval, objects| match objects.as_slice() {
+                    [object] if object.is_null() => object.clone(),
+                    [object] if object.entries().is_some() && object.get(key).is_none() => Value::null(),
+                    [object] => eval.attribute(object, &key.into()),
+                    _ => Value::null(),
+                })
+        })
+    }
+
+    /// What lies at `path`, which begins with a kind of block. Where several stand there the first one counts.
+    fn in_blocks(&mut self, within: &Written, block: &Block, scope: &Scope, path: Path) -> Attribute<Option<Written>> {
+        let (kind, rest) = split(path);
+        let blocks = match self.eval.blocks(&block.body, scope, kind) {
+            Ok(blocks) => blocks,
+            Err(reason) => return Attribute::unresolved(last(path), reason, within.header),
+        };
+        let mut left = Condition::always();
+        let mut cases = Vec::new();
+        for nested in blocks {
+            let written = within.nested(&nested);
+            let inner = match rest {
+                "" => Attribute::set(kind, Some(written), nested.span),
+                _ => self.attribute(&written, rest),
+            };
+            cases.extend(inner.cases.under(&nested.when.and(&left)));
+            left = left.and(&nested.when.not());
+        }
+        if left.is_possible() {
+            let absent = Sourced::new(State::Default(None), within.header);
+            cases.push(Case::new(left, absent));
+        }
+        Attribute {
+            name: last(path).into(),
+            cases: cases.into(),
+        }
+    }
+}
+
+/// The first step of a path, and the others.
+fn split(path: Path) -> (&'static str, Path) {
+    path.split_once('.').unwrap_or((path, ""))
+}
+
+/// Whether a body has blocks of this kind, or may have: in the JSON spelling they are arguments, too.
+fn has_block(body: &Body, kind: &str) -> bool {
+    body.blocks.iter().any(|block| match &*block.kind {
+        "dynamic" => block.labels.first().is_some_and(|label| &**label == kind),
+        other => other == kind,
+    })
+}
+
+/// The elements of `value` as a list; a single value counts as a list of it.
+fn elements(list: &Value, span: Span, within: &Written) -> Vec<Element<Written>> {
+    let mut all = Vec::new();
+    for Case { when, then: list } in list.each_case() {
+        let items = match &list.kind {
+            Kind::Null => continue,
+            Kind::List(items) | Kind::Set(items) => items.to_vec(),
+            _ => vec![list.clone()],
+        };
+        for (at, item) in items.into_iter().enumerate() {
+            let place = match &list.kind {
+                Kind::Unknown(unknown) => Err(unknown.reason.clone()),
+                _ => Ok(at),
+            };
+            for Case { when: case, then: item } in item.each_case() {
+                let both = when.and(&case);
+                if item.is_null() || !within.world.is_possible_with(&both) {
+                    continue;
+                }
+                let span = item.span.unwrap_or(span);
+                all.push(Element {
+                    place: place.clone(),
+                    span,
+                    header: span,
+                    written: Written::value(item, span, within.world.and(&both)),
+                    when: both,
+                });
+            }
+        }
+    }
+    all
+}
+
+/// A text.
+pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Reason> {
+    let plain = match &value.kind {
+        Kind::Encoded(inner) | Kind::Rendered(inner) => json::encode(inner),
+        _ => eval.plain(value.clone()),
+    };
+    plain
+        .to_text()
+        .map(|text| text.to_string())
+        .ok_or_else(|| refusal(value, "it is not a text"))
+}
+
+/// Why `value` is not what it ought to be: because it is not known, or `or`.
+pub(super) fn refusal(value: &Value, or: &str) -> Reason {
+    match &value.kind {
+        Kind::Unknown(unknown) => unknown.reason.clone(),
+        Kind::Reference(id, attribute) => format!("`{}.{attribute}` is known only after apply", id.address()).into(),
+        Kind::Template(parts) => parts
+            .iter()
+            .find(|part| part.to_text().is_none())
+            .map_or_else(|| or.into(), |part| refusal(part, or)),
+        Kind::Cases(_) => "it depends on conditions inside of a text".into(),
+        _ => or.into(),
+    }
+}
