@@ -8,7 +8,7 @@ mod apply;
 use crate::diagnostic::{Diagnostic, Fix, Safety};
 use crate::files::write::{Change, replace_all};
 use crate::files::{named, real};
-use crate::run::{self, Place};
+use crate::pipeline::{Place, check_here, on_own_threads};
 use crate::source::Sources;
 use crate::{Options, Outcome};
 use apply::{Taken, Texts};
@@ -69,8 +69,8 @@ impl Fixed {
 
 /// Applies what fixes there are, up to `most`, to what `options` ask for. No file is written.
 pub fn fix(options: &Options, most: Safety) -> Fixed {
-    run::on_own_threads(|| {
-        let outcome = run::check_here(options);
+    on_own_threads(|| {
+        let outcome = check_here(options);
         let mut rounds = Rounds {
             options: options.clone(),
             most,
@@ -171,7 +171,7 @@ impl Rounds {
                 break;
             }
             let texts = self.texts.with(chosen.iter().map(|one| &one.fix), &outcome.sources);
-            let next = run::check_here(&Options {
+            let next = check_here(&Options {
                 overlays: texts.all(),
                 ..self.options.clone()
             });

@@ -2,20 +2,21 @@
 //! by their fingerprints, in which no line and no wording stands, and counted, so that a second finding with the
 //! fingerprint of a known one is still new.
 //!
-//! `baseline` reads and writes the file, `git` asks the program of that name, `tree` lays out an earlier tree, `since`
-//! judges it, and `staged` tells which files a commit touches. Nothing here knows a rule or a dialect.
+//! `baseline` reads and writes the file, `git` asks the program of that name, `commit` finds the commit to compare with,
+//! `snapshot` is its tree, and `staged` tells which files a commit touches. Nothing here knows a rule or a dialect, or
+//! judges anything.
 
 mod baseline;
+mod commit;
 mod git;
 mod known;
-mod since;
 mod snapshot;
 mod staged;
 
-pub use baseline::{Action, Choice, Written, write};
-pub(crate) use baseline::{Baselines, Coverage, Judged, file_for};
-pub(crate) use known::Held;
-pub(crate) use since::before;
+pub use baseline::{Action, Choice, Written};
+pub(crate) use baseline::{Baselines, Coverage, Current, file_for, rewrite};
+pub(crate) use commit::snapshot;
+pub(crate) use known::{Held, Known};
 pub(crate) use staged::touched;
 
 use crate::diagnostic::{Silencer, Suppressed};

@@ -4,6 +4,7 @@ use crate::config::Configs;
 use crate::diagnostic::Diagnostic;
 use crate::files::write::{Change, replace_all};
 use crate::frontend::insertions;
+use crate::pipeline::Place;
 use crate::rules;
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::{Options, Outcome};
@@ -26,7 +27,7 @@ pub struct Added {
 /// Writes suppressions for the findings of `outcome`, which `options` gave, with `reason`.
 pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added {
     let sources = &outcome.sources;
-    let configs = crate::run::configs(options, sources.files(), sources.working_directory());
+    let configs = Place::of(options).configs(options);
     let reason = one_line(reason);
     let mut added = Added::default();
     let mut wanted: BTreeMap<FileId, BTreeSet<(Span, &'static str)>> = BTreeMap::new();

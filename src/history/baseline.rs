@@ -273,26 +273,21 @@ pub struct Written {
     pub removed: usize,
 }
 
-/// Does `action` for the baselines of everything under the paths of `options`. The errors are what kept it from
-/// doing so; nothing is written then.
-pub fn write(options: &crate::Options, action: Action) -> (crate::Outcome, Vec<Written>) {
-    crate::run::on_own_threads(|| crate::run::judged(options, |judged| rewrite(options, action, judged)))
-}
-
-/// What `write` needs of a run.
-pub(crate) struct Judged<'a> {
+/// The findings of today, and what they were judged by.
+pub(crate) struct Current<'a> {
     pub(crate) found: &'a [Held],
     /// How many environments there are.
     pub(crate) environments: usize,
-    pub(crate) coverage: Coverage<'a>,
+    pub(crate) coverage: &'a Coverage<'a>,
     pub(crate) configs: Vec<&'a Config>,
     pub(crate) config_of: &'a dyn Fn(&str) -> &'a Config,
     pub(crate) sources: &'a Sources,
     pub(crate) root: &'a Path,
 }
 
-fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Result<Vec<Written>, Vec<String>> {
-    let baselines = Baselines::new(options.baseline.clone(), judged.root, judged.sources.files());
+/// Does `action` for the baselines of `judged`. The errors are what kept it from doing so; nothing is written then.
+pub(crate) fn rewrite(choice: &Choice, action: Action, judged: &Current<'_>) -> Result<Vec<Written>, Vec<String>> {
+    let baselines = Baselines::new(choice.clone(), judged.root, judged.sources.files());
     let file_for = |config: &Config| {
         let file = baselines.file_for(config);
         file.unwrap_or_else(|| judged.root.join(NAME))
@@ -353,7 +348,7 @@ fn rewrite(options: &crate::Options, action: Action, judged: &Judged<'_>) -> Res
 }
 
 /// The entries to be written, and how many came and went.
-fn merged(action: Action, before: Vec<Entry>, found: Vec<Entry>, judged: &Judged<'_>) -> (Vec<Entry>, usize, usize) {
+fn merged(action: Action, before: Vec<Entry>, found: Vec<Entry>, judged: &Current<'_>) -> (Vec<Entry>, usize, usize) {
     let mut by_fingerprint: FxHashMap<String, Vec<Entry>> = FxHashMap::default();
     for entry in found {
         by_fingerprint.entry(entry.fingerprint.clone()).or_default().push(entry);

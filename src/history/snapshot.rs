@@ -26,7 +26,7 @@ const MOST_LINKS: usize = 40;
 
 /// An earlier state of the repository at `root`.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     root: PathBuf,
     /// By absolute path. Directories are told by what is in them.
     entries: BTreeMap<PathBuf, Entry>,
@@ -62,7 +62,7 @@ impl Snapshot {
     }
 
     /// Why what was judged is not the whole tree, where a text was asked for that this clone does not have.
-    pub(super) fn incomplete(&self) -> Option<String> {
+    pub(crate) fn incomplete(&self) -> Option<String> {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         // Compared with a part of the tree, old findings would be new.
         missing.as_ref().map(|path| {

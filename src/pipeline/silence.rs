@@ -1,50 +1,145 @@
-//! What suppressions need to know of a run: which rules ran over which files, and what the configurations let them do.
+//! The fourth step: what suppressions keep from being findings, and what is left of all environments as one.
+//!
+//! Suppressions ask which rules ran over which files, and what the configurations let them do ([`View`]).
 
-use super::Judged;
+use super::environments::{held_of, keep_judgements, of_environments};
+use super::lint::{Linted, LintedEnvironment};
+use super::order::with_reasons;
+use super::policies::Policies;
+use super::{Gathered, Run};
 use crate::config::{Config, Configs};
-use crate::diagnostic::{Diagnostic, Suppressed};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
+use crate::files::{is_directory, named};
+use crate::frontend;
 use crate::graph::{Graph, Resource};
-use crate::history::Why;
-use crate::judge::Policies;
-use crate::rules::{self, Rule};
+use crate::history::{Coverage, Held, Why};
+use crate::rules::{self, Judgement, Rule};
 use crate::selection::{Selection, covers};
 use crate::source::{FileId, Sources};
 use crate::suppress::{Day, Policy, Suppressions, Written};
-use crate::{Options, frontend};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+/// What there is to say, before it is asked what was known.
+pub(super) struct Silenced {
+    pub(super) gathered: Gathered,
+    /// Findings with the environments they hold in.
+    pub(super) held: Vec<Held>,
+    /// How many environments there are.
+    pub(super) environments: usize,
+    pub(super) policies: Policies,
+    /// The first environment's graph, and its name.
+    pub(super) graph: Graph,
+    pub(super) environment: Option<String>,
+    /// The graphs of the others, in a traced run.
+    pub(super) elsewhere: Vec<(String, Graph)>,
+    /// What suppressions keep from being findings.
+    pub(super) suppressed: Vec<Suppressed>,
+    pub(super) not_evaluated: Vec<NotEvaluated>,
+    pub(super) judgements: Vec<Judgement>,
+}
+
+/// Takes out what suppressions silence, and puts the environments together.
+pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
+    let Linted {
+        gathered,
+        mut environments,
+        mut policies,
+    } = linted;
+    let taken = if run.options.no_ignores {
+        TakenOut::default()
+    } else {
+        take_out(run, &mut environments, &mut policies, &gathered.sources)
+    };
+    let mut silenced = Silenced {
+        gathered,
+        held: Vec::new(),
+        environments: environments.len(),
+        policies,
+        graph: Graph::default(),
+        environment: None,
+        elsewhere: Vec::new(),
+        suppressed: taken.suppressed,
+        not_evaluated: Vec::new(),
+        judgements: Vec::new(),
+    };
+    let mut found = Vec::new();
+    for (at, one) in environments.into_iter().enumerate() {
+        keep_judgements(&mut silenced.judgements, one.judgements, one.name.as_ref());
+        found.push((one.name.clone(), one.findings));
+        if at == 0 {
+            silenced.environment = one.name;
+            silenced.graph = one.graph;
+            silenced.not_evaluated = one.not_evaluated;
+            continue;
+        }
+        for open in one.not_evaluated {
+            if !silenced.not_evaluated.contains(&open) {
+                silenced.not_evaluated.push(open);
+            }
+        }
+        if run.options.trace {
+            silenced.elsewhere.extend(one.name.map(|name| (name, one.graph)));
+        }
+    }
+    // What is wrong with a suppression is wrong in every environment.
+    let everywhere: Vec<String> = found.iter().filter_map(|(name, _)| name.clone()).collect();
+    silenced.held = held_of(found);
+    let faults = taken.faults.into_iter();
+    silenced.held.extend(faults.map(|fault| (fault, everywhere.clone())));
+    silenced
+        .not_evaluated
+        .sort_by(|a, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
+    silenced
+}
+
+impl Silenced {
+    /// Hands over what of the project was judged: only there can an entry of a baseline be stale.
+    pub(super) fn covering<T>(&self, run: &Run<'_>, ask: impl FnOnce(&Coverage<'_>) -> T) -> T {
+        let runs = |rule: &str, unit: &str| {
+            let selects = |rule| run.options.selection.selects(rule, self.policies.of(unit));
+            rules::by_id(rule).is_none_or(selects)
+        };
+        let walked = run.options.paths.iter().filter_map(|path| named(path).ok());
+        ask(&Coverage {
+            units: self.graph.units().iter().map(|unit| unit.name.as_str()).collect(),
+            walked: walked.filter(|path| is_directory(path)).collect(),
+            runs: &runs,
+        })
+    }
+}
+
 /// What suppressions did in a run.
 #[derive(Default)]
-pub(super) struct Silenced {
+struct TakenOut {
     /// What they keep from being findings.
-    pub(super) suppressed: Vec<Suppressed>,
+    suppressed: Vec<Suppressed>,
     /// What is wrong with them.
-    pub(super) complaints: Vec<Diagnostic>,
+    faults: Vec<Diagnostic>,
 }
 
 /// Takes out of every environment's findings what suppressions silence.
-pub(super) fn take_out(
-    judged: &mut [Judged],
-    options: &Options,
-    configs: &Configs,
+fn take_out(
+    run: &Run<'_>,
+    environments: &mut [LintedEnvironment],
     policies: &mut Policies,
     sources: &Sources,
-) -> Silenced {
+) -> TakenOut {
+    let options = run.options;
     let written = frontend::suppressions(sources);
     if written.is_empty() {
-        return Silenced::default();
+        return TakenOut::default();
     }
-    let run = Run::new(&written, judged, options, configs, policies, sources);
+    let view = View::new(&written, environments, run, policies, sources);
     let mut suppressions = Suppressions::new(written, options.today.unwrap_or_else(Day::today));
     let mut silenced = Vec::new();
-    for one in judged.iter_mut() {
+    for one in environments.iter_mut() {
         let mut kept = Vec::new();
         let mut taken: BTreeMap<Why, Vec<Diagnostic>> = BTreeMap::new();
         for found in std::mem::take(&mut one.findings) {
-            match suppressions.judge(found, &run) {
+            match suppressions.judge(found, &view) {
                 Ok(one) => taken.entry((one.by, one.reason)).or_default().push(one.finding),
                 Err(found) => kept.push(found),
             }
@@ -52,17 +147,17 @@ pub(super) fn take_out(
         one.findings = kept;
         silenced.push((one.name.clone(), taken));
     }
-    let complaints: Vec<(Diagnostic, Arc<Config>)> = (suppressions.complaints(sources, &run).into_iter())
-        .filter_map(|found| run.asked_for(found))
+    let faults: Vec<(Diagnostic, Arc<Config>)> = (suppressions.complaints(sources, &view).into_iter())
+        .filter_map(|found| view.asked_for(found))
         .collect();
-    for (found, config) in &complaints {
+    for (found, config) in &faults {
         policies.insert_missing(&found.subject.unit, config.clone());
     }
-    let mut suppressed = joined(silenced, judged.len(), sources);
+    let mut suppressed = joined(silenced, environments.len(), sources);
     suppressed.retain(|one| one.finding.severity >= options.min_severity);
-    Silenced {
+    TakenOut {
         suppressed,
-        complaints: complaints.into_iter().map(|(found, _)| found).collect(),
+        faults: faults.into_iter().map(|(found, _)| found).collect(),
     }
 }
 
@@ -79,8 +174,8 @@ fn joined(
         }
     }
     let by_reason = by_reason.into_iter();
-    let findings = by_reason.map(|(why, found)| (why, super::of_environments(found, environments)));
-    super::silenced(findings.collect(), sources)
+    let findings = by_reason.map(|(why, found)| (why, of_environments(found, environments)));
+    with_reasons(findings.collect(), sources)
 }
 
 /// Adds the units of which something is declared in a file, or called from it.
@@ -138,7 +233,8 @@ impl About {
     }
 }
 
-struct Run<'a> {
+/// What suppressions need to know of a run.
+struct View<'a> {
     selection: &'a Selection,
     policies: Policies,
     sources: &'a Sources,
@@ -148,18 +244,17 @@ struct Run<'a> {
     open: FxHashSet<(&'static str, String)>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> View<'a> {
     fn new(
         written: &[Written],
-        judged: &[Judged],
-        options: &'a Options,
-        configs: &Configs,
+        environments: &[LintedEnvironment],
+        run: &Run<'a>,
         policies: &Policies,
         sources: &'a Sources,
     ) -> Self {
         let mut units = FxHashMap::default();
         let (mut broken, mut open) = (FxHashSet::default(), FxHashSet::default());
-        for one in judged {
+        for one in environments {
             note_units(&one.graph, &mut units);
             broken.extend(one.broken.iter().cloned().chain(noted(&one.graph)));
             let entries = one.not_evaluated.iter();
@@ -170,10 +265,10 @@ impl<'a> Run<'a> {
             let file = one.span.file;
             files
                 .entry(file)
-                .or_insert_with(|| About::new(file, units.get(&file), configs, policies, sources));
+                .or_insert_with(|| About::new(file, units.get(&file), run.configs, policies, sources));
         }
-        Run {
-            selection: &options.selection,
+        View {
+            selection: &run.options.selection,
             policies: policies.clone(),
             sources,
             files,
@@ -199,7 +294,7 @@ impl<'a> Run<'a> {
     }
 }
 
-impl Policy for Run<'_> {
+impl Policy for View<'_> {
     fn may_suppress(&self, finding: &Diagnostic) -> bool {
         self.policies.of(&finding.subject.unit).may_suppress(finding.rule)
     }

@@ -3,12 +3,12 @@
 //!
 //! It compares paths. What a setting means for a unit is the configuration's business.
 
-use super::Place;
-use crate::config::{Config, Configs, NAMES};
+use super::Run;
+use crate::config::{Config, NAMES};
 use crate::discover::{self, Input, Wanted};
 use crate::files::{absolute, clean};
 use crate::given::Given;
-use crate::{Options, history};
+use crate::history;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -16,19 +16,15 @@ use std::path::{Path, PathBuf};
 pub(super) struct Settings<'a> {
     /// Absolute, there or not.
     files: Vec<PathBuf>,
-    options: &'a Options,
-    configs: &'a Configs,
-    place: &'a Place,
+    run: &'a Run<'a>,
 }
 
 impl<'a> Settings<'a> {
     /// Those among `files` that may be settings.
-    pub(super) fn among(files: &[PathBuf], options: &'a Options, configs: &'a Configs, place: &'a Place) -> Self {
+    pub(super) fn among(files: &[PathBuf], run: &'a Run<'a>) -> Self {
         Settings {
             files: files.iter().filter(|file| discover::is_data(file)).cloned().collect(),
-            options,
-            configs,
-            place,
+            run,
         }
     }
 
@@ -39,12 +35,12 @@ impl<'a> Settings<'a> {
         }
         let paths: Vec<PathBuf> = self.directories()?.into_iter().collect();
         let below = discover::discover(&Wanted {
-            no_gitignore: self.options.no_gitignore,
-            ..Wanted::of(&self.place.files, &paths)
+            no_gitignore: self.run.options.no_gitignore,
+            ..Wanted::of(&self.run.place.files, &paths)
         });
         let mut units = Vec::new();
         for input in below.inputs {
-            let config = self.configs.of(input.path()).map_err(|error| error.to_string())?;
+            let config = self.run.configs.of(input.path()).map_err(|error| error.to_string())?;
             if self.is_of(&config) || self.was_of(&config, input.path()) {
                 units.push(input);
             }
@@ -57,27 +53,27 @@ impl<'a> Settings<'a> {
         let mut starts: BTreeSet<PathBuf> = self.above().map(Path::to_owned).collect();
         let files = self.files.iter().filter_map(|file| file.parent());
         starts.extend(files.map(Path::to_owned));
-        if let Some(repository) = &self.place.repository {
+        if let Some(repository) = &self.run.place.repository {
             // An earlier tree is judged with the configurations of today, too.
-            let found = self.configs.are_in(repository, self.options.no_gitignore);
+            let found = self.run.configs.are_in(repository, self.run.options.no_gitignore);
             starts.extend(found.iter().filter_map(|file| file.parent()).map(Path::to_owned));
             starts.insert(repository.clone());
         }
         let mut directories: BTreeSet<PathBuf> = self.above().map(Path::to_owned).collect();
         for start in starts {
-            let config = match self.configs.of(&start) {
+            let config = match self.run.configs.of(&start) {
                 Ok(config) => config,
                 // What is wrong elsewhere is no fault of a file that is named.
-                Err(_) if !self.options.staged => continue,
+                Err(_) if !self.run.options.staged => continue,
                 Err(error) => return Err(error.to_string()),
             };
             if self.is_of(&config) {
                 let own = config.files.first().and_then(|file| file.parent());
-                let own = own.filter(|_| self.configs.are_searched());
-                directories.insert(own.unwrap_or(self.place.root()).to_owned());
+                let own = own.filter(|_| self.run.configs.are_searched());
+                directories.insert(own.unwrap_or(self.run.place.root()).to_owned());
             }
         }
-        directories.retain(|directory| self.place.files.is_directory(directory));
+        directories.retain(|directory| self.run.place.files.is_directory(directory));
         Ok(directories)
     }
 
@@ -88,7 +84,7 @@ impl<'a> Settings<'a> {
                 .iter()
                 .any(|name| file.file_name().is_some_and(|own| own == *name))
         };
-        let files = self.files.iter().filter(|_| self.configs.are_searched());
+        let files = self.files.iter().filter(|_| self.run.configs.are_searched());
         files.filter(is_one).filter_map(|file| file.parent())
     }
 
@@ -96,9 +92,10 @@ impl<'a> Settings<'a> {
     fn is_of(&self, config: &Config) -> bool {
         let given = |given: &Given| given.files().any(|path| self.has(path));
         config.files.iter().any(|path| self.has(path))
-            || history::file_for(&self.options.baseline, config, self.place.root()).is_some_and(|path| self.has(&path))
+            || history::file_for(&self.run.options.baseline, config, self.run.place.root())
+                .is_some_and(|path| self.has(&path))
             || config.environments.iter().any(|environment| given(&environment.given))
-            || given(&self.options.given)
+            || given(&self.run.options.given)
     }
 
     /// Whether one of the files, if it was a configuration, was the nearest one above `unit`.
@@ -110,7 +107,7 @@ impl<'a> Settings<'a> {
 
     fn has(&self, path: &Path) -> bool {
         let path = absolute(path);
-        let canonical = self.place.files.real(&path).unwrap_or_else(|_| clean(&path));
+        let canonical = self.run.place.files.real(&path).unwrap_or_else(|_| clean(&path));
         self.files.contains(&canonical)
     }
 }

@@ -1,0 +1,34 @@
+//! The commit that `--since` compares with, and the tree of it.
+
+use super::git::Git;
+use super::snapshot::Snapshot;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The tree at the merge base of `name` and `HEAD`, or why it cannot be known.
+pub(crate) fn snapshot(name: &str, root: &Path) -> Result<Arc<Snapshot>, String> {
+    let git = Git::of(root);
+    let base = base(name, &git)?;
+    Ok(Arc::new(Snapshot::new(&git, &base, root)?))
+}
+
+/// The commit to compare with.
+fn base(name: &str, git: &Git) -> Result<String, String> {
+    const SHALLOW: &str = "this clone is shallow; fetch the whole history (`fetch-depth: 0` of actions/checkout, \
+                           `git fetch --unshallow`)";
+    let head = git.commit("HEAD")?.ok_or("there is no commit yet")?;
+    let Some(other) = git.commit(name)? else {
+        return Err(if git.is_shallow() {
+            format!("there is no such commit or branch here, and {SHALLOW}")
+        } else {
+            "there is no such commit or branch here".to_owned()
+        });
+    };
+    git.merge_base(&other, &head).ok_or_else(|| {
+        if git.is_shallow() {
+            format!("the commit from which both have come is not here: {SHALLOW}")
+        } else {
+            "it has no commit in common with `HEAD`".to_owned()
+        }
+    })
+}

@@ -1,0 +1,101 @@
+//! A run from what is asked for to what is said, one step after the other and none back:
+//!
+//! ```text
+//! select ──► load ──► lint ──► silence ──► finish
+//! Selected   Loaded   Linted   Silenced    Outcome
+//! inputs by  graphs   what     what no     sorted, one finding for
+//! configu-   by       rules    suppression several calls, with fixes,
+//! ration     environ- say      keeps from  without what a baseline or
+//!            ment              being one   a commit had before
+//! ```
+//!
+//! Each step is a function from one type to the next. All of them see the same [`Run`]: what is asked for, with which
+//! configurations, and where. Nothing here prints, and nothing knows a dialect or a rule.
+
+mod baseline;
+mod environments;
+mod finish;
+mod lint;
+mod load;
+mod options;
+mod order;
+mod outcome;
+mod place;
+mod policies;
+mod select;
+mod silence;
+mod since;
+mod threads;
+
+pub use baseline::write_baseline;
+pub use options::{Options, Stdin};
+pub use outcome::Outcome;
+pub(crate) use place::Place;
+pub(crate) use threads::on_own_threads;
+
+use crate::config::Configs;
+use crate::history;
+use crate::source::Sources;
+use silence::Silenced;
+use std::path::PathBuf;
+
+/// What every step of a run may know: the same from its beginning to its end.
+#[derive(Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) configs: &'a Configs,
+    pub(crate) place: &'a Place,
+    /// Files that have changed, absolute, there or not: their units are judged, too.
+    touched: Vec<PathBuf>,
+}
+
+impl<'a> Run<'a> {
+    /// The error is one of git.
+    fn new(options: &'a Options, configs: &'a Configs, place: &'a Place) -> Result<Self, Vec<String>> {
+        let touched = options.staged.then(|| history::touched(place.repository.as_deref()));
+        Ok(Run {
+            options,
+            configs,
+            place,
+            touched: touched.transpose().map_err(|error| vec![error])?.unwrap_or_default(),
+        })
+    }
+}
+
+/// What a run gathers on its way besides findings.
+#[derive(Debug)]
+struct Gathered {
+    /// The texts that spans point into.
+    sources: Sources,
+    /// What kept sqslint from doing its job.
+    errors: Vec<String>,
+    /// What was passed over on the way.
+    skipped: Vec<String>,
+    /// How many units the configuration, or the command line, excludes.
+    excluded: usize,
+}
+
+/// Checks everything under the paths of `options`.
+pub(crate) fn check(options: &Options) -> Outcome {
+    on_own_threads(|| check_here(options))
+}
+
+/// The same on the threads of the caller, which have to be [`on_own_threads`].
+pub(crate) fn check_here(options: &Options) -> Outcome {
+    let place = Place::of(options);
+    let configs = place.configs(options);
+    Run::new(options, &configs, &place)
+        .and_then(|run| {
+            let before = since::before(&run)?;
+            Ok(finish::finish(&run, silenced(&run)?, before))
+        })
+        .unwrap_or_else(|errors| Outcome::failed(&place, errors))
+}
+
+/// Everything but the last step; the errors are those of the configuration or of git.
+fn silenced(run: &Run<'_>) -> Result<Silenced, Vec<String>> {
+    let selected = select::select(run)?;
+    let loaded = load::load(run, selected);
+    let linted = lint::lint(run, loaded);
+    Ok(silence::silence(run, linted))
+}

@@ -1,0 +1,139 @@
+//! The third step: the rules over the graph of each environment, as far as the configurations and the command line ask
+//! for what they say.
+
+use super::load::{Environment, Loaded};
+use super::policies::Policies;
+use super::{Gathered, Run};
+use crate::config::RuleSettings;
+use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
+use crate::graph::Graph;
+use crate::rules::{self, Judgement, Rule, Settled, Verdict};
+use crate::selection::Selection;
+use crate::source::Sources;
+use rustc_hash::FxHashSet;
+
+/// What the rules say.
+pub(super) struct Linted {
+    pub(super) gathered: Gathered,
+    /// Never empty.
+    pub(super) environments: Vec<LintedEnvironment>,
+    pub(super) policies: Policies,
+}
+
+/// What one environment gives.
+pub(super) struct LintedEnvironment {
+    pub(super) name: Option<String>,
+    pub(super) graph: Graph,
+    pub(super) findings: Vec<Diagnostic>,
+    pub(super) not_evaluated: Vec<NotEvaluated>,
+    /// What rules conclude besides, where that was asked for.
+    pub(super) judgements: Vec<Judgement>,
+    /// Units that were not read whole.
+    pub(super) broken: FxHashSet<String>,
+}
+
+/// Runs the rules in every environment.
+pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
+    let Loaded {
+        gathered,
+        environments,
+        policies,
+    } = loaded;
+    let environments = environments.into_iter();
+    let environments = environments.map(|environment| lint_one(run, environment, &gathered.sources, &policies));
+    Linted {
+        environments: environments.collect(),
+        gathered,
+        policies,
+    }
+}
+
+fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies: &Policies) -> LintedEnvironment {
+    let (selection, trace) = (&run.options.selection, run.options.trace);
+    let Environment {
+        name,
+        graph,
+        findings,
+        broken,
+    } = environment;
+    let settings = policies.settings(&graph);
+    let runs = |rule: &Rule| {
+        let mut units = graph.units().iter();
+        units.any(|unit| selection.selects(rule, policies.of(&unit.name)))
+    };
+    let chosen: Vec<&'static Rule> = rules::RULES.iter().copied().filter(|rule| runs(rule)).collect();
+    let said = rules::run(&chosen, &graph, &settings, trace);
+    let mut linted = LintedEnvironment {
+        name,
+        findings,
+        not_evaluated: Vec::new(),
+        judgements: Vec::new(),
+        broken,
+        graph,
+    };
+    for Settled {
+        rule,
+        findings,
+        not_evaluated,
+        judgements,
+    } in said
+    {
+        if trace {
+            let ignored = findings
+                .iter()
+                .filter_map(|found| ignored(rule, found, sources, policies));
+            linted.judgements.extend(ignored);
+        }
+        let findings = findings.into_iter();
+        let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
+        linted.findings.extend(wanted);
+        let is_asked = |subject: &Subject| selection.selects(rule, policies.of(&subject.unit));
+        let not_evaluated = not_evaluated.into_iter();
+        linted
+            .not_evaluated
+            .extend(not_evaluated.filter(|one| is_asked(&one.subject)));
+        let judgements = judgements.into_iter();
+        linted
+            .judgements
+            .extend(judgements.filter(|one| is_asked(&one.subject)));
+    }
+    linted
+}
+
+/// That the configuration ignores `found` where it stands, if it does.
+fn ignored(rule: &Rule, found: &Diagnostic, sources: &Sources, policies: &Policies) -> Option<Judgement> {
+    let file = sources.file(found.primary().span.file);
+    let config = policies.of(&found.subject.unit);
+    let by = config.silences(rule, file.path(), &found.subject.address)?;
+    Some(Judgement {
+        rule: found.rule,
+        subject: found.subject.clone(),
+        shown: format!("`{}`", found.subject.address),
+        verdict: Verdict::Ignored {
+            headline: found.headline.clone(),
+            reason: by.reason.clone(),
+        },
+        when: found.when.clone(),
+        read: found.labels().iter().map(|label| label.span).collect(),
+        environments: Vec::new(),
+    })
+}
+
+/// `found`, with the severity that its unit gives it; `None` where its unit does not want to hear of it.
+fn asked_for(
+    rule: &Rule,
+    mut found: Diagnostic,
+    sources: &Sources,
+    selection: &Selection,
+    policies: &Policies,
+) -> Option<Diagnostic> {
+    let config = policies.of(&found.subject.unit);
+    let file = sources.file(found.primary().span.file);
+    if !selection.selects(rule, config) || config.silences(rule, file.path(), &found.subject.address).is_some() {
+        return None;
+    }
+    if let Some(severity) = config.rule(rule).and_then(|set: &RuleSettings| set.severity) {
+        found.severity = severity;
+    }
+    Some(found)
+}

@@ -1,0 +1,81 @@
+//! The order of findings, and one finding in place of those that only repeat it: in several instances of one block.
+
+use crate::diagnostic::{Diagnostic, Subject, Suppressed};
+use crate::history::Why;
+use crate::source::Sources;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// `findings` sorted, with those of several calls as one.
+pub(super) fn without_repeats(mut findings: Vec<Diagnostic>, sources: &Sources) -> Vec<Diagnostic> {
+    findings.sort_by_cached_key(|found| order(found, sources));
+    join_calls(findings)
+}
+
+/// One entry for what is one finding in several environments or calls and is silenced for one reason.
+pub(super) fn with_reasons(by_reason: BTreeMap<Why, Vec<Diagnostic>>, sources: &Sources) -> Vec<Suppressed> {
+    let mut all = Vec::new();
+    for ((by, reason), findings) in by_reason {
+        all.extend(
+            without_repeats(findings, sources)
+                .into_iter()
+                .map(|finding| Suppressed {
+                    finding,
+                    reason: reason.clone(),
+                    by: by.clone(),
+                }),
+        );
+    }
+    in_order(&mut all, sources);
+    all
+}
+
+/// Sorts what is kept from being a finding as findings are.
+pub(super) fn in_order(all: &mut [Suppressed], sources: &Sources) {
+    all.sort_by_cached_key(|one| order(&one.finding, sources));
+}
+
+/// Path, place, rule, and what it is about.
+fn order(found: &Diagnostic, sources: &Sources) -> (String, u32, &'static str, Subject) {
+    let span = found.primary().span;
+    let path = sources.file(span.file).name().to_owned();
+    (path, span.start, found.rule, found.subject.clone())
+}
+
+/// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one
+/// finding that lists them. `findings` are sorted, so the same place is adjacent.
+fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut joined: Vec<Diagnostic> = Vec::with_capacity(findings.len());
+    // Thousands of instances may share a place, each with words of its own.
+    let mut twins: FxHashMap<String, usize> = FxHashMap::default();
+    for found in findings {
+        let said = (&found.calculation, &found.when, &found.help, found.primary());
+        let key = format!(
+            "{} {:?} {} {said:?}",
+            found.rule, found.severity, found.subject.attribute
+        );
+        let next = joined.len();
+        let twin = *twins.entry(key).or_insert(next);
+        let twin = joined.get_mut(twin);
+        match twin {
+            None => joined.push(found),
+            Some(earlier) => {
+                if earlier.calls.is_empty() {
+                    earlier.calls.push(earlier.subject.address.clone());
+                }
+                let calls = if found.calls.is_empty() {
+                    vec![found.subject.address]
+                } else {
+                    found.calls
+                };
+                for call in calls {
+                    // Sorted by address, so the same one comes again at once.
+                    if earlier.calls.last() != Some(&call) {
+                        earlier.calls.push(call);
+                    }
+                }
+            }
+        }
+    }
+    joined
+}

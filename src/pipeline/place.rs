@@ -1,0 +1,73 @@
+//! Where a run takes place: the working directory, the repository, and the files that may be read.
+
+use super::Options;
+use crate::config::Configs;
+use crate::files::{self, Files, named, real, repository_root};
+use std::path::{Path, PathBuf};
+
+/// Where a run takes place. Paths are absolute and without symbolic links.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) working_directory: PathBuf,
+    /// Its root, where there is one.
+    pub(crate) repository: Option<PathBuf>,
+    /// The files that may be read.
+    pub(crate) files: Files,
+}
+
+impl Place {
+    pub(crate) fn of(options: &Options) -> Self {
+        let working_directory = std::env::current_dir().and_then(|path| real(&path));
+        let working_directory = working_directory.unwrap_or_default();
+        let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
+        let all = options.paths.iter().map(PathBuf::as_path).chain(stdin);
+        let all: Vec<Option<PathBuf>> = all.map(|path| named(path).ok()).collect();
+        let start = all.first().and_then(Option::as_deref);
+        let repository = repository_root(start.unwrap_or(&working_directory));
+        let roots = all
+            .iter()
+            .flatten()
+            .filter_map(|path| bound(path, repository.as_deref()));
+        let files = Files::new(repository.clone(), roots.collect());
+        let configuration = options.config.file.as_deref();
+        Place {
+            repository,
+            working_directory,
+            files: files.trusting(options.given.files().chain(configuration)),
+        }
+    }
+
+    /// The configurations of a run that takes place there.
+    pub(crate) fn configs(&self, options: &Options) -> Configs {
+        let roots = roots(options, self.repository.as_deref(), &self.working_directory);
+        Configs::new(options.config.clone(), roots, &self.files)
+    }
+
+    /// The repository's root, or the working directory.
+    pub(crate) fn root(&self) -> &Path {
+        self.repository.as_deref().unwrap_or(&self.working_directory)
+    }
+}
+
+/// The directory below which files may be read because `path` was named, where it lies outside of `repository`.
+fn bound(path: &Path, repository: Option<&Path>) -> Option<PathBuf> {
+    if repository.is_some_and(|repository| path.starts_with(repository)) {
+        return None;
+    }
+    let directory = if files::is_directory(path) {
+        path
+    } else {
+        path.parent()?
+    };
+    Some(repository_root(directory).unwrap_or_else(|| directory.to_owned()))
+}
+
+/// The directories above which no configuration is looked for.
+fn roots(options: &Options, repository: Option<&Path>, working_directory: &Path) -> Vec<PathBuf> {
+    if let Some(repository) = repository {
+        return vec![repository.to_owned()];
+    }
+    let named = options.paths.iter().filter_map(|path| named(path).ok());
+    let outside = named.filter(|path| !path.starts_with(working_directory));
+    std::iter::once(working_directory.to_owned()).chain(outside).collect()
+}
