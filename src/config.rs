@@ -16,6 +16,7 @@ pub use load::{Configs, NAMES, Source};
 use crate::diagnostic::Severity;
 use crate::given::{Given, Parameters, Variable};
 use crate::rules::{Rule, Value};
+use crate::selection::Selection;
 use globset::GlobSet;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -143,6 +144,16 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether `rule` runs where this holds, beside what the command line selects.
+    pub fn runs(&self, rule: &Rule, selection: &Selection) -> bool {
+        selection.selects(rule, self.select.as_deref(), &self.ignore)
+    }
+
+    /// Whether a diagnostic that the pipeline raises is kept where this holds.
+    pub fn keeps_tool(&self, id: &str, selection: &Selection) -> bool {
+        selection.keeps_tool(id, &self.ignore)
+    }
+
     /// The file or directory, `path` or one above it, that the configuration passes over.
     pub fn excluded(&self, path: &Path) -> Option<PathBuf> {
         let mut all = self.exclude.iter();

@@ -10,9 +10,10 @@ mod told;
 pub use conclusions::{Concluded, Conclusion};
 pub use told::{Line, MOST, Told};
 
+use crate::frontend;
 use crate::graph::Graph;
+use crate::pipeline::{Options, Outcome, check};
 use crate::source::{Position, SourceFile, Span};
-use crate::{Options, Outcome, check, frontend};
 use place::{Place, Seen};
 use std::collections::BTreeSet;
 use std::path::Path;

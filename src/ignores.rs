@@ -4,10 +4,9 @@ use crate::config::Configs;
 use crate::diagnostic::Diagnostic;
 use crate::files::write::{Change, replace_all};
 use crate::frontend::insertions;
-use crate::pipeline::Place;
+use crate::pipeline::{Options, Outcome, Place};
 use crate::rules;
 use crate::source::{FileId, SourceFile, Sources, Span};
-use crate::{Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

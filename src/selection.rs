@@ -1,6 +1,5 @@
 //! Which rules run: names of rules, categories and sets, as the command line and the settings give them.
 
-use crate::config::Config;
 use crate::rules::{self, Category, RULES, Rule, Set};
 
 /// Which rules run.
@@ -43,22 +42,22 @@ impl Selection {
         }
     }
 
-    /// Whether `rule` runs where `config` holds: what the command line says wins over what the file says.
-    pub fn selects(&self, rule: &Rule, config: &Config) -> bool {
+    /// Whether `rule` runs where a file selects and ignores what is given: the command line wins over it.
+    pub fn selects(&self, rule: &Rule, select: Option<&[String]>, ignore: &[String]) -> bool {
         let any = |names: &[String]| names.iter().any(|name| covers(name, rule));
-        let chosen = match (self.select.as_slice(), &config.select) {
+        let chosen = match (self.select.as_slice(), select) {
             ([], None) => rule.set == Set::Default,
             ([], Some(names)) => any(names),
             (names, _) => any(names),
         };
         let chosen = chosen || (self.pedantic && rule.set == Set::Pedantic);
         let is_named = self.select.iter().any(|name| name == rule.id);
-        chosen && !any(&self.ignore) && (is_named || !any(&config.ignore))
+        chosen && !any(&self.ignore) && (is_named || !any(ignore))
     }
 
     /// Whether a diagnostic that the pipeline raises is kept: only ignoring it by its own name drops it.
-    pub fn keeps_tool(&self, id: &str, config: &Config) -> bool {
-        !self.ignore.iter().chain(&config.ignore).any(|name| name == id)
+    pub fn keeps_tool(&self, id: &str, ignore: &[String]) -> bool {
+        !self.ignore.iter().chain(ignore).any(|name| name == id)
     }
 }
 

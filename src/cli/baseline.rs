@@ -71,7 +71,7 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
     if paths.is_empty() {
         paths.extend(arguments.inputs.otherwise());
     }
-    let (outcome, written) = write(
+    let (outcome, written) = write_baseline(
         &Options {
             paths: paths.clone(),
             given: arguments.inputs.given(),

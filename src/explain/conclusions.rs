@@ -1,9 +1,9 @@
 //! What every rule concluded at a place, whether or not that is a finding.
 
 use super::place::Place;
-use crate::Outcome;
 use crate::diagnostic::{Diagnostic, Suppressed};
 use crate::graph::Resource;
+use crate::pipeline::Outcome;
 use crate::rules::{Judgement, RULES, Rule, Verdict};
 use rustc_hash::FxHashSet;
 

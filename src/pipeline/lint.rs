@@ -59,7 +59,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
     let settings = policies.settings(&graph);
     let runs = |rule: &Rule| {
         let mut units = graph.units().iter();
-        units.any(|unit| selection.selects(rule, policies.of(&unit.name)))
+        units.any(|unit| policies.of(&unit.name).runs(rule, selection))
     };
     let chosen: Vec<&'static Rule> = rules::RULES.iter().copied().filter(|rule| runs(rule)).collect();
     let said = rules::run(&chosen, &graph, &settings, trace);
@@ -87,7 +87,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
         let findings = findings.into_iter();
         let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
         linted.findings.extend(wanted);
-        let is_asked = |subject: &Subject| selection.selects(rule, policies.of(&subject.unit));
+        let is_asked = |subject: &Subject| policies.of(&subject.unit).runs(rule, selection);
         let not_evaluated = not_evaluated.into_iter();
         linted
             .not_evaluated
@@ -129,7 +129,7 @@ fn asked_for(
 ) -> Option<Diagnostic> {
     let config = policies.of(&found.subject.unit);
     let file = sources.file(found.primary().span.file);
-    if !selection.selects(rule, config) || config.silences(rule, file.path(), &found.subject.address).is_some() {
+    if !config.runs(rule, selection) || config.silences(rule, file.path(), &found.subject.address).is_some() {
         return None;
     }
     if let Some(severity) = config.rule(rule).and_then(|set: &RuleSettings| set.severity) {

@@ -48,7 +48,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     for found in refused {
         let unit = found.subject.unit.clone();
         let config = run.configs.of(&place(&unit, &gathered.sources)).unwrap_or_default();
-        if run.options.selection.keeps_tool(found.rule, &config) {
+        if config.keeps_tool(found.rule, &run.options.selection) {
             for one in &mut all {
                 one.findings.push(found.clone());
             }
@@ -82,7 +82,7 @@ fn environment(
             }
             let config = run.configs.of(&place(&unit, &gathered.sources));
             let config = config.unwrap_or_else(|_| group.config.clone());
-            let is_kept = |found: &Diagnostic| run.options.selection.keeps_tool(found.rule, &config);
+            let is_kept = |found: &Diagnostic| config.keeps_tool(found.rule, &run.options.selection);
             findings.extend(loaded.diagnostics.into_iter().filter(is_kept));
             gathered.errors.extend(loaded.errors);
             policies.insert(&unit, config);

@@ -2,12 +2,13 @@
 
 mod settings;
 
-use super::{Gathered, Run};
+use super::{Gathered, Options, Run};
 use crate::config::{Config, Configs};
 use crate::diagnostic::Diagnostic;
 use crate::discover::{self, Input, Wanted};
+use crate::files::Files;
+use crate::frontend;
 use crate::source::Sources;
-use crate::{Options, files::Files, frontend};
 use settings::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -99,7 +99,7 @@ impl Silenced {
     /// Hands over what of the project was judged: only there can an entry of a baseline be stale.
     pub(super) fn covering<T>(&self, run: &Run<'_>, ask: impl FnOnce(&Coverage<'_>) -> T) -> T {
         let runs = |rule: &str, unit: &str| {
-            let selects = |rule| run.options.selection.selects(rule, self.policies.of(unit));
+            let selects = |rule| self.policies.of(unit).runs(rule, &run.options.selection);
             rules::by_id(rule).is_none_or(selects)
         };
         let walked = run.options.paths.iter().filter_map(|path| named(path).ok());
@@ -284,7 +284,7 @@ impl<'a> View<'a> {
         let config = &self.files.get(&file)?.config;
         let path = self.sources.file(file);
         let silenced = config.silences(rule, path.path(), &found.subject.address).is_some();
-        if silenced || !self.selection.selects(rule, config) {
+        if silenced || !config.runs(rule, self.selection) {
             return None;
         }
         if let Some(severity) = config.rule(rule).and_then(|set| set.severity) {
@@ -304,7 +304,7 @@ impl Policy for View<'_> {
             return false;
         };
         let mut overrides = about.config.overrides.iter().flat_map(|(_, rules)| &rules.ignore);
-        if !self.selection.selects(rule, &about.config) || overrides.any(|name| covers(name, rule)) {
+        if !about.config.runs(rule, self.selection) || overrides.any(|name| covers(name, rule)) {
             return false;
         }
         let is_whole = |unit: &String| !self.broken.contains(unit) && !self.open.contains(&(rule.id, unit.clone()));
