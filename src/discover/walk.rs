@@ -68,19 +68,12 @@ impl Walk {
     pub(super) fn units(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
         // A link may lead to another file of the tree, not out of it.
         let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
-        let visit = |path: &Path, kind| {
-            take(
-                path,
-                kind,
-                &bounds,
-                &self.files,
-                |path| shown_below(shown, root, path),
-                found,
-            )
-        };
+        let shown_of = |path: &Path| shown_below(shown, root, path);
+        let visit = |path: &Path, kind| take(path, kind, &bounds, &self.files, shown_of, found);
         if let Some(known) = self.files.known_below(root) {
-            let known = self.not_passed_over(root, known);
-            known.iter().for_each(|(path, kind)| visit(path, *kind));
+            for (path, kind) in self.not_passed_over(root, known) {
+                visit(&path, kind);
+            }
             return;
         }
         let visit = |result: Result<DirEntry, ignore::Error>| match result {
