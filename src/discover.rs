@@ -14,7 +14,7 @@ use recognise::{NO_UNIT, input_of, is_assembly, named_file, recognise, touched_f
 pub(crate) use referrers::is_data;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 pub(crate) use walk::files_named;
 use walk::{Found, Walk, is_passed_over, shown_below, with};
 
@@ -97,7 +97,7 @@ pub struct Discovery {
 
 /// Finds units: a file selects its own and those that depend on it, a directory every one below it.
 pub fn discover(wanted: &Wanted<'_>) -> Discovery {
-    let found = Arc::new(Mutex::new(Found::default()));
+    let found = Mutex::new(Found::default());
     let walk = Walk::new(wanted.files, wanted.no_gitignore);
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     for path in wanted.paths {
@@ -182,7 +182,7 @@ fn ignored(wanted: &Wanted<'_>) -> Vec<String> {
         else {
             continue;
         };
-        let found = Arc::new(Mutex::new(Found::default()));
+        let found = Mutex::new(Found::default());
         walk.units(&root, path, &found);
         let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
         shown.extend(found.inputs.iter().map(|input| shown_below(path, &root, input.path())));

@@ -16,9 +16,9 @@ mod disk;
 mod ignored;
 mod named;
 mod store;
+mod walk;
 pub mod write;
 
-pub(crate) use disk::kind_of;
 pub(crate) use disk::read as of_disk;
 pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
 pub(crate) use ignored::Ignored;
@@ -29,6 +29,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use store::Disk;
 pub use store::Store;
+pub(crate) use walk::Visitor;
 
 /// The directory that git keeps its own files in.
 const GIT: &str = ".git";
@@ -219,11 +220,6 @@ impl Files {
     /// Whether anything lies at `path`; a link that leads nowhere counts.
     pub fn exists(&self, path: &Path) -> bool {
         self.store.kind_of_itself(path).is_ok()
-    }
-
-    /// Every file and link below `root`, where they are known without a walk.
-    pub(crate) fn known_below(&self, root: &Path) -> Option<Vec<(PathBuf, Kind)>> {
-        self.store.below(root)
     }
 
     /// The bytes of an ordinary file of at most `most`.

@@ -2,12 +2,10 @@
 
 use super::Input;
 use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
-use crate::files::{Files, Ignored, Kind, Refusal, kind_of, repository_root};
-use ignore::{DirEntry, WalkBuilder};
-use rayon::prelude::*;
+use crate::files::{Files, Ignored, Kind, Refusal, Visitor, repository_root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Directories that are entered only when they are named: generated, downloaded, or not code.
 pub(super) const PASSED_OVER: [&str; 7] = [
@@ -19,9 +17,6 @@ pub(super) const PASSED_OVER: [&str; 7] = [
     "node_modules",
     "cdk.out",
 ];
-
-/// Directories so deep below the root are walked side by side.
-const UPPER_LEVELS: usize = 2;
 
 /// What the walks came upon. Sets, because the parallel walk has no order.
 #[derive(Default)]
@@ -43,14 +38,14 @@ pub(super) fn with(found: &Mutex<Found>, change: impl FnOnce(&mut Found)) {
 pub(super) struct Walk {
     files: Files,
     /// What git ignores, where that is asked.
-    ignored: Option<Arc<Ignored>>,
+    ignored: Option<Ignored>,
 }
 
 impl Walk {
     pub(super) fn new(files: &Files, no_gitignore: bool) -> Self {
         Walk {
             files: files.clone(),
-            ignored: (!no_gitignore).then(|| Arc::new(Ignored::new(files))),
+            ignored: (!no_gitignore).then(|| Ignored::new(files)),
         }
     }
 
@@ -61,114 +56,114 @@ impl Walk {
 
     /// Files that say what git ignores, and were not read.
     pub(super) fn refused(&self) -> Vec<(PathBuf, Refusal)> {
-        self.ignored.as_ref().map_or_else(Vec::new, |ignored| ignored.refused())
+        self.ignored.as_ref().map_or_else(Vec::new, Ignored::refused)
     }
 
-    /// Walks a directory. Symbolic links to directories are not followed, so there are no loops.
-    pub(super) fn units(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) {
-        // A link may lead to another file of the tree, not out of it.
-        let bounds = repository_root(root).unwrap_or_else(|| root.to_owned());
-        let shown_of = |path: &Path| shown_below(shown, root, path);
-        let visit = |path: &Path, kind| take(path, kind, &bounds, &self.files, shown_of, found);
-        if let Some(known) = self.files.known_below(root) {
-            for (path, kind) in self.not_passed_over(root, known) {
-                visit(&path, kind);
-            }
-            return;
-        }
-        let visit = |result: Result<DirEntry, ignore::Error>| match result {
-            Ok(entry) => visit(entry.path(), entry.file_type().map_or(Kind::Other, kind_of)),
-            Err(error) => with(found, |found| found.errors.push(error.to_string())),
+    /// Finds units below a directory.
+    pub(super) fn units(&self, root: &Path, shown: &Path, found: &Mutex<Found>) {
+        let units = Units {
+            walk: self,
+            root,
+            shown,
+            // A link may lead to another file of the tree, not out of it.
+            bounds: repository_root(root).unwrap_or_else(|| root.to_owned()),
+            found,
         };
-        // The upper levels one after the other, then what is below them side by side. The crate's own parallel walk
-        // starts threads beside ours, and panics or waits for ever where the system allows no more.
-        let mut below = Vec::new();
-        for result in self.builder(root, shown, found).max_depth(Some(UPPER_LEVELS)).build() {
-            match result {
-                Ok(entry) if is_directory(&entry) && entry.depth() == UPPER_LEVELS => below.push(entry.into_path()),
-                result => visit(result),
-            }
-        }
-        below.par_iter().for_each(|directory| {
-            let shown = shown.join(directory.strip_prefix(root).unwrap_or(directory));
-            self.builder(directory, &shown, found).build().for_each(visit);
-        });
+        self.files.walk(root, &units);
     }
 
     /// The files below `root`, links left out, in no order.
     pub(super) fn files_below(&self, root: &Path) -> Vec<PathBuf> {
-        let is_file = |kind| matches!(kind, Kind::File(_));
-        if let Some(known) = self.files.known_below(root) {
-            let known = self.not_passed_over(root, known).into_iter();
-            return known.filter(|(_, kind)| is_file(*kind)).map(|(path, _)| path).collect();
-        }
-        let walker = self.builder(root, root, &Arc::default()).build();
-        let entries = walker.flatten();
-        let files = entries.filter(|entry| entry.file_type().map(kind_of).is_some_and(is_file));
-        files.map(DirEntry::into_path).collect()
+        let all = All {
+            walk: self,
+            files: Mutex::default(),
+        };
+        self.files.walk(root, &all);
+        all.files.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those of `known`, which lie below `root`, that a walk would come to.
-    fn not_passed_over(&self, root: &Path, known: Vec<(PathBuf, Kind)>) -> Vec<(PathBuf, Kind)> {
-        let mut entered = BTreeMap::from([(root.to_owned(), true)]);
-        let mut kept = known;
-        kept.retain(|(path, _)| {
-            let is_ignored = self.ignored.as_ref().is_some_and(|ignored| ignored.has(path, false));
-            !is_ignored
-                && path
-                    .parent()
-                    .is_some_and(|directory| self.enters(directory, &mut entered))
-        });
-        kept
-    }
-
-    /// Whether a walk enters `directory`, which lies below its root.
-    fn enters(&self, directory: &Path, entered: &mut BTreeMap<PathBuf, bool>) -> bool {
-        if let Some(known) = entered.get(directory) {
-            return *known;
-        }
-        let is_entered = !PASSED_OVER.contains(&name_of(directory))
-            && !self
-                .ignored
-                .as_ref()
-                .is_some_and(|ignored| ignored.has(directory, true))
-            && directory.parent().is_some_and(|above| self.enters(above, entered));
-        entered.insert(directory.to_owned(), is_entered);
-        is_entered
-    }
-
-    fn builder(&self, root: &Path, shown: &Path, found: &Arc<Mutex<Found>>) -> WalkBuilder {
-        let (root_of_filter, shown_of_filter) = (root.to_owned(), shown.to_owned());
-        let noted = Arc::clone(found);
-        let ignored = self.ignored.clone();
-        let mut builder = WalkBuilder::new(root);
-        builder.standard_filters(false).filter_entry(move |entry| {
-            let is_directory = is_directory(entry);
-            // What is named is walked, whether or not git ignores it.
-            if entry.depth() > 0
-                && ignored
-                    .as_ref()
-                    .is_some_and(|ignored| ignored.has(entry.path(), is_directory))
-            {
-                return false;
-            }
-            // An assembly under another name than `cdk.out` is kept on purpose: its templates count as any others.
-            let is_inner = entry.depth() > 0 && is_directory;
-            let pass = is_inner && PASSED_OVER.contains(&name_of(entry.path()));
-            if pass && name_of(entry.path()) != ".git" {
-                let path = shown_below(&shown_of_filter, &root_of_filter, entry.path());
-                with(&noted, |found| {
-                    found.skipped.insert(path);
-                });
-            }
-            !pass
-        });
-        builder
+    /// Whether a walk goes on with what lies at `path`. What is named is walked, whether or not git ignores it.
+    fn keeps(&self, path: &Path, kind: Kind) -> bool {
+        let is_directory = kind == Kind::Directory;
+        let is_ignored = self
+            .ignored
+            .as_ref()
+            .is_some_and(|ignored| ignored.has(path, is_directory));
+        let is_passed_over = is_directory && PASSED_OVER.contains(&name_of(path));
+        !(is_ignored || is_passed_over)
     }
 }
 
-fn is_directory(entry: &DirEntry) -> bool {
-    entry.file_type().map(kind_of) == Some(Kind::Directory)
+/// A walk that finds units.
+struct Units<'w> {
+    walk: &'w Walk,
+    root: &'w Path,
+    /// How people see the root.
+    shown: &'w Path,
+    bounds: PathBuf,
+    found: &'w Mutex<Found>,
+}
+
+impl Visitor for Units<'_> {
+    fn keeps(&self, path: &Path, kind: Kind) -> bool {
+        let is_kept = self.walk.keeps(path, kind);
+        let name = name_of(path);
+        if !is_kept && kind == Kind::Directory && PASSED_OVER.contains(&name) && name != ".git" {
+            let is_ignored = self
+                .walk
+                .ignored
+                .as_ref()
+                .is_some_and(|ignored| ignored.has(path, true));
+            if !is_ignored {
+                let shown = shown_below(self.shown, self.root, path);
+                with(self.found, |found| {
+                    found.skipped.insert(shown);
+                });
+            }
+        }
+        is_kept
+    }
+
+    fn take(&self, path: &Path, kind: Kind) {
+        take(
+            path,
+            kind,
+            &self.bounds,
+            &self.walk.files,
+            |path| shown_below(self.shown, self.root, path),
+            self.found,
+        );
+    }
+
+    fn fail(&self, directory: &Path, refusal: &Refusal) {
+        let shown = shown_below(self.shown, self.root, directory);
+        with(self.found, |found| {
+            found.errors.push(format!("cannot read `{shown}`: {refusal}"));
+        });
+    }
+}
+
+/// A walk that takes every file.
+struct All<'w> {
+    walk: &'w Walk,
+    files: Mutex<Vec<PathBuf>>,
+}
+
+impl Visitor for All<'_> {
+    fn keeps(&self, path: &Path, kind: Kind) -> bool {
+        self.walk.keeps(path, kind)
+    }
+
+    fn take(&self, path: &Path, kind: Kind) {
+        if matches!(kind, Kind::File(_)) {
+            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+            files.push(path.to_owned());
+        }
+    }
+
+    fn fail(&self, _: &Path, _: &Refusal) {
+        // Where these are looked for, what cannot be read has none.
+    }
 }
 
 /// The files below `root` that are called one of `names`.

@@ -55,7 +55,7 @@ fn of(metadata: &Metadata) -> Kind {
 }
 
 /// The kind of a file, without its length.
-pub(crate) fn kind_of(file: FileType) -> Kind {
+fn kind_of(file: FileType) -> Kind {
     match () {
         () if file.is_file() => Kind::File(0),
         () if file.is_dir() => Kind::Directory,

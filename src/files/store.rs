@@ -28,9 +28,6 @@ pub trait Store: Debug + Send + Sync {
 
     /// The first bytes of an ordinary file, at a real path.
     fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal>;
-
-    /// Every file and link below `root`, where they are known; a directory on disk has to be walked.
-    fn below(&self, root: &Path) -> Option<Vec<(PathBuf, Kind)>>;
 }
 
 /// The file system.
@@ -64,9 +61,5 @@ impl Store for Disk {
 
     fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
         disk::head(path, most)
-    }
-
-    fn below(&self, _: &Path) -> Option<Vec<(PathBuf, Kind)>> {
-        None
     }
 }

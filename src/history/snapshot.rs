@@ -13,7 +13,6 @@ use crate::files::{self, Files, Kind, Listed, Refusal, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -287,14 +286,6 @@ impl Store for Snapshot {
         bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         Ok(bytes)
     }
-
-    fn below(&self, root: &Path) -> Option<Vec<(PathBuf, Kind)>> {
-        let from = (Bound::Excluded(root), Bound::Unbounded);
-        let inside = self.entries.range::<Path, _>(from).map(|(path, _)| path);
-        let inside = inside.take_while(|path| path.starts_with(root));
-        let all = inside.filter_map(|path| Some((path.clone(), self.kind_of_itself(path).ok()?)));
-        Some(all.collect())
-    }
 }
 
 /// Whether Terraform reads the file of this name beside others, and teams commonly keep it out of git.
@@ -355,7 +346,5 @@ mod tests {
         assert_eq!(snapshot.kind(Path::new("/r/live/a/q.tf")).unwrap(), Kind::File(3));
         let names = snapshot.list(Path::new("/r")).unwrap();
         assert_eq!(names.iter().filter(|one| one.kind == Kind::Directory).count(), 2);
-        let below = snapshot.below(Path::new("/r/shared")).unwrap();
-        assert_eq!(below, [(PathBuf::from("/r/shared/q.tf"), Kind::File(3))]);
     }
 }

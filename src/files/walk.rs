@@ -1,0 +1,43 @@
+//! A walk over a directory, the same on disk and in an earlier commit. Links are not followed, so there are no circles.
+
+use super::{Files, Kind, Refusal};
+use rayon::Scope;
+use std::path::{Path, PathBuf};
+
+/// What a walk asks and tells, from any thread and in no order.
+pub(crate) trait Visitor: Sync {
+    /// Whether to go on with what lies at `path`: to enter a directory, or to take a file.
+    fn keeps(&self, path: &Path, kind: Kind) -> bool;
+
+    /// Takes what is no directory.
+    fn take(&self, path: &Path, kind: Kind);
+
+    /// Takes a directory whose names cannot be read.
+    fn fail(&self, directory: &Path, refusal: &Refusal);
+}
+
+impl Files {
+    /// Walks what lies below `root`, a real path. What is named is walked whatever the visitor would keep.
+    pub(crate) fn walk(&self, root: &Path, visitor: &impl Visitor) {
+        rayon::in_place_scope(|scope| self.enter(root.to_owned(), visitor, scope));
+    }
+
+    fn enter<'s>(&'s self, directory: PathBuf, visitor: &'s impl Visitor, scope: &Scope<'s>) {
+        let listed = match self.store.list(&directory) {
+            Ok(listed) => listed,
+            Err(error) => return visitor.fail(&directory, &error.into()),
+        };
+        for one in listed {
+            let path = directory.join(one.name);
+            if !visitor.keeps(&path, one.kind) {
+                continue;
+            }
+            if one.kind == Kind::Directory {
+                // Not by recursion: a path may have thousands of levels.
+                scope.spawn(move |scope| self.enter(path, visitor, scope));
+            } else {
+                visitor.take(&path, one.kind);
+            }
+        }
+    }
+}
