@@ -36,13 +36,13 @@ mod visibility_timeout_zero;
 /// What rules are written with, and what more than one of them asks; only rules lie beside it.
 mod shared {
     pub(super) mod advice;
-    pub(super) mod batches;
     pub(super) mod compare;
     pub(super) mod consumers;
     pub(super) mod dead_letter;
     pub(super) mod finding;
     pub(super) mod findings;
     pub(super) mod operands;
+    pub(super) mod queue_types;
     pub(super) mod retries;
     pub(super) mod settings;
     pub(super) mod settle;
@@ -147,6 +147,23 @@ pub struct Rule {
     pub settings: &'static [Setting],
     /// What it does; `None` for those that the pipeline raises.
     pub check: Option<fn(&Graph, &mut Findings<'_>)>,
+}
+
+impl Rule {
+    /// The facts of a rule that the pipeline raises: it has no check.
+    const fn raised(id: &'static str, severity: Severity, summary: &'static str, page: &'static str) -> Self {
+        Rule {
+            id,
+            category: Category::Tool,
+            severity,
+            set: Set::Default,
+            fix: None,
+            summary,
+            page,
+            settings: &[],
+            check: None,
+        }
+    }
 }
 
 /// Every rule, by category and then by the order of the catalogue.

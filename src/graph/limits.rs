@@ -18,23 +18,28 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The sign behind each number; empty for units that are counted.
-    pub fn sign(self) -> &'static str {
+    /// In full: `seconds`.
+    pub fn name(self) -> &'static str {
         match self {
-            Unit::Seconds => " s",
-            Unit::Bytes | Unit::Messages | Unit::Receives | Unit::Characters => "",
+            Unit::Seconds => "seconds",
+            Unit::Bytes => "bytes",
+            Unit::Messages => "messages",
+            Unit::Receives => "receives",
+            Unit::Characters => "characters",
         }
     }
 
-    /// The word behind the last number of several; empty for units with a sign.
-    pub fn noun(self) -> &'static str {
+    /// As it stands behind a number: `s`, `bytes`.
+    pub fn short(self) -> &'static str {
         match self {
-            Unit::Seconds => "",
-            Unit::Bytes => " bytes",
-            Unit::Messages => " messages",
-            Unit::Receives => " receives",
-            Unit::Characters => " characters",
+            Unit::Seconds => "s",
+            _ => self.name(),
         }
+    }
+
+    /// Whether it is a sign, to stand behind every number of a comparison, and no word, to stand behind the last.
+    pub fn is_sign(self) -> bool {
+        self == Unit::Seconds
     }
 }
 

@@ -1,7 +1,7 @@
 //! Flags mappings that cannot say which messages of a batch failed.
 
 use super::prelude::*;
-use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-item-failures-unreported",
@@ -31,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 if findings.satisfied(&batch.when, mapping, is_single) || !limits::BATCH_SIZE.accepts(batch.value) {
                     continue;
                 }
-                for source in findings.batch_sources(graph, mapping, &batch.when) {
+                for source in findings.sources(graph, mapping, &batch.when) {
                     findings.report(&source.when, mapping, unreported(mapping, &reports, &batch, &source));
                 }
             }
@@ -43,7 +43,7 @@ fn unreported(
     mapping: &EventSourceMapping,
     reports: &Known<'_, bool>,
     batch: &Operand<'_>,
-    source: &BatchSource,
+    source: &TypedQueue<'_>,
 ) -> Finding {
     let headline = format!(
         "one failed message from {} sends a whole batch of up to {} back, since {} does not report which failed",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
-use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-size-without-window",
@@ -32,7 +32,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 if findings.satisfied(&window.when, mapping, has_window.given(&batch).given(&window)) {
                     continue;
                 }
-                for source in findings.batch_sources(graph, mapping, &window.when) {
+                for source in findings.sources(graph, mapping, &window.when) {
                     // A FIFO queue allows neither.
                     if source.fifo {
                         findings.leave(&source.when, mapping, &[&batch, &window, &source], Cause::FifoBatch);
@@ -49,7 +49,7 @@ fn without_window(
     mapping: &EventSourceMapping,
     batch: &Operand<'_>,
     window: &Operand<'_>,
-    source: &BatchSource,
+    source: &TypedQueue<'_>,
 ) -> Finding {
     let (size, name) = (batch.value, window.name);
     let headline = format!(

@@ -1,6 +1,7 @@
 //! Flags dead-letter queues that keep messages no longer than their source queue does.
 
 use super::prelude::*;
+use crate::graph::limits::RETENTION;
 use crate::rules::shared::retries::Retries;
 
 pub(super) static RULE: Rule = Rule {
@@ -39,7 +40,7 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
         for retention in findings.retention(&source_retention.when, dlq) {
             let kept = Term::from(&source_retention).of(&source.resource);
             // Nothing can be longer than the longest.
-            let outlives = if retention.value == limits::RETENTION.most {
+            let outlives = if retention.value == RETENTION.most {
                 at_most(kept, &retention).note(|| ", the longest there is".to_owned())
             } else {
                 below(kept, &retention)
@@ -50,9 +51,9 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
                 source_retention: &source_retention,
                 retention: &retention,
             };
-            if !findings.require(&retention.when, dlq, outlives.given(target), || pair.too_short()) {
+            if !findings.require(&retention.when, dlq, outlives.given(target), || pair.finding(None)) {
                 for retries in losses(findings, source, &retention) {
-                    findings.report(&retries.when, dlq, pair.lost(&retries));
+                    findings.report(&retries.when, dlq, pair.finding(Some(&retries)));
                 }
             }
         }
@@ -78,57 +79,50 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn too_short(&self) -> Finding {
-        let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
-        let (keeps, source_keeps) = (self.retention.spoken(), self.source_retention.spoken());
-        if self.retention.value == self.source_retention.value {
-            self.finding(format!(
-                "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its age on the move"
-            ))
-        } else {
-            self.finding(format!(
-                "{dlq} keeps messages for {keeps}, less than the {source_keeps} of {source}, and a message keeps its \
-                 age on the move"
-            ))
-        }
-        .severity(Severity::Warning)
-    }
-
-    fn lost(&self, retries: &Retries<'_>) -> Finding {
-        let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
-        let (keeps, age) = (self.retention.spoken(), retries.age());
-        let finding = self.finding(format!(
-            "{dlq} keeps messages for {keeps}, but a message that fails in {source} is {} s old when it arrives: it is \
-             lost at once",
-            age.value
-        ));
-        retries.show(finding).calculation(age.calculation())
-    }
-
-    fn finding(&self, headline: String) -> Finding {
+    /// What is said of them, where a message is older than the dead-letter queue keeps it after `lost`, or else where
+    /// it only loses time.
+    fn finding(&self, lost: Option<&Retries<'_>>) -> Finding {
         let Pair {
             source_retention,
             retention,
             ..
         } = self;
         let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
+        let (keeps, source_keeps) = (retention.spoken(), source_retention.spoken());
+        let headline = match lost {
+            Some(retries) => format!(
+                "{dlq} keeps messages for {keeps}, but a message that fails in {source} is {} s old when it arrives: \
+                 it is lost at once",
+                retries.age().value
+            ),
+            None if retention.value == source_retention.value => format!(
+                "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its age on the move"
+            ),
+            None => format!(
+                "{dlq} keeps messages for {keeps}, less than the {source_keeps} of {source}, and a message keeps its \
+                 age on the move"
+            ),
+        };
         let deleted = format!("deleted {} after it was first sent", retention.shown());
         let source_says = format!("{source} keeps it for {}", source_retention.shown());
-        let most = limits::RETENTION.most;
-        let shorter = if source_retention.value < most {
+        let shorter = if source_retention.value < RETENTION.most {
             String::new()
         } else {
             format!(", and `{}` of {source} to less", source_retention.name)
         };
-        Finding::new("retention", headline, *retention, retention.or_default("SQS", deleted))
+        let finding = Finding::new("retention", headline, *retention, retention.or_default("SQS", deleted))
             .label(*source_retention, source_retention.or_default("SQS", source_says))
             .help(format!(
-                "set `{}` of {dlq} to {most} (14 days, the longest){shorter}",
-                retention.name
+                "set `{}` of {dlq} to {} (14 days, the longest){shorter}",
+                retention.name, RETENTION.most
             ))
-            .fix(retention.set_to(most))
+            .fix(retention.set_to(RETENTION.most))
             // The source that keeps messages for longest speaks.
-            .weight(source_retention.value)
+            .weight(source_retention.value);
+        match lost {
+            Some(retries) => retries.show(finding).calculation(retries.age().calculation()),
+            None => finding.severity(Severity::Warning),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Flags dead-letter queues of another type than their source queue.
 
 use super::prelude::*;
-use crate::graph::{FIFO_SUFFIX, Form};
-use crate::source::Span;
+use crate::graph::Form;
+use crate::rules::shared::queue_types::{TypedQueue, kind};
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-type-mismatch",
@@ -16,14 +16,6 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// The type of a dead-letter queue, and what says so.
-struct Type {
-    fifo: bool,
-    shown: String,
-    says: Option<Span>,
-    when: Condition,
-}
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {
         for target in findings.redrive_targets(&source.resource.when, source) {
@@ -33,64 +25,53 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     findings.leave(&fifo.when, source, &[&fifo, &target], Cause::NameContradictsType);
                     continue;
                 }
-                for dlq in types(graph, findings, source, &target, &fifo.when) {
-                    let says = dlq.says.unwrap_or(target.span);
+                for dlq in dead_letter_queues(graph, findings, source, &target, &fifo.when) {
                     let is_same = fact(dlq.fifo == *fifo.value, || {
                         let kind = if dlq.fifo { "FIFO" } else { "standard" };
                         format!("{kind}, as is its dead-letter queue {}", dlq.shown)
                     });
-                    let is_same = is_same.given(&fifo).given(&target).given(&says);
-                    findings.require(&dlq.when, source, is_same, || mismatch(source, &target, &fifo, &dlq));
+                    findings.require(
+                        &dlq.when,
+                        source,
+                        is_same.given(&fifo).given(&target).given(&dlq),
+                        || mismatch(source, &target, &fifo, &dlq),
+                    );
                 }
             }
         }
     }
 }
 
-fn types(
-    graph: &Graph,
+/// The queues that `target` names, but for those that may be of another type than they say.
+fn dead_letter_queues<'g>(
+    graph: &'g Graph,
     findings: &mut Findings<'_>,
     source: &Queue,
     target: &Known<'_, Link>,
     when: &Condition,
-) -> Vec<Type> {
-    if let Some(dlq) = graph.queue(source.resource.unit, target.value) {
-        let known = findings
-            .known(&when.and(&dlq.resource.when), dlq, &dlq.fifo)
-            .into_iter();
-        let types = known.filter(|fifo| !dlq.contradicts_name(*fifo.value, &fifo.when));
-        let of = |fifo: Known<'_, bool>| Type {
-            fifo: *fifo.value,
-            shown: dlq.resource.shown(),
-            says: Some(fifo.span),
-            when: fifo.when,
-        };
-        return types.map(of).collect();
-    }
-    if target.value.form != Form::Arn {
+) -> Vec<TypedQueue<'g>> {
+    let mut all = findings.typed_queues(graph, source.resource.unit, target, when);
+    all.retain(|dlq| match dlq.queue {
+        Some(queue) => !queue.contradicts_name(dlq.fifo, &dlq.when),
+        None => target.value.form == Form::Arn,
+    });
+    if target.value.form != Form::Arn && graph.queue(source.resource.unit, target.value).is_none() {
         findings.leave(when, source, &[target], Cause::MalformedPolicy);
-        return Vec::new();
     }
-    // A queue that is not here tells its type by its name.
-    let of = |name: &str| Type {
-        fifo: name.ends_with(FIFO_SUFFIX),
-        shown: format!("`{name}`"),
-        says: None,
-        when: when.clone(),
-    };
-    target.value.external_queue_name().map(of).into_iter().collect()
+    all
 }
 
-fn mismatch(source: &Queue, target: &Known<'_, Link>, fifo: &Known<'_, bool>, dlq: &Type) -> Finding {
-    let kind = |fifo: bool| if fifo { "a FIFO queue" } else { "a standard queue" };
+fn mismatch(source: &Queue, target: &Known<'_, Link>, fifo: &Known<'_, bool>, dlq: &TypedQueue<'_>) -> Finding {
     let (shown, is, dlq_is) = (source.resource.shown(), kind(*fifo.value), kind(dlq.fifo));
     let headline = format!("{shown} is {is}, but its dead-letter queue {} is {dlq_is}", dlq.shown);
     let finding = Finding::new("redrive", headline, target.span, format!("names {dlq_is}"))
         .label(fifo.span, format!("{shown} is {is}"))
         .help(format!("name {is} as the dead-letter queue"));
-    match dlq.says {
-        Some(span) => finding.label(span, format!("{} is {dlq_is}", dlq.shown)),
-        None => finding,
+    // The name of a queue elsewhere stands in the target.
+    if dlq.queue.is_some() {
+        finding.show(dlq)
+    } else {
+        finding
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::limits::BATCH_SIZE_FIFO;
-use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batch-size-too-large",
@@ -24,8 +24,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             if findings.satisfied(&batch.when, mapping, is_small) {
                 continue;
             }
-            for source in findings.batch_sources(graph, mapping, &batch.when) {
-                let is_standard = fact(!source.fifo, || source.kind()).given(&batch).given(&source);
+            for source in findings.sources(graph, mapping, &batch.when) {
+                let is_standard = fact(!source.fifo, || source.words()).given(&batch).given(&source);
                 findings.require(&source.when, mapping, is_standard, || {
                     too_large(mapping, &batch, &source)
                 });
@@ -34,7 +34,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn too_large(mapping: &EventSourceMapping, batch: &Operand<'_>, source: &BatchSource) -> Finding {
+fn too_large(mapping: &EventSourceMapping, batch: &Operand<'_>, source: &TypedQueue<'_>) -> Finding {
     let headline = format!(
         "{} asks the FIFO queue {} for batches of {} messages, and FIFO allows {BATCH_SIZE_FIFO}",
         mapping.resource.shown(),

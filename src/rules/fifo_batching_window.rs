@@ -1,7 +1,7 @@
 //! Flags mappings that give a batching window to a FIFO queue.
 
 use super::prelude::*;
-use crate::rules::shared::batches::BatchSource;
+use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-batching-window",
@@ -25,8 +25,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             if findings.satisfied(&window.when, mapping, is_none.given(&window)) {
                 continue;
             }
-            for source in findings.batch_sources(graph, mapping, &window.when) {
-                let is_standard = fact(!source.fifo, || source.kind()).given(&window).given(&source);
+            for source in findings.sources(graph, mapping, &window.when) {
+                let is_standard = fact(!source.fifo, || source.words()).given(&window).given(&source);
                 findings.require(&source.when, mapping, is_standard, || {
                     unsupported(mapping, &window, &source)
                 });
@@ -35,7 +35,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn unsupported(mapping: &EventSourceMapping, window: &Operand<'_>, source: &BatchSource) -> Finding {
+fn unsupported(mapping: &EventSourceMapping, window: &Operand<'_>, source: &TypedQueue<'_>) -> Finding {
     let headline = format!(
         "{} sets a batching window of {} on the FIFO queue {}, which does not support one",
         mapping.resource.shown(),

@@ -60,27 +60,22 @@ fn judge<T: Number>(
 
 fn out_of_range(queue: &Queue, id: &'static str, number: &Operand<'_>, quota: &Quota) -> Finding {
     let (value, name, low, high) = (number.value, number.name, quota.least, quota.most);
-    let (unit, units) = match quota.unit {
-        Unit::Seconds => ("s", "seconds"),
-        _ => ("bytes", "bytes"),
-    };
+    let unit = quota.unit.short();
     let headline = format!(
         "{} sets `{name}` to {value}, and SQS takes {low} to {high} {unit}",
         queue.resource.shown()
     );
-    let side = if value < low {
-        format!("below {low} {unit}")
-    } else {
-        format!("above {high} {unit}")
-    };
-    let label = format!("{value} {unit}{} is {side}", number.provenance());
+    let (side, bound) = if value < low { ("below", low) } else { ("above", high) };
+    let label = format!("{value} {unit}{} is {side} {bound} {unit}", number.provenance());
     match Meant::by(id, value, quota) {
         Some(meant) => {
             let label = format!("{label}; {value} looks like {}", meant.unit);
             Finding::new(id, headline, number, label)
                 .help(format!(
-                    "set `{name}` to {}, if {value} was meant in {}: it is a number of {units}",
-                    meant.value, meant.unit
+                    "set `{name}` to {}, if {value} was meant in {}: it is a number of {}",
+                    meant.value,
+                    meant.unit,
+                    quota.unit.name()
                 ))
                 .fix(number.set_to(meant.value))
                 .calculation(Some(meant.calculation))
@@ -118,11 +113,10 @@ impl Meant {
             ("maximum_message_size", 2..=1_023) => ("KiB", 1_024),
             _ => return None,
         };
-        let (meant, sign) = (value * factor, if quota.unit == Unit::Seconds { "s" } else { "bytes" });
         Some(Meant {
             unit,
-            value: meant,
-            calculation: format!("{value} × {factor} {sign} = {meant} {sign}"),
+            value: value * factor,
+            calculation: format!("{value} × {factor} {0} = {1} {0}", quota.unit.short(), value * factor),
         })
     }
 }

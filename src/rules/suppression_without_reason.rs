@@ -1,16 +1,10 @@
 //! Suppressions that do not say why. The pipeline raises it; here are its facts.
 
-use super::{Category, Rule, Set};
-use crate::diagnostic::Severity;
+use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "suppression-without-reason",
-    category: Category::Tool,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a suppression does not say why, where `require-reason` is set",
-    page: include_str!("../../rules/suppression-without-reason.md"),
-    settings: &[],
-    check: None,
-};
+pub(super) static RULE: Rule = Rule::raised(
+    "suppression-without-reason",
+    Severity::Warning,
+    "a suppression does not say why, where `require-reason` is set",
+    include_str!("../../rules/suppression-without-reason.md"),
+);

@@ -1,16 +1,13 @@
 //! Suppressions that silence nothing. The pipeline raises it; here are its facts.
 
-use super::{Category, Rule, Set};
-use crate::diagnostic::{Safety, Severity};
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
-    id: "unused-suppression",
-    category: Category::Tool,
-    severity: Severity::Warning,
-    set: Set::Default,
     fix: Some(Safety::Safe),
-    summary: "a suppression silences nothing",
-    page: include_str!("../../rules/unused-suppression.md"),
-    settings: &[],
-    check: None,
+    ..Rule::raised(
+        "unused-suppression",
+        Severity::Warning,
+        "a suppression silences nothing",
+        include_str!("../../rules/unused-suppression.md"),
+    )
 };

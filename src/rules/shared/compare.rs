@@ -54,9 +54,9 @@ impl<'a> Term<'a> {
 
     /// How it is computed, as `6 × 60 s + 5 s = 365 s`; `None` where it is not.
     pub(crate) fn calculation(&self) -> Option<String> {
-        let sign = self.unit.map_or("", Unit::sign);
+        let (sign, _) = behind(self.unit);
         let is_computed = !matches!(self.shape, Shape::Given);
-        is_computed.then(|| format!("{} = {}{sign}", self.formula(sign), self.value))
+        is_computed.then(|| format!("{} = {}{sign}", self.formula(&sign), self.value))
     }
 
     fn formula(&self, sign: &str) -> String {
@@ -73,6 +73,15 @@ impl<'a> Term<'a> {
             Some(resource) => format!("{shown} of {}", resource.shown()),
             None => shown,
         }
+    }
+}
+
+/// What stands behind each number in `unit`, and what behind the last one.
+fn behind(unit: Option<Unit>) -> (String, String) {
+    match unit {
+        Some(unit) if unit.is_sign() => (format!(" {}", unit.short()), String::new()),
+        Some(unit) => (String::new(), format!(" {}", unit.short())),
+        None => (String::new(), String::new()),
     }
 }
 
@@ -230,13 +239,12 @@ impl<'a> Comparison<'a> {
     pub(crate) fn text(&self) -> String {
         let text = match &self.says {
             Says::Order(low, compared, high) => {
-                let unit = low.unit.or(high.unit);
-                let (sign, noun) = (unit.map_or("", Unit::sign), unit.map_or("", Unit::noun));
-                format!("{} {compared} {}{noun}", low.shown(sign), high.shown(sign))
+                let (sign, noun) = behind(low.unit.or(high.unit));
+                format!("{} {compared} {}{noun}", low.shown(&sign), high.shown(&sign))
             }
             Says::Range(least, value, most) => {
-                let (sign, noun) = (value.unit.map_or("", Unit::sign), value.unit.map_or("", Unit::noun));
-                format!("{least}{sign} ≤ {} ≤ {most}{sign}{noun}", value.shown(sign))
+                let (sign, noun) = behind(value.unit);
+                format!("{least}{sign} ≤ {} ≤ {most}{sign}{noun}", value.shown(&sign))
             }
             Says::Words(words) => words(),
         };

@@ -281,6 +281,11 @@ impl Findings<'_> {
         self.numbers(when, mapping, &mapping.window, &limits::WINDOW)
     }
 
+    /// Batch sizes of `mapping`, in or out of range: what is in it, the type of the queue decides.
+    pub(crate) fn batch_sizes<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
+        self.any_numbers(when, mapping, &mapping.batch_size, Unit::Messages)
+    }
+
     /// Redrive policies of `queue`, `None` where it has none.
     pub(crate) fn redrives<'a>(
         &mut self,
