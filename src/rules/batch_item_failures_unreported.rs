@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: None,
-    summary: "one failed message returns its whole batch, and finished messages run again",
+    summary: "one failed message returns its whole batch, and messages already processed run again",
     page: include_str!("../../rules/batch-item-failures-unreported.md"),
     settings: &[],
     check: Some(check),
@@ -24,7 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
             for batch in findings.batch_sizes(&reports.when, mapping) {
                 let is_single = fact(batch.value == 1, || {
-                    "1 message a batch, which fails as a whole by nature".to_owned()
+                    "batches of 1 message, which can only fail as a whole".to_owned()
                 });
                 let is_single = is_single.given(&reports).given(&batch);
                 // Sizes that no queue may have are `batch-size-out-of-range`.
@@ -46,7 +46,7 @@ fn unreported(
     source: &TypedQueue<'_>,
 ) -> Finding {
     let headline = format!(
-        "one failed message from {} sends a whole batch of up to {} back, since {} does not report which failed",
+        "one failed message from {} returns its whole batch of up to {} messages, since {} does not report which ones failed",
         source.shown,
         batch.value,
         mapping.resource.shown()
@@ -66,7 +66,7 @@ fn unreported(
     } else {
         ""
     };
-    let size = format!("up to {} messages a batch{}", batch.value, batch.provenance());
+    let size = format!("up to {} messages per batch{}", batch.value, batch.provenance());
     Finding::new("report_batch_item_failures", headline, reports, label)
         .severity(severity)
         .label(batch, size)

@@ -19,7 +19,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
-            let is_small = at_most(&batch, BATCH_SIZE_WITHOUT_WINDOW).note(|| ", which need no window".to_owned());
+            let is_small =
+                at_most(&batch, BATCH_SIZE_WITHOUT_WINDOW).note(|| ", which need no batching window".to_owned());
             // Sizes that no queue may have are `batch-size-out-of-range`.
             if findings.satisfied(&batch.when, mapping, is_small) || !BATCH_SIZE.accepts(batch.value) {
                 continue;
@@ -27,7 +28,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             for window in findings.any_numbers(&batch.when, mapping, &mapping.window, Unit::Seconds) {
                 let has_window = fact(window.value != 0, || {
                     let (size, window) = (batch.value, window.spoken());
-                    format!("{BATCH_SIZE_WITHOUT_WINDOW} < {size} messages, with a window: 1 s ≤ {window}")
+                    format!("{BATCH_SIZE_WITHOUT_WINDOW} < {size} messages, with a batching window: 1 s ≤ {window}")
                 });
                 if findings.satisfied(&window.when, mapping, has_window.given(&batch).given(&window)) {
                     continue;
@@ -53,20 +54,20 @@ fn without_window(
 ) -> Finding {
     let (size, name) = (batch.value, window.name);
     let headline = format!(
-        "{} asks for batches of {size} messages from {} without a batching window",
+        "{} has a batch size of {size} on {} but no batching window",
         mapping.resource.shown(),
         source.shown
     );
     let label = format!(
-        "{}: above {BATCH_SIZE_WITHOUT_WINDOW}, Lambda wants a window of at least 1 s",
+        "{}: above {BATCH_SIZE_WITHOUT_WINDOW}, Lambda requires a batching window of at least 1 s",
         batch.shown()
     );
     let finding = Finding::new("batch_size", headline, batch, label);
     let finding = if window.is_default {
-        let no_window = format!("`{name}` is not set, so the window is {}", window.spoken());
+        let no_window = format!("`{name}` is not set, so the batching window is {}", window.spoken());
         finding.label(window.span, no_window)
     } else {
-        finding.label(window, format!("the window is {}", window.shown()))
+        finding.label(window, format!("the batching window is {}", window.shown()))
     };
     finding
         .show(source)

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "a message keeps its age on the move, so little or no time is left to look at it",
+    summary: "a message keeps its original enqueue time when it is moved, so little or no time is left to look at it",
     page: include_str!("../../rules/dead-letter-queue-retention-too-short.md"),
     settings: &[],
     check: Some(check),
@@ -25,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             };
             for fifo in findings.known(&target.when.and(&dlq.resource.when), source, &source.fifo) {
                 let restarts = fact(*fifo.value, || {
-                    "FIFO: the age of a message starts anew with the move".to_owned()
+                    "FIFO: the enqueue time of a message is reset when it is moved".to_owned()
                 });
                 if !findings.satisfied(&fifo.when, source, restarts.given(&fifo)) {
                     compare(findings, source, dlq, &target, &fifo.when);
@@ -41,7 +41,7 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
             let kept = Term::from(&source_retention).of(&source.resource);
             // Nothing can be longer than the longest.
             let outlives = if retention.value == RETENTION.most {
-                at_most(kept, &retention).note(|| ", the longest there is".to_owned())
+                at_most(kept, &retention).note(|| ", the maximum".to_owned())
             } else {
                 below(kept, &retention)
             };
@@ -91,20 +91,21 @@ impl Pair<'_> {
         let (keeps, source_keeps) = (retention.spoken(), source_retention.spoken());
         let headline = match lost {
             Some(retries) => format!(
-                "{dlq} keeps messages for {keeps}, but a message that fails in {source} is {} s old when it arrives: \
-                 it is lost at once",
+                "{dlq} keeps messages for {keeps}, but a message that fails in {source} is already {} s old when it \
+                 arrives and is deleted at once",
                 retries.age().value
             ),
             None if retention.value == source_retention.value => format!(
-                "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its age on the move"
+                "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its original enqueue \
+                 time when it is moved"
             ),
             None => format!(
                 "{dlq} keeps messages for {keeps}, less than the {source_keeps} of {source}, and a message keeps its \
-                 age on the move"
+                 original enqueue time when it is moved"
             ),
         };
         let deleted = format!("deleted {} after it was first sent", retention.shown());
-        let source_says = format!("{source} keeps it for {}", source_retention.shown());
+        let source_says = format!("{source} keeps messages for {}", source_retention.shown());
         let shorter = if source_retention.value < RETENTION.most {
             String::new()
         } else {
@@ -113,7 +114,7 @@ impl Pair<'_> {
         let finding = Finding::new("retention", headline, *retention, retention.or_default("SQS", deleted))
             .label(*source_retention, source_retention.or_default("SQS", source_says))
             .help(format!(
-                "set `{}` of {dlq} to {} (14 days, the longest){shorter}",
+                "set `{}` of {dlq} to {} (14 days, the maximum){shorter}",
                 retention.name, RETENTION.most
             ))
             .fix(retention.set_to(RETENTION.most))

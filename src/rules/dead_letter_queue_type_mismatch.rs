@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "one of source queue and dead-letter queue is FIFO, the other is not",
+    summary: "a queue and its dead-letter queue are of different types: one is FIFO, the other is not",
     page: include_str!("../../rules/dead-letter-queue-type-mismatch.md"),
     settings: &[],
     check: Some(check),
@@ -66,7 +66,7 @@ fn mismatch(source: &Queue, target: &Known<'_, Link>, fifo: &Known<'_, bool>, dl
     let headline = format!("{shown} is {is}, but its dead-letter queue {} is {dlq_is}", dlq.shown);
     let finding = Finding::new("redrive", headline, target.span, format!("names {dlq_is}"))
         .label(fifo.span, format!("{shown} is {is}"))
-        .help(format!("name {is} as the dead-letter queue"));
+        .help(format!("use {is} as the dead-letter queue"));
     // The name of a queue elsewhere stands in the target.
     if dlq.queue.is_some() {
         finding.show(dlq)

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "no alarm tells that messages lie in a dead-letter queue",
+    summary: "no alarm reports messages in a dead-letter queue",
     page: include_str!("../../rules/dead-letter-queue-unalarmed.md"),
     settings: &[],
     check: Some(check),
@@ -63,8 +63,8 @@ fn noticed(graph: &Graph, queue: &Queue, handed_out: bool) -> String {
     match (alarm, reader) {
         (Some(alarm), _) => format!("the alarm {} watches it", alarm.shown()),
         (None, Some(reader)) => format!("{} reads it", reader.shown()),
-        (None, None) if handed_out => "what is not here is handed it, and may watch it".to_owned(),
-        (None, None) => "something whose values are not settled may watch or read it".to_owned(),
+        (None, None) if handed_out => "it is passed to a module that is not here and may watch it".to_owned(),
+        (None, None) => "something with unresolved values may watch or read it".to_owned(),
     }
 }
 
@@ -95,16 +95,16 @@ impl Blocks {
 
 fn unalarmed(graph: &Graph, queue: &Queue, blocks: &Blocks) -> Finding {
     let (shown, header) = (queue.resource.shown(), queue.resource.header);
-    let headline = format!("no alarm tells that messages lie in the dead-letter queue {shown}");
+    let headline = format!("no alarm reports messages in the dead-letter queue {shown}");
     let label = match queue.retention.known() {
-        Some(retention) => format!("what arrives here is deleted after {}, seen or not", retention.spoken()),
-        None => "what arrives here is deleted when its retention ends, seen or not".to_owned(),
+        Some(retention) => format!("a message here is deleted after {}, seen or not", retention.spoken()),
+        None => "a message here is deleted when its retention period ends, seen or not".to_owned(),
     };
     let mut finding = Finding::new("alarm", headline, header, label);
     if let Some(source) = graph.sources_of(queue).first() {
         let mut cases = source.redrive.cases.iter();
         if let Some(case) = cases.find(|case| matches!(case.value(), Some(Some(_)))) {
-            let label = format!("{} sends what fails to {shown}", source.resource.shown());
+            let label = format!("{} moves failed messages to {shown}", source.resource.shown());
             finding = finding.label(case.span, label);
         }
     }
@@ -121,7 +121,7 @@ fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwat
     let mut finding = unalarmed(graph, first.queue, blocks).severity(Severity::Info);
     if !others.is_empty() {
         finding = finding.headline(format!(
-            "no alarm tells that messages lie in {} or in {} other dead-letter {}",
+            "no alarm reports messages in {} or in {} other dead-letter {}",
             first.queue.resource.shown(),
             others.len(),
             if others.len() == 1 { "queue" } else { "queues" }

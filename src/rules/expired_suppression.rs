@@ -5,6 +5,6 @@ use super::prelude::*;
 pub(super) static RULE: Rule = Rule::raised(
     "expired-suppression",
     Severity::Warning,
-    "a suppression has ended, or its end is no day",
+    "a suppression has expired, or its end is not a date",
     include_str!("../../rules/expired-suppression.md"),
 );

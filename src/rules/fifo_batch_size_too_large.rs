@@ -1,4 +1,4 @@
-//! Flags mappings that ask a FIFO queue for more messages a batch than FIFO allows.
+//! Flags mappings on FIFO queues with a larger batch size than FIFO allows.
 
 use super::prelude::*;
 use crate::graph::limits::BATCH_SIZE_FIFO;
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "a mapping on a FIFO queue asks for more than 10 messages a batch",
+    summary: "a mapping on a FIFO queue has a batch size of more than 10",
     page: include_str!("../../rules/fifo-batch-size-too-large.md"),
     settings: &[],
     check: Some(check),
@@ -36,13 +36,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn too_large(mapping: &EventSourceMapping, batch: &Operand<'_>, source: &TypedQueue<'_>) -> Finding {
     let headline = format!(
-        "{} asks the FIFO queue {} for batches of {} messages, and FIFO allows {BATCH_SIZE_FIFO}",
+        "{} has a batch size of {} on the FIFO queue {}, but FIFO queues allow at most {BATCH_SIZE_FIFO}",
         mapping.resource.shown(),
-        source.shown,
-        batch.value
+        batch.value,
+        source.shown
     );
     let label = format!(
-        "{} is above {BATCH_SIZE_FIFO}, so Lambda refuses the mapping",
+        "{} is above {BATCH_SIZE_FIFO}, so Lambda rejects the mapping",
         batch.shown()
     );
     Finding::new("batch_size", headline, batch, label)

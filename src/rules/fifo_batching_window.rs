@@ -1,4 +1,4 @@
-//! Flags mappings that give a batching window to a FIFO queue.
+//! Flags mappings on FIFO queues that set a batching window.
 
 use super::prelude::*;
 use crate::rules::shared::queue_types::TypedQueue;
@@ -20,7 +20,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         // No upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
         for window in findings.any_numbers(&mapping.resource.when, mapping, &mapping.window, Unit::Seconds) {
             let is_none = fact(window.value <= 0, || {
-                format!("a window of {}, which is none", window.spoken())
+                format!("{} means no batching window", window.spoken())
             });
             if findings.satisfied(&window.when, mapping, is_none.given(&window)) {
                 continue;
@@ -42,7 +42,7 @@ fn unsupported(mapping: &EventSourceMapping, window: &Operand<'_>, source: &Type
         window.spoken(),
         source.shown
     );
-    let label = format!("a window of {}, so Lambda refuses the mapping", window.shown());
+    let label = format!("a batching window of {}, so Lambda rejects the mapping", window.shown());
     // Nothing is written any more, or, where the number stands elsewhere, 0 there.
     let fix = if window.origins.is_empty() {
         window.removal()

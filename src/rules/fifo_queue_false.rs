@@ -1,4 +1,4 @@
-//! Flags `FifoQueue: false` where it reaches SQS, which takes the attribute only as true.
+//! Flags `FifoQueue: false` where it reaches SQS, which accepts the attribute only as true.
 
 use super::prelude::*;
 
@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Safe),
-    summary: "`FifoQueue: false` is written out, and SQS refuses the attribute on a standard queue",
+    summary: "`FifoQueue: false` is written out, but SQS rejects the attribute on a standard queue",
     page: include_str!("../../rules/fifo-queue-false.md"),
     settings: &[],
     check: Some(check),
@@ -34,7 +34,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn refused(queue: &Queue, fifo: &Known<'_, bool>) -> Finding {
     let headline = format!(
-        "{} sets `{}` to false, and SQS refuses that attribute on a standard queue",
+        "{} sets `{}` to false, but SQS rejects that attribute on a standard queue",
         queue.resource.shown(),
         fifo.name
     );

@@ -1,4 +1,4 @@
-//! Flags queue names that do not fit the queue's type: `.fifo` missing, `.fifo` too much, or too long.
+//! Flags queue names that do not fit the queue's type: `.fifo` missing, `.fifo` on a standard queue, or too long.
 
 use super::prelude::*;
 use crate::graph::FIFO_SUFFIX;
@@ -46,14 +46,16 @@ fn mismatch(queue: &Queue, name: &Known<'_, Option<String>>, text: &str, fifo: &
     let shown = queue.resource.shown();
     let (headline, label, help) = if *fifo.value {
         (
-            format!("the FIFO queue {shown} is called `{text}`, and names of FIFO queues end in `{FIFO_SUFFIX}`"),
+            format!("the FIFO queue {shown} is named `{text}`, but names of FIFO queues must end in `{FIFO_SUFFIX}`"),
             format!("no `{FIFO_SUFFIX}` at the end{}", name.provenance()),
             format!("set `{}` to `{text}{FIFO_SUFFIX}`", name.name),
         )
     } else {
         let bare = text.strip_suffix(FIFO_SUFFIX).unwrap_or(text);
         (
-            format!("the standard queue {shown} is called `{text}`, and only FIFO queues may end in `{FIFO_SUFFIX}`"),
+            format!(
+                "the standard queue {shown} is named `{text}`, but only names of FIFO queues may end in `{FIFO_SUFFIX}`"
+            ),
             format!("`{FIFO_SUFFIX}` at the end{}", name.provenance()),
             format!(
                 "set `{}` to true for a FIFO queue, or `{}` to `{bare}` for a standard one",
@@ -71,7 +73,7 @@ fn mismatch(queue: &Queue, name: &Known<'_, Option<String>>, text: &str, fifo: &
 
 fn too_long(queue: &Queue, name: &Known<'_, Option<String>>, length: usize) -> Finding {
     let headline = format!(
-        "the name of {} has {length} characters, and SQS takes {QUEUE_NAME_LENGTH}",
+        "the name of {} has {length} characters, but SQS accepts at most {QUEUE_NAME_LENGTH}",
         queue.resource.shown()
     );
     let label = format!("{length} characters{}", name.provenance());

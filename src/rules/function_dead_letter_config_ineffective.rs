@@ -21,11 +21,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for consumption in graph.consumptions(queue) {
             for (when, function) in graph.functions_of(consumption.mapping, &consumption.world) {
                 for setting in &function.failure_targets {
-                    // Anything else that invokes it may do so asynchronously, and then the setting serves.
+                    // Anything else that invokes it may do so asynchronously, and then the setting applies.
                     if let Some(other) = graph.invocations_of(function).first() {
-                        let serves = || format!("`{}` serves where `{}` invokes it", setting.name, other.by);
-                        let serves = fact(true, serves).given(&setting.span).given(&other.span);
-                        findings.satisfied(&when, function, serves);
+                        let applies =
+                            || format!("`{}` applies where `{}` invokes the function", setting.name, other.by);
+                        let applies = fact(true, applies).given(&setting.span).given(&other.span);
+                        findings.satisfied(&when, function, applies);
                         continue;
                     }
                     for redrive in findings.known(&when, queue, &queue.redrive) {
@@ -60,19 +61,19 @@ fn ineffective(
     };
     let (from, mapping) = (queue.resource.shown(), consumption.mapping.resource.shown());
     let headline = format!(
-        "`{}` of {} never receives the messages of {from} that fail",
+        "`{}` of {} never receives messages from {from} that fail",
         setting.name,
         function.resource.shown()
     );
-    let label = "this takes the failures of asynchronous invocations only";
+    let label = "this receives failures of asynchronous invocations only";
     Finding::new(attribute, headline, setting.span, label)
         .label(
             consumption.link.span,
-            format!("{mapping} hands messages of {from} over synchronously"),
+            format!("{mapping} invokes the function synchronously with messages from {from}"),
         )
         .label(redrive.span, format!("{from} has no redrive policy"))
         .help(format!(
-            "set `{}` on {from}: a failed message stays in the queue, and only the queue can move it on",
+            "set `{}` on {from}: a failed message stays in the queue, and only a redrive policy can move it",
             redrive.name
         ))
         .fix(dead_letter_queue(redrive, &redrive.when, queue))

@@ -32,7 +32,7 @@ fn out_of_range(function: &Function, timeout: &Operand<'_>, quota: &Quota) -> Fi
         "{} has a timeout of {value} s, but Lambda accepts 1 s to {most} s",
         function.resource.shown()
     );
-    let label = format!("{}, outside 1 s to {most} s", timeout.shown());
+    let label = format!("{} is outside 1 s to {most} s", timeout.shown());
     let finding = Finding::new("timeout", headline, timeout, label);
     let meant = value / 1000;
     if value < quota.least {

@@ -5,6 +5,6 @@ use super::prelude::*;
 pub(super) static RULE: Rule = Rule::raised(
     "limit-reached",
     Severity::Error,
-    "a bound that keeps sqslint fast and safe was reached, so a part was not checked",
+    "a limit that keeps sqslint fast and safe was reached, so a part was not checked",
     include_str!("../../rules/limit-reached.md"),
 );

@@ -1,4 +1,4 @@
-//! Flags receive counts that SQS does not accept.
+//! Flags max receive counts that SQS does not accept.
 
 use super::prelude::*;
 use crate::graph::limits::{ADVISED_RECEIVES, MAX_RECEIVE_COUNT};
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "SQS does not accept the receive count of a redrive policy",
+    summary: "SQS does not accept the max receive count of a redrive policy",
     page: include_str!("../../rules/max-receive-count-out-of-range.md"),
     settings: &[],
     check: Some(check),
@@ -37,22 +37,22 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn out_of_range(queue: &Queue, count: &Operand<'_>) -> Finding {
     let (name, least, most) = (count.name, MAX_RECEIVE_COUNT.least, MAX_RECEIVE_COUNT.most);
     let headline = format!(
-        "{} allows {} receives, but SQS accepts {least} to {most}",
+        "{} has a max receive count of {}, but SQS accepts {least} to {most}",
         queue.resource.shown(),
         count.value
     );
-    let label = format!("{}, outside {least} to {most}", count.shown());
+    let label = format!("{} is outside {least} to {most}", count.shown());
     let finding = Finding::new("max_receive_count", headline, count, label);
     if count.value < least {
         finding
             .help(format!(
-                "set `{name}` to {ADVISED_RECEIVES}; leave the redrive policy out to have no dead-letter queue"
+                "set `{name}` to {ADVISED_RECEIVES}, or remove the redrive policy to have no dead-letter queue"
             ))
             .fix(count.set_to(ADVISED_RECEIVES))
     } else {
         finding
             .help(format!(
-                "set `{name}` to {most} or less; AWS's advice is {ADVISED_RECEIVES} or a little more"
+                "set `{name}` to {most} or less; {ADVISED_RECEIVES} or a few more suit most queues"
             ))
             .fix(count.set_to(most))
     }
@@ -60,10 +60,10 @@ fn out_of_range(queue: &Queue, count: &Operand<'_>) -> Finding {
 
 fn no_integer(queue: &Queue, fault: &Fault, written: &str) -> Finding {
     let headline = format!(
-        "{} has a receive count that is no whole number: `{written}`",
+        "{} has a max receive count that is not a whole number: `{written}`",
         queue.resource.shown()
     );
-    Finding::new("max_receive_count", headline, fault.span, "no whole number")
+    Finding::new("max_receive_count", headline, fault.span, "not a whole number")
         .help("set `maxReceiveCount` to a whole number from 1 to 1000, such as 5")
 }
 
@@ -114,7 +114,7 @@ Resources:
         let found = findings(&RULE, Dialect::CloudFormation, &text("1001"));
         assert_eq!(
             found[0].headline,
-            "`Orders` allows 1001 receives, but SQS accepts 1 to 1000"
+            "`Orders` has a max receive count of 1001, but SQS accepts 1 to 1000"
         );
     }
 }

@@ -29,8 +29,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     let receives = if count.value == 1 { "receive" } else { "receives" };
     let headline = format!(
-        "{} gives up on a message after {} {receives}: one throttle or lost response sends a good one to the \
-         dead-letter queue",
+        "{} moves a message to its dead-letter queue after {} {receives}: a single throttle or lost response is enough \
+         to dead-letter a good one",
         queue.resource.shown(),
         count.value
     );
@@ -38,8 +38,8 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     let wanted = minimum.max(limits::ADVISED_RECEIVES);
     Finding::new("max_receive_count", headline, count, label)
         .help(format!(
-            "set `{}` to {wanted}, or to {minimum} at the very least; suppress this where working on a message twice \
-             does more harm",
+            "set `{}` to {wanted}, or to {minimum} at the very least; suppress this finding where processing a \
+             message twice would do more harm",
             count.name
         ))
         .fix(count.set_to(wanted))

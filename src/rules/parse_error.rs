@@ -5,6 +5,6 @@ use super::prelude::*;
 pub(super) static RULE: Rule = Rule::raised(
     "parse-error",
     Severity::Error,
-    "a file, or a part of it, is not what its format asks for",
+    "a file, or a part of it, does not follow its format",
     include_str!("../../rules/parse-error.md"),
 );

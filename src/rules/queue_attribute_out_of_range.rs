@@ -1,4 +1,4 @@
-//! Flags numbers that SQS does not take for an attribute of a queue, with the unit they were likely meant in.
+//! Flags numbers that SQS does not accept for an attribute of a queue, with the unit they were likely meant in.
 
 use super::prelude::*;
 use crate::graph::Attribute;
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "an attribute of a queue has a value that SQS refuses",
+    summary: "an attribute of a queue has a value that SQS rejects",
     page: include_str!("../../rules/queue-attribute-out-of-range.md"),
     settings: &[],
     check: Some(check),
@@ -48,7 +48,7 @@ fn judge<T: Number>(
     quota: &Quota,
 ) {
     for number in findings.any_numbers(&queue.resource.when, queue, attribute, quota.unit) {
-        // That AWS takes its own defaults goes without saying.
+        // That AWS accepts its own defaults goes without saying.
         if !number.is_default {
             let accepted = within(&number, quota).note(|| format!(" for `{}`", number.name));
             findings.require(&number.when, queue, accepted, || {
@@ -62,7 +62,7 @@ fn out_of_range(queue: &Queue, id: &'static str, number: &Operand<'_>, quota: &Q
     let (value, name, low, high) = (number.value, number.name, quota.least, quota.most);
     let unit = quota.unit.short();
     let headline = format!(
-        "{} sets `{name}` to {value}, and SQS takes {low} to {high} {unit}",
+        "{} sets `{name}` to {value}, but SQS accepts {low} to {high} {unit}",
         queue.resource.shown()
     );
     let (side, bound) = if value < low { ("below", low) } else { ("above", high) };
@@ -72,7 +72,7 @@ fn out_of_range(queue: &Queue, id: &'static str, number: &Operand<'_>, quota: &Q
             let label = format!("{label}; {value} looks like {}", meant.unit);
             Finding::new(id, headline, number, label)
                 .help(format!(
-                    "set `{name}` to {}, if {value} was meant in {}: it is a number of {}",
+                    "set `{name}` to {} if {value} was meant in {}: the value is in {}",
                     meant.value,
                     meant.unit,
                     quota.unit.name()

@@ -1,4 +1,4 @@
-//! Flags a queue's URL or name where AWS takes an ARN: sources, targets, endpoints, dead-letter queues.
+//! Flags a queue's URL or name where AWS requires an ARN: sources, targets, endpoints, dead-letter queues.
 
 use super::prelude::*;
 use crate::graph::delivery::Sender;
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Safe),
-    summary: "a queue's URL or name stands where AWS takes its ARN",
+    summary: "a queue's URL or name is used where AWS requires its ARN",
     page: include_str!("../../rules/queue-url-in-place-of-arn.md"),
     settings: &[],
     check: Some(check),
@@ -23,26 +23,26 @@ struct Place<'g> {
     when: &'g Condition,
     /// The attribute of the finding.
     attribute: &'static str,
-    /// Ends "takes the URL of the queue".
+    /// Ends "uses the URL of the queue as its".
     role: &'static str,
-    /// Who refuses it.
+    /// Who rejects it.
     service: &'static str,
 }
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        let source = place(&mapping.resource, "queue", "for its source", "Lambda");
+        let source = place(&mapping.resource, "queue", "source", "Lambda");
         judge(graph, findings, &source, &mapping.queue, Some);
     }
     let deliveries = graph.deliveries();
     for pipe in &deliveries.pipes {
-        let source = place(&pipe.resource, "source", "for its source", "EventBridge");
+        let source = place(&pipe.resource, "source", "source", "EventBridge");
         judge(graph, findings, &source, &pipe.source, Some);
-        let target = place(&pipe.resource, "target", "for its target", "EventBridge");
+        let target = place(&pipe.resource, "target", "target", "EventBridge");
         judge(graph, findings, &target, &pipe.target, Some);
     }
     for subscription in &deliveries.subscriptions {
-        let endpoint = place(&subscription.resource, "endpoint", "for its endpoint", "SNS");
+        let endpoint = place(&subscription.resource, "endpoint", "endpoint", "SNS");
         judge(graph, findings, &endpoint, &subscription.endpoint, Some);
     }
     for target in &deliveries.targets {
@@ -51,16 +51,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         } else {
             "EventBridge"
         };
-        let delivery = place(&target.resource, "target", "for its target", service);
+        let delivery = place(&target.resource, "target", "target", service);
         judge(graph, findings, &delivery, &target.target, Some);
-        let failures = place(&target.resource, "dead_letter", "for its dead-letter queue", service);
+        let failures = place(&target.resource, "dead_letter", "dead-letter queue", service);
         judge(graph, findings, &failures, &target.dead_letter, Option::as_ref);
     }
     for function in graph.functions() {
         for setting in &function.failure_targets {
             let failures = Place {
                 when: &setting.when,
-                ..place(&function.resource, "failure_target", "for its failures", "Lambda")
+                ..place(&function.resource, "failure_target", "failure destination", "Lambda")
             };
             judge(graph, findings, &failures, &setting.target, Some);
         }
@@ -101,7 +101,7 @@ fn no_arn<T>(place: &Place<'_>, known: &Known<'_, T>, link: &Link, queue: Option
     let form = if link.form == Form::Url { "URL" } else { "name" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
-        "{} takes the {form} of {shown} {}, and {} wants the ARN",
+        "{} uses the {form} of {shown} as its {}, but {} requires the ARN",
         place.resource.shown(),
         place.role,
         place.service

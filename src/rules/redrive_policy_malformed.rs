@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Safe),
-    summary: "SQS refuses the redrive policy: no JSON object, a wrong key, a target that is no queue's ARN",
+    summary: "SQS rejects the redrive policy: not a JSON object, a wrong key, or a target that is not a queue's ARN",
     page: include_str!("../../rules/redrive-policy-malformed.md"),
     settings: &[],
     check: Some(check),
@@ -50,7 +50,7 @@ fn well_formed(
         findings.leave(&redrive.when, queue, &[redrive, &fault.span], cause);
     }
     for target in findings.quietly(|findings| findings.known(&redrive.when, queue, &policy.target)) {
-        let words = || "the keys and the form of the target are as SQS wants them".to_owned();
+        let words = || "its keys and the form of its target are what SQS expects".to_owned();
         let is_well_formed = fact(true, words).given(redrive).given(&target);
         findings.satisfied(&target.when, queue, is_well_formed);
     }
@@ -59,11 +59,11 @@ fn well_formed(
 fn of_fault(queue: &Queue, fault: &Fault) -> Option<Finding> {
     let say = |what: &str, label: &str| policy(queue, what, fault.span, label);
     Some(match &fault.kind {
-        PolicyFault::NotAnObject => say("that is no JSON object", "no JSON object")
+        PolicyFault::NotAnObject => say("that is not a JSON object", "not a JSON object")
             .help("write an object with `deadLetterTargetArn` and `maxReceiveCount`"),
         PolicyFault::UnknownKey(key) => say(
             &format!("with the unknown key `{key}`"),
-            &format!("`{key}` is no key of a redrive policy"),
+            &format!("`{key}` is not a key of a redrive policy"),
         )
         .help("its keys are `deadLetterTargetArn` and `maxReceiveCount`, in this spelling"),
         PolicyFault::TargetMissing => say("without `deadLetterTargetArn`", "no `deadLetterTargetArn`")
@@ -72,8 +72,8 @@ fn of_fault(queue: &Queue, fault: &Fault) -> Option<Finding> {
             say("without `maxReceiveCount`", "no `maxReceiveCount`").help("set `maxReceiveCount` to 5")
         }
         PolicyFault::CountQuoted(written) => say(
-            &format!("whose `maxReceiveCount` is the text \"{written}\""),
-            "a text, where the provider asks for a number: it never matches what SQS returns",
+            &format!("whose `maxReceiveCount` is the string \"{written}\""),
+            "a string, where the provider expects a number: it never matches what SQS returns",
         )
         .severity(Severity::Warning)
         .help(format!("write {written} without quotes"))
@@ -101,7 +101,7 @@ fn of_target(graph: &Graph, queue: &Queue, target: &Known<'_, Link>) -> Option<F
         Some(target) => format!("set `deadLetterTargetArn` to `{}`", target.resource.arn_reference()),
         None => "set `deadLetterTargetArn` to the queue's ARN: `arn:aws:sqs:<region>:<account>:<name>`".to_owned(),
     };
-    let what = format!("whose target is {form}, where SQS takes only a queue's ARN");
+    let what = format!("whose target is {form}, where SQS accepts only a queue's ARN");
     let finding = policy(queue, &what, target.span, format!("{form}, not a queue's ARN"));
     Some(finding.help(help).fix(target.arn()))
 }
@@ -166,11 +166,11 @@ Resources:
                 "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 2.5 })",
                 None,
             ),
-            ("\"no json\"", Some((Severity::Error, "that is no JSON object"))),
-            ("\"[]\"", Some((Severity::Error, "that is no JSON object"))),
+            ("\"no json\"", Some((Severity::Error, "that is not a JSON object"))),
+            ("\"[]\"", Some((Severity::Error, "that is not a JSON object"))),
             (
                 "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = \"5\" })",
-                Some((Severity::Warning, "whose `maxReceiveCount` is the text \"5\"")),
+                Some((Severity::Warning, "whose `maxReceiveCount` is the string \"5\"")),
             ),
             (
                 "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn })",
@@ -184,21 +184,21 @@ Resources:
                 "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.url, maxReceiveCount = 5 })",
                 Some((
                     Severity::Error,
-                    "whose target is a queue's URL, where SQS takes only a queue's ARN",
+                    "whose target is a queue's URL, where SQS accepts only a queue's ARN",
                 )),
             ),
             (
                 "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.id, maxReceiveCount = 5 })",
                 Some((
                     Severity::Error,
-                    "whose target is a queue's URL, where SQS takes only a queue's ARN",
+                    "whose target is a queue's URL, where SQS accepts only a queue's ARN",
                 )),
             ),
             (
                 "jsonencode({ deadLetterTargetArn = \"arn:aws:sns:eu-west-1:123456789012:t\", maxReceiveCount = 5 })",
                 Some((
                     Severity::Error,
-                    "whose target is an ARN of `sns`, where SQS takes only a queue's ARN",
+                    "whose target is an ARN of `sns`, where SQS accepts only a queue's ARN",
                 )),
             ),
         ] {
@@ -217,14 +217,14 @@ Resources:
                 "{deadLetterTargetArn: !Ref Failed, maxReceiveCount: 5}",
                 Some((
                     Severity::Error,
-                    "whose target is a queue's URL, where SQS takes only a queue's ARN",
+                    "whose target is a queue's URL, where SQS accepts only a queue's ARN",
                 )),
             ),
             (
                 "{deadLetterTargetArn: !GetAtt Failed.QueueName, maxReceiveCount: 5}",
                 Some((
                     Severity::Error,
-                    "whose target is a name, where SQS takes only a queue's ARN",
+                    "whose target is a name, where SQS accepts only a queue's ARN",
                 )),
             ),
             (

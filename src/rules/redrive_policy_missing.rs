@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "a message that always fails is retried until it expires, and then lost",
+    summary: "a message that always fails is retried until it expires and is then lost",
     page: include_str!("../../rules/redrive-policy-missing.md"),
     settings: &[],
     check: Some(check),
@@ -57,7 +57,7 @@ fn as_source(findings: &mut Findings<'_>, queue: &Queue, when: &Condition) -> Ve
 
 fn missing(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, consumer: &Consumer<'_>) -> Finding {
     let headline = format!(
-        "{} has no redrive policy: a message that always fails is retried until it expires, and then lost",
+        "{} has no redrive policy: a message that always fails is retried until it expires and is then lost",
         queue.resource.shown()
     );
     let message = if redrive.is_default {
@@ -68,13 +68,13 @@ fn missing(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, consu
     let mut finding = Finding::new("redrive", headline, redrive, message).show(consumer);
     let fifo = queue.fifo.known_in(&consumer.when);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {
-        let message = "until it expires the message also blocks its group; a dead-letter queue frees the group, but breaks its order";
+        let message = "until it expires, the message also blocks its message group; a dead-letter queue frees the group but breaks its order";
         finding = finding.label(case.span, message);
     }
     finding
         .help(format!(
-            "set `{}` with a dead-letter queue of the same type and a `maxReceiveCount` of 5 or more; let that queue keep \
-             messages longer than this one, and alarm on it",
+            "set `{}` to a dead-letter queue of the same type with a `maxReceiveCount` of 5 or more; let that queue keep \
+             messages longer than this one, and put an alarm on it",
             redrive.name
         ))
         .fix(dead_letter_queue(redrive, &consumer.when, queue))

@@ -43,7 +43,7 @@ fn expires(queue: &Queue, retries: &Retries<'_>, retention: &Operand<'_>, consum
         Severity::Warning
     };
     let headline = format!(
-        "{} keeps a message for {}, but it takes {} of failing until it reaches the dead-letter queue",
+        "{} keeps messages for {}, but one that keeps failing reaches the dead-letter queue only after {}",
         queue.resource.shown(),
         retention.spoken(),
         Seconds(age).spoken()

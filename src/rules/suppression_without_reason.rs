@@ -5,6 +5,6 @@ use super::prelude::*;
 pub(super) static RULE: Rule = Rule::raised(
     "suppression-without-reason",
     Severity::Warning,
-    "a suppression does not say why, where `require-reason` is set",
+    "a suppression gives no reason, where `require-reason` is set",
     include_str!("../../rules/suppression-without-reason.md"),
 );

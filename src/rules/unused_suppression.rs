@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::raised(
         "unused-suppression",
         Severity::Warning,
-        "a suppression silences nothing",
+        "a suppression suppresses nothing",
         include_str!("../../rules/unused-suppression.md"),
     )
 };

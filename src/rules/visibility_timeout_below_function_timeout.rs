@@ -50,7 +50,7 @@ fn below_timeout(
         format!("{function} may run for {}", limit.spoken())
     };
     let headline = format!(
-        "{} hides a message for {}, but {runs}, so a message may be worked on twice",
+        "{} has a visibility timeout of {}, but {runs}, so a message may be processed twice",
         queue.resource.shown(),
         visibility.spoken()
     );
@@ -166,7 +166,7 @@ mod tests {
         let found = findings(&RULE, Dialect::Terraform, &text);
         assert_eq!(
             found[0].headline,
-            "`aws_sqs_queue.orders` hides a message for 30 s, but `aws_lambda_function.worker` may run for 300 s, so a message may be worked on twice"
+            "`aws_sqs_queue.orders` has a visibility timeout of 30 s, but `aws_lambda_function.worker` may run for 300 s, so a message may be processed twice"
         );
         assert_eq!(found[0].calculation.as_deref(), Some("6 × 300 s + 20 s = 1820 s"));
         assert!(

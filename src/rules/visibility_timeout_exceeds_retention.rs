@@ -33,18 +33,18 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn expires_first(queue: &Queue, consumer: &Consumer<'_>, visibility: &Operand<'_>, retention: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} keeps a message for {} but hides it for {}: one that fails once is lost without a retry",
+        "{} keeps messages for {} but has a visibility timeout of {}: a message that fails once is lost without a retry",
         queue.resource.shown(),
         retention.spoken(),
         visibility.spoken()
     );
     let deleted = format!("the message is deleted after {}", retention.shown());
-    let again = format!("it could be received again after {}", visibility.shown());
+    let again = format!("it would become visible again only after {}", visibility.shown());
     Finding::new("retention", headline, retention, deleted)
         .label(visibility, visibility.or_default("SQS", again))
         .show(consumer)
         .help(format!(
-            "raise `{}` well above {}: without it SQS keeps messages for {}",
+            "raise `{}` well above {}; SQS's default is {}",
             retention.name,
             visibility.value,
             limits::RETENTION_DEFAULT.spoken()

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "the visibility timeout is less than six function timeouts plus the batching window",
+    summary: "the visibility timeout is less than six times the function timeout plus the batching window",
     page: include_str!("../../rules/visibility-timeout-too-short.md"),
     settings: Advice::ALL,
     check: Some(check),
@@ -46,17 +46,17 @@ fn too_short(
 ) -> Finding {
     let (subject, function) = (queue.resource.shown(), time.function.resource.shown());
     let needed = advice.needed(&time.limit, window);
-    let (hides, first_attempt) = (visibility.value, time.limit.value + window.value);
+    let (visible_after, first_attempt) = (visibility.value, time.limit.value + window.value);
     // Lambda receives messages before the window begins, so they wait in it while their timeout runs.
-    let headline = if hides < first_attempt {
+    let headline = if visible_after < first_attempt {
         format!(
-            "{subject} hides a message for {hides} s, but the batching window and {function} together may take \
-             {first_attempt} s, so it may reappear during its very first attempt"
+            "{subject} has a visibility timeout of {visible_after} s, but the batching window and {function} together may \
+             take {first_attempt} s, so a message may reappear during its first attempt"
         )
     } else {
         format!(
-            "{subject} hides a message for {hides} s, less than the {} s that leave Lambda time to retry {function} \
-             when it is throttled",
+            "{subject} has a visibility timeout of {visible_after} s, less than the {} s that give Lambda time to retry \
+             when {function} is throttled",
             needed.value
         )
     };
@@ -67,17 +67,19 @@ fn too_short(
         .show(time)
         .show(poll);
     if window.value > 0 {
-        finding = finding.label(window, format!("a message may wait {} for its batch", window.shown()));
+        finding = finding.label(
+            window,
+            format!("a message may wait up to {} for its batch", window.shown()),
+        );
     }
     let fifo = queue.fifo.known_in(&visibility.when);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {
-        let message =
-            "exactly-once covers sending only: here too a message is delivered again when its visibility timeout ends";
+        let message = "exactly-once covers sending only: a FIFO queue, too, delivers a message again when its visibility timeout ends";
         finding = finding.label(case.span, message);
     }
     let mut help = advice.help(visibility, &needed);
     if is_rarely_throttled(poll, time, visibility) {
-        help += "; throttling is unlikely here, as the mapping's maximum concurrency fits into the function's reserved concurrency";
+        help += "; throttling is unlikely here, since the mapping's maximum concurrency is within the function's reserved concurrency";
     }
     finding.help(help).fix(set_to_needed(visibility, &needed))
 }

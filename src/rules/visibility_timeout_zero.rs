@@ -1,4 +1,4 @@
-//! Flags queues that do not hide messages while somebody works on them.
+//! Flags queues with a visibility timeout of 0: messages stay visible while they are processed.
 
 use super::prelude::*;
 use crate::rules::shared::advice::{Advice, set_to_needed};
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
-    summary: "the visibility timeout is 0, so every consumer receives a message at once",
+    summary: "the visibility timeout is 0, so several consumers may receive a message at the same time",
     page: include_str!("../../rules/visibility-timeout-zero.md"),
     settings: &[],
     check: Some(check),
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         if !graph.is_read(queue) && graph.is_dead_letter_queue(queue) {
-            continue; // Nobody works on its messages.
+            continue; // Nobody processes its messages.
         }
         for visibility in findings.visibility(&queue.resource.when, queue) {
             if findings.satisfied(&visibility.when, queue, above(&visibility, 0)) {
@@ -31,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     findings.report(&poll.when, queue, finding);
                 }
             }
-            let help = format!("set `{}` to longer than a consumer works on a message", visibility.name);
+            let help = longer_than_processing(&visibility);
             let finding = zero(queue, &visibility).severity(Severity::Warning).help(help);
             findings.report(&visibility.when, queue, finding);
         }
@@ -48,14 +48,13 @@ fn refused(
 ) -> Finding {
     let mapping = &poll.mapping.resource;
     let message = format!(
-        "Lambda refuses {}: every function timeout is longer than 0 s",
+        "Lambda rejects {}, since every function timeout is longer than 0 s",
         mapping.shown()
     );
     let finding = zero(queue, visibility).label(mapping.header, message);
     let times = findings.run_times(graph, poll).into_iter().map(|time| time.limit);
     let Some(longest) = times.max_by_key(|limit| limit.value) else {
-        let help = format!("set `{}` to longer than a consumer works on a message", visibility.name);
-        return finding.help(help);
+        return finding.help(longer_than_processing(visibility));
     };
     let advice = findings.settings::<Advice>(queue);
     let finding = finding.help(advice.help_without_window(visibility, &longest));
@@ -66,12 +65,22 @@ fn refused(
     }
 }
 
+fn longer_than_processing(visibility: &Operand<'_>) -> String {
+    format!(
+        "set `{}` to more than the time that a consumer needs for a message",
+        visibility.name
+    )
+}
+
 fn zero(queue: &Queue, visibility: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} does not hide a message while it is worked on: its visibility timeout is 0 s",
+        "{} has a visibility timeout of 0 s, so a message stays visible while it is processed",
         queue.resource.shown()
     );
-    let message = format!("the message stays visible: {}", visibility.shown());
+    let message = format!(
+        "{}: other consumers may receive the message at the same time",
+        visibility.shown()
+    );
     Finding::new("visibility_timeout", headline, visibility, message)
 }
 

@@ -97,8 +97,8 @@ fn messages_name_constructs_and_fingerprints_do_not() {
     assert_eq!(found.len(), 2);
     assert_eq!(
         found[0].headline,
-        "`OrdersConsumers/Invoices` (`InvoicesF0222E8D`) hides a message for 30 s, \
-         but `OrdersConsumers/Bill` (`BillE7713C54`) may run for 90 s, so a message may be worked on twice"
+        "`OrdersConsumers/Invoices` (`InvoicesF0222E8D`) has a visibility timeout of 30 s, \
+         but `OrdersConsumers/Bill` (`BillE7713C54`) may run for 90 s, so a message may be processed twice"
     );
     // In a nested stack.
     for construct in [

@@ -159,19 +159,19 @@ fn findings(fixture: &str) -> String {
 #[test]
 fn a_described_module_is_judged_in_its_call() {
     insta::assert_snapshot!(findings("described"), @r#"
-error [visibility-timeout-below-function-timeout] `module.orders.aws_sqs_queue.this[0]` hides a message for 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be worked on twice
+error [visibility-timeout-below-function-timeout] `module.orders.aws_sqs_queue.this[0]` has a visibility timeout of 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be processed twice
   fixtures/remote-modules/described/main.tf:11 the message becomes visible again after 20 s (the default of `var.visibility`)
   fixtures/remote-modules/described/main.tf:2 the value comes from the default of `var.visibility`
   fixtures/remote-modules/described/main.tf:29 `aws_lambda_function.worker` may run for 60 s
   fixtures/remote-modules/described/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
-warning [max-receive-count-too-low] `module.orders.aws_sqs_queue.this[0]` gives up on a message after 1 receive: one throttle or lost response sends a good one to the dead-letter queue
+warning [max-receive-count-too-low] `module.orders.aws_sqs_queue.this[0]` moves a message to its dead-letter queue after 1 receive: a single throttle or lost response is enough to dead-letter a good one
   fixtures/remote-modules/described/main.tf:14 moved to the dead-letter queue after 1 receive
-warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its age on the move
+warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its original enqueue time when it is moved
   fixtures/remote-modules/described/main.tf:18 `dlq_message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
   fixtures/remote-modules/described/main.tf:18 `message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
-info [dead-letter-queue-unalarmed] no alarm tells that messages lie in `module.mails.aws_sqs_queue.dlq[0]` or in 1 other dead-letter queue
-  fixtures/remote-modules/described/main.tf:18 what arrives here is deleted after 345600 s (4 days), seen or not
-  fixtures/remote-modules/described/main.tf:18 `module.mails.aws_sqs_queue.this[0]` sends what fails to `module.mails.aws_sqs_queue.dlq[0]`
+info [dead-letter-queue-unalarmed] no alarm reports messages in `module.mails.aws_sqs_queue.dlq[0]` or in 1 other dead-letter queue
+  fixtures/remote-modules/described/main.tf:18 a message here is deleted after 345600 s (4 days), seen or not
+  fixtures/remote-modules/described/main.tf:18 `module.mails.aws_sqs_queue.this[0]` moves failed messages to `module.mails.aws_sqs_queue.dlq[0]`
   fixtures/remote-modules/described/main.tf:5 nor in `module.orders.aws_sqs_queue.dlq[0]`
 "#);
 }
@@ -179,19 +179,19 @@ info [dead-letter-queue-unalarmed] no alarm tells that messages lie in `module.m
 #[test]
 fn a_fetched_module_is_judged_in_its_own_code() {
     insta::assert_snapshot!(findings("fetched"), @r#"
-error [visibility-timeout-below-function-timeout] `module.orders.module.queue.aws_sqs_queue.this` hides a message for 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be worked on twice
+error [visibility-timeout-below-function-timeout] `module.orders.module.queue.aws_sqs_queue.this` has a visibility timeout of 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be processed twice
   fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:8 the message becomes visible again after 20 s (the default of `var.visibility`)
   fixtures/remote-modules/fetched/main.tf:2 the value comes from the default of `var.visibility`
   fixtures/remote-modules/fetched/main.tf:29 `aws_lambda_function.worker` may run for 60 s
   fixtures/remote-modules/fetched/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
-warning [max-receive-count-too-low] `module.orders.module.queue.aws_sqs_queue.this` gives up on a message after 1 receive: one throttle or lost response sends a good one to the dead-letter queue
+warning [max-receive-count-too-low] `module.orders.module.queue.aws_sqs_queue.this` moves a message to its dead-letter queue after 1 receive: a single throttle or lost response is enough to dead-letter a good one
   fixtures/remote-modules/fetched/main.tf:14 moved to the dead-letter queue after 1 receive
-warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its age on the move
+warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its original enqueue time when it is moved
   fixtures/remote-modules/fetched/main.tf:18 `dlq_message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
   fixtures/remote-modules/fetched/main.tf:18 `message_retention_seconds` is not set: SQS's default of 345600 s (4 days) applies
-info [dead-letter-queue-unalarmed] no alarm tells that messages lie in `module.mails.aws_sqs_queue.dlq[0]` or in 1 other dead-letter queue
-  fixtures/remote-modules/fetched/main.tf:18 what arrives here is deleted after 345600 s (4 days), seen or not
-  fixtures/remote-modules/fetched/main.tf:18 `module.mails.aws_sqs_queue.this[0]` sends what fails to `module.mails.aws_sqs_queue.dlq[0]`
+info [dead-letter-queue-unalarmed] no alarm reports messages in `module.mails.aws_sqs_queue.dlq[0]` or in 1 other dead-letter queue
+  fixtures/remote-modules/fetched/main.tf:18 a message here is deleted after 345600 s (4 days), seen or not
+  fixtures/remote-modules/fetched/main.tf:18 `module.mails.aws_sqs_queue.this[0]` moves failed messages to `module.mails.aws_sqs_queue.dlq[0]`
   fixtures/remote-modules/fetched/.terraform/modules/orders/main.tf:34 nor in `module.orders.aws_sqs_queue.failed[0]`
 "#);
 }

@@ -103,7 +103,7 @@ impl Show for RunTime<'_> {
     fn label(&self) -> (Spot<'_>, String) {
         let (function, limit) = (self.function.resource.shown(), self.limit.shown());
         let says = if self.durable {
-            format!("an execution of durable function {function} may take {limit}")
+            format!("an execution of the durable function {function} may take {limit}")
         } else {
             format!("{function} may run for {limit}")
         };

@@ -20,7 +20,7 @@ pub(crate) fn dead_letter_queue(
         header: queue.resource.header,
         fifo: **fifo,
         max_receive_count: limits::ADVISED_RECEIVES,
-        // As long as SQS can: a message keeps its age on the move.
+        // As long as SQS can: a message keeps its original enqueue time when it is moved.
         retention: limits::RETENTION.most,
     }))
 }

@@ -11,7 +11,7 @@ use crate::graph::{Condition, Queue};
 pub(crate) struct Retries<'g> {
     /// How many receives there are.
     pub(crate) count: Operand<'g>,
-    /// How long each one hides the message.
+    /// How long the message is invisible after each one.
     pub(crate) visibility: Operand<'g>,
     /// How long the message waits before the first.
     pub(crate) delay: Operand<'g>,
@@ -31,13 +31,16 @@ impl Retries<'_> {
             "a message moves to the dead-letter queue after {} receives",
             self.count.shown()
         );
-        let hides = format!("each receive hides it for {}", self.visibility.shown());
+        let hides = format!("after each receive it is invisible for {}", self.visibility.shown());
         let finding =
             (finding.label(&self.count, count)).label(&self.visibility, self.visibility.or_default("SQS", hides));
         if self.delay.value == 0 {
             return finding;
         }
-        finding.label(&self.delay, format!("at first it waits {}", self.delay.shown()))
+        finding.label(
+            &self.delay,
+            format!("a new message is delayed by {}", self.delay.shown()),
+        )
     }
 }
 

@@ -179,7 +179,7 @@ impl Said {
             }
             if when.is_too_complex() {
                 let span = statement.diagnostic.primary().span;
-                let reason = "its conditions are too many to tell apart".to_owned();
+                let reason = "its conditions are too complex to tell apart".to_owned();
                 let subject = Subject {
                     attribute: "",
                     ..statement.about.subject.clone()
