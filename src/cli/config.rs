@@ -5,12 +5,15 @@ use clap::{Args, Subcommand};
 use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
 use sqslint::files::{self, Files};
 use sqslint::report::{printable, printable_error};
-use sqslint::rules::{RULES, Value};
+use sqslint::rules::{RULES, Rule};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What `sqslint init` writes: every key with its default, said and commented out.
+/// What `sqslint init` writes, but for the settings of the rules.
 const TEMPLATE: &str = include_str!("config/sqslint.toml");
+
+/// The line of the template that stands for those.
+const RULE_SETTINGS: &str = "# {rules}\n";
 
 /// Origins stand below each other up to here.
 const WIDEST: usize = 90;
@@ -171,10 +174,7 @@ fn shown(config: &Config) -> String {
         }
         for setting in rule.settings {
             let value = set.and_then(|set| set.values.get(setting.name).copied());
-            let value = match value.unwrap_or(setting.default) {
-                Value::Number { value, .. } => value.to_string(),
-                Value::Flag(flag) => flag.to_string(),
-            };
+            let value = value.unwrap_or(setting.default).to_string();
             line(&format!("rules.{}.{}", rule.id, setting.name), value);
         }
     }
@@ -198,6 +198,22 @@ fn shown(config: &Config) -> String {
 
 fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
+}
+
+/// What `sqslint init` writes: every key with its default, explained and commented out.
+pub(super) fn template() -> String {
+    let table = |rule: &&Rule| {
+        let settings = rule.settings.iter().map(|setting| {
+            let (name, default, summary) = (setting.name, setting.default, setting.summary);
+            format!("# {name} = {default}  # {summary}\n")
+        });
+        format!("\n# [rules.{}]\n{}", rule.id, settings.collect::<String>())
+    };
+    let rules = RULES.iter().copied().filter(|rule| !rule.settings.is_empty());
+    TEMPLATE.replace(
+        RULE_SETTINGS,
+        rules.map(|rule| table(&rule)).collect::<String>().trim_start(),
+    )
 }
 
 /// `sqslint init`.

@@ -2,7 +2,7 @@
 //! rules, sources and pages are one list.
 
 use sqslint::diagnostic::Safety;
-use sqslint::rules::{RULES, Rule};
+use sqslint::rules::{RULES, Rule, Setting, Value};
 use sqslint::testing;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -114,6 +114,46 @@ fn rules_with_fixes_mend_an_example() {
             "{}",
             rule.id
         );
+    }
+}
+
+/// `page` with the settings of `rule` in a section of their own, behind how to fix it.
+fn with_settings(rule: &Rule, page: &str) -> String {
+    let (head, tail) = page.split_once("## When it stays silent").expect("each page says so");
+    let head = head.split("## Settings\n").next().unwrap_or(head);
+    let row = |setting: &Setting| {
+        let least = match setting.default {
+            Value::Number { least, .. } => format!(", at least {least}"),
+            Value::Flag(_) => String::new(),
+        };
+        format!(
+            "| `{}` | {}{least} | {} |\n",
+            setting.name, setting.default, setting.summary
+        )
+    };
+    let rows: String = rule.settings.iter().map(row).collect();
+    let section = if rows.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "## Settings\n\nIn `[rules.{}]` of `sqslint.toml`:\n\n| setting | default | what it sets |\n\
+             | --- | --- | --- |\n{rows}\n",
+            rule.id
+        )
+    };
+    format!("{head}{section}## When it stays silent{tail}")
+}
+
+#[test]
+fn pages_list_the_settings() {
+    for rule in RULES {
+        let expected = with_settings(rule, rule.page);
+        if std::env::var_os("UPDATE").is_some() {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("rules/{}.md", rule.id));
+            std::fs::write(path, &expected).expect("the page is writable");
+        } else {
+            assert_eq!(rule.page, expected, "UPDATE=1 rewrites the section");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::graph::{Resource, UnitId};
 use crate::rules::by_id;
 use rustc_hash::FxHashMap;
+use std::fmt;
 
 /// A number or switch of a rule that teams differ on.
 #[derive(Debug)]
@@ -27,6 +28,15 @@ pub enum Value {
     },
     /// A switch.
     Flag(bool),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number { value, .. } => write!(f, "{value}"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+        }
+    }
 }
 
 /// The settings of each unit that are not the defaults, by rule and name.
