@@ -202,18 +202,16 @@ fn printable_lines(text: &str) -> String {
 
 /// What `sqslint init` writes: every key with its default, explained and commented out.
 pub(super) fn template() -> String {
-    let table = |rule: &&Rule| {
+    let table = |rule: &Rule| {
         let settings = rule.settings.iter().map(|setting| {
             let (name, default, summary) = (setting.name, setting.default, setting.summary);
             format!("# {name} = {default}  # {summary}\n")
         });
-        format!("\n# [rules.{}]\n{}", rule.id, settings.collect::<String>())
+        format!("# [rules.{}]\n{}", rule.id, settings.collect::<String>())
     };
-    let rules = RULES.iter().copied().filter(|rule| !rule.settings.is_empty());
-    TEMPLATE.replace(
-        RULE_SETTINGS,
-        rules.map(|rule| table(&rule)).collect::<String>().trim_start(),
-    )
+    let rules = RULES.iter().filter(|rule| !rule.settings.is_empty());
+    let tables: Vec<String> = rules.map(|rule| table(rule)).collect();
+    TEMPLATE.replace(RULE_SETTINGS, &tables.join("\n"))
 }
 
 /// `sqslint init`.

@@ -27,14 +27,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
-    let receives = if count.value == 1 { "receive" } else { "receives" };
-    let headline = format!(
-        "{} moves a message to its dead-letter queue after {} {receives}: a single throttle or lost response is enough \
-         to dead-letter a good one",
-        queue.resource.shown(),
-        count.value
-    );
-    let label = format!("moved to the dead-letter queue after {} {receives}", count.shown());
+    let (shown, receives) = (queue.resource.shown(), count.value);
+    let (counted, too_few) = if receives == 1 {
+        let enough = "a single throttle or lost response is enough to dead-letter a good one";
+        ("receive", enough.to_owned())
+    } else {
+        ("receives", format!("fewer than the minimum of {minimum}"))
+    };
+    let headline = format!("{shown} moves a message to its dead-letter queue after {receives} {counted}: {too_few}");
+    let label = format!("moved to the dead-letter queue after {} {counted}", count.shown());
     let wanted = minimum.max(limits::ADVISED_RECEIVES);
     Finding::new("max_receive_count", headline, count, label)
         .help(format!(
