@@ -15,6 +15,8 @@ mod words;
 pub use cases::{Case, Cases, MAX_CASES, TooMany};
 use diagram::Diagram;
 use formula::Formula;
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use words::Name;
 
@@ -22,16 +24,51 @@ use words::Name;
 const MAX_COMPARED: usize = 256;
 
 /// Something a condition depends on.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone)]
 pub struct Variable {
     /// Variables that are asked about together have neighbouring numbers, which keeps conditions small.
     pub order: u32,
     /// Identity: equal keys are the same variable. Frontends add their scope to it.
     pub key: Arc<str>,
+    /// The parameter or the expression that users wrote. It tells no variables apart: one may be written in two ways.
+    pub name: Arc<str>,
     /// Every value it can have, where that is known (`AllowedValues`; `true`, `false`).
     pub domain: Option<Arc<[Arc<str>]>>,
     /// The value it has when nobody sets it.
     pub default: Option<Arc<str>>,
+}
+
+impl Variable {
+    #[allow(clippy::type_complexity, reason = "the fields but the name")]
+    fn identity(&self) -> (u32, &Arc<str>, &Option<Arc<[Arc<str>]>>, &Option<Arc<str>>) {
+        (self.order, &self.key, &self.domain, &self.default)
+    }
+}
+
+impl PartialEq for Variable {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Variable {}
+
+impl PartialOrd for Variable {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Variable {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.identity().cmp(&other.identity())
+    }
+}
+
+impl Hash for Variable {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
 }
 
 /// A statement about variables, with the words that name it to a user.
@@ -115,12 +152,14 @@ impl Condition {
         each.fold(Condition::never(), |either, next| either.or(&next))
     }
 
-    /// Holds where the yes-or-no question `key` is answered with yes. Its value by default is unknown.
-    pub fn flag(key: impl Into<Arc<str>>) -> Self {
+    /// Holds where the yes-or-no question `key`, called `name` in messages, is answered with yes. Its value by default
+    /// is unknown.
+    pub fn flag(key: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
         let domain: Arc<[Arc<str>]> = Arc::from(["true".into(), "false".into()]);
         let variable = Variable {
             order: 0,
             key: key.into(),
+            name: name.into(),
             domain: Some(domain),
             default: None,
         };
@@ -226,6 +265,7 @@ mod tests {
         let variable = Variable {
             order: 0,
             key: "t|Env".into(),
+            name: "Env".into(),
             domain: None,
             default: Some("dev".into()),
         };
@@ -236,6 +276,7 @@ mod tests {
         let variable = Variable {
             order: 0,
             key: "Size".into(),
+            name: "Size".into(),
             domain: Some(Arc::from(["s".into(), "m".into(), "l".into()])),
             default: Some("s".into()),
         };
@@ -270,8 +311,11 @@ mod tests {
     fn defaults_decide() {
         assert_eq!(env("dev").holds_by_default(), Some(true));
         assert_eq!(env("prod").holds_by_default(), Some(false));
-        assert_eq!(Condition::flag("x").holds_by_default(), None);
-        assert_eq!(env("prod").and(&Condition::flag("x")).holds_by_default(), Some(false));
+        assert_eq!(Condition::flag("x", "x").holds_by_default(), None);
+        assert_eq!(
+            env("prod").and(&Condition::flag("x", "x")).holds_by_default(),
+            Some(false)
+        );
     }
 
     #[test]
@@ -293,7 +337,8 @@ mod tests {
             let flag = |key: String| {
                 let variable = Variable {
                     order,
-                    key: key.into(),
+                    key: key.as_str().into(),
+                    name: key.into(),
                     domain: Some(Arc::from(["true".into(), "false".into()])),
                     default: None,
                 };
@@ -310,7 +355,8 @@ mod tests {
     #[test]
     fn what_is_too_complex_says_nothing() {
         // In this order of variables every pair has to be remembered.
-        let pair = |n: u32| Condition::flag(format!("a{n:02}")).and(&Condition::flag(format!("b{n:02}")));
+        let flag = |name: &str, n: u32| Condition::flag(format!("{name}{n:02}"), name);
+        let pair = |n: u32| flag("a", n).and(&flag("b", n));
         let all = (0..30).fold(Condition::never(), |all, n| all.or(&pair(n)));
         assert!(all.is_too_complex() && all.not().is_too_complex());
         assert!(all.is_possible() && all.not().is_possible() && !all.implies(&pair(0)));
@@ -343,6 +389,7 @@ mod tests {
         let open = |key: &str| Variable {
             order: 0,
             key: key.into(),
+            name: key.into(),
             domain: None,
             default: None,
         };

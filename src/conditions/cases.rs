@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     fn flag(name: &str) -> Condition {
-        Condition::flag(name).named(name)
+        Condition::flag(name, name).named(name)
     }
 
     fn either<V>(name: &str, yes: V, no: V) -> Cases<V> {

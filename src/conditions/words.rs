@@ -13,6 +13,8 @@ const MAX_NAMES: usize = 12;
 const MAX_WAYS: usize = 3;
 /// A name that is put together of others is at most this long.
 const MAX_LENGTH: usize = 80;
+/// A variable is called by so much of what users wrote.
+const MAX_NAME: usize = 100;
 /// Values of one variable that are spelled out.
 const MAX_VALUES: usize = 6;
 
@@ -199,10 +201,8 @@ fn conjunction_of(way: &[Literal]) -> String {
 
 /// The variable as users know it, cut to what a message can hold.
 fn name_of(literal: &Literal) -> String {
-    let key = &literal.variable.key;
-    // The scope before the last `|` is identity, not something a user wrote.
-    let name = key.rsplit('|').next().unwrap_or(key);
-    match name.char_indices().nth(60) {
+    let name = &*literal.variable.name;
+    match name.char_indices().nth(MAX_NAME) {
         Some((at, _)) => format!("{}…", name.get(..at).unwrap_or("")),
         None => name.to_owned(),
     }

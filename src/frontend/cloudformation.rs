@@ -18,6 +18,7 @@ mod local;
 mod loops;
 mod parameters;
 mod project;
+mod questions;
 mod resources;
 mod sam;
 mod serverless;

@@ -32,6 +32,7 @@ mod peers;
 mod pipes;
 mod plans;
 mod programs;
+mod questions;
 mod readme;
 mod remote_modules;
 mod sam_translator;

@@ -33,8 +33,7 @@ fn key(found: &Diagnostic) -> Key {
 /// The value of `variable` in `world`. Values that several parameters share, and no condition names, have a name of
 /// their own there.
 fn value_in(template: &Template, world: &World, variable: &Variable) -> Option<Arc<str>> {
-    let name = variable.key.rsplit('|').next()?;
-    let at: usize = name.strip_prefix('P')?.parse().ok()?;
+    let at: usize = variable.name.strip_prefix('P')?.parse().ok()?;
     let value = *world.get(at)?;
     let is_unnamed = |value: &str| matches!(value, "y" | "z" | "w");
     let open = |at: usize| template.parameters[at].is_open;

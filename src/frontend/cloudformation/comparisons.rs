@@ -3,7 +3,6 @@
 //! A parameter that may have any value is a variable. It is equal to one of the texts that it is compared with, to
 //! another such parameter, or to something else.
 
-use super::conditions::outline;
 use super::parameters::Parameter;
 use super::template::Template;
 use super::value::{Evaluated, Part};
@@ -93,10 +92,10 @@ impl<'t> Template<'t> {
             _ => None,
         };
         known.unwrap_or_else(|| {
-            let mut keys = [left.key(), right.key()];
-            keys.sort();
-            let [first, second] = keys;
-            Condition::flag(format!("{}|{first} = {second}", self.unit))
+            let mut sides = [left.named(), right.named()];
+            sides.sort_by(|a, b| a.1.cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+            let [(one, first), (other, second)] = sides;
+            Condition::flag(format!("{}|{one}={other}", self.unit), format!("{first} = {second}"))
         })
     }
 
@@ -190,12 +189,7 @@ impl<'t> Template<'t> {
             (outcome.when, side)
         });
         sides
-            .map(|(when, side)| {
-                (
-                    when,
-                    side.unwrap_or_else(|| Side::Opaque(self.variable(&outline(node)))),
-                )
-            })
+            .map(|(when, side)| (when, side.unwrap_or_else(|| Side::Opaque(self.opaque(node)))))
             .collect()
     }
 
@@ -239,17 +233,20 @@ fn text_of(pieces: &[Piece]) -> Option<&str> {
 }
 
 impl Side {
-    /// A text that is equal for equal sides.
-    fn key(&self) -> String {
-        let shown = |variable: &Variable| variable.key.rsplit('|').next().unwrap_or_default().to_owned();
+    /// A text that is equal for equal sides, and one to show.
+    fn named(&self) -> (String, String) {
         match self {
-            Side::Opaque(variable) => shown(variable),
+            Side::Opaque(variable) => (variable.key.to_string(), variable.name.to_string()),
             Side::Pattern(pieces) => {
-                let pieces = pieces.iter().map(|piece| match piece {
-                    Piece::Text(text) => text.replace('|', "/"),
-                    Piece::Value(variable) => shown(variable),
+                let keys = pieces.iter().map(|piece| match piece {
+                    Piece::Text(text) => format!("{text:?}"),
+                    Piece::Value(variable) => variable.key.to_string(),
                 });
-                pieces.collect()
+                let names = pieces.iter().map(|piece| match piece {
+                    Piece::Text(text) => &**text,
+                    Piece::Value(variable) => &*variable.name,
+                });
+                (keys.collect::<Vec<_>>().join("+"), names.collect())
             }
         }
     }

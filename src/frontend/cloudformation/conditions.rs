@@ -1,12 +1,11 @@
 //! The `Conditions` section as formulas over parameters, so that conditions on one parameter are correlated.
-//! What is not understood is a yes-or-no question of its own, equal where its text is equal.
+//! What is not understood is a yes-or-no question of its own (`questions.rs`).
 //!
 //! What the two sides of `Fn::Equals` are is told in `comparisons.rs`.
 
-use super::template::{Template, scalar};
+use super::template::Template;
 use crate::conditions::Condition;
-use crate::frontend::tree::{Node, Value};
-use std::fmt::Write as _;
+use crate::frontend::tree::Node;
 
 /// Conditions that refer to each other are followed this deep.
 const MAX_DEPTH: usize = 64;
@@ -35,7 +34,7 @@ impl<'t> Template<'t> {
     }
 
     fn condition_within(&self, name: &str, depth: usize) -> Condition {
-        let flag = || Condition::flag(format!("{}|{}", self.unit, name.replace('|', "/")));
+        let flag = || Condition::flag(format!("{}|{name}", self.unit), name);
         if let Some(known) = self.computed.borrow().get(name) {
             if known.is_none()
                 && let Some(node) = self.conditions.get(name)
@@ -66,7 +65,7 @@ impl<'t> Template<'t> {
     }
 
     fn formula(&self, node: &'t Node, depth: usize) -> Condition {
-        let flag = || Condition::flag(format!("{}|{}", self.unit, outline(node)));
+        let flag = || self.flag(node);
         let Some([entry]) = node.entries() else {
             return flag();
         };
@@ -90,36 +89,4 @@ impl<'t> Template<'t> {
             _ => flag(),
         }
     }
-}
-
-/// A text that is equal for equal expressions.
-pub(super) fn outline(node: &Node) -> String {
-    fn write(node: &Node, depth: usize, text: &mut String) {
-        if text.len() > 400 || depth > 16 {
-            // Expressions this long are told apart by their place.
-            let _ = write!(text, "…{}", node.span.start);
-            return;
-        }
-        match &node.value {
-            Value::Sequence(items) => {
-                text.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    text.push_str(if at > 0 { ", " } else { "" });
-                    write(item, depth + 1, text);
-                }
-                text.push(']');
-            }
-            Value::Mapping(entries) => {
-                for (at, entry) in entries.iter().enumerate() {
-                    text.push_str(if at > 0 { ", " } else { "" });
-                    let _ = write!(text, "{} ", entry.key);
-                    write(&entry.value, depth + 1, text);
-                }
-            }
-            _ => text.push_str(&scalar(node).unwrap_or_default()),
-        }
-    }
-    let mut text = String::new();
-    write(node, 0, &mut text);
-    text.replace('|', "/")
 }

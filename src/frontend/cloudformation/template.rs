@@ -367,7 +367,8 @@ impl<'t> Template<'t> {
         let order = *order.entry(name.into()).or_insert(next);
         Variable {
             order,
-            key: format!("{scope}|{}", name.replace('|', "/")).into(),
+            key: format!("{scope}|{name}").into(),
+            name: name.into(),
             domain,
             default: default.map(|(value, _)| value.into()),
         }

@@ -76,7 +76,10 @@ impl<V: View> Lowering<V> {
         let doubt = node.resource.uncertain.clone().map(|reason| Doubt {
             reason,
             cause: node.cause,
-            flag: Condition::flag(format!("{}|{}", self.graph.unit.name, node.resource.address)),
+            flag: Condition::flag(
+                format!("{}|{}", self.graph.unit.name, node.resource.address),
+                node.resource.address.clone(),
+            ),
         });
         let separate = Separate {
             queue: self.link(&node.written, names.of, Named::Queue),

@@ -12,6 +12,7 @@ mod names;
 mod operators;
 mod policy_document;
 mod providers;
+mod questions;
 mod traversal;
 
 pub(super) use blocks::Nested;
@@ -23,12 +24,13 @@ use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
-use super::value::{BOUNDS, Key, Kind, TOO_MANY_CASES, Unknown, Value, joined};
-use crate::conditions::{Case, Cases, Condition};
+use super::value::{BOUNDS, Key, Kind, TOO_MANY_CASES, Value, joined};
+use crate::conditions::{Cases, Condition};
 use crate::source::{Sources, Span};
 use expansion::Made;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -52,6 +54,8 @@ pub(super) struct Outside<'a> {
 
 /// Evaluates one root module and what it calls.
 pub(super) struct Evaluator<'a> {
+    /// The name of the unit.
+    unit: Arc<str>,
     pub(super) sources: &'a Sources,
     pub(super) modules: &'a Modules,
     /// What the run is given; nothing where absent.
@@ -85,6 +89,21 @@ enum Named {
     Resource(bool, Arc<str>, Arc<str>),
     /// Its Region.
     Provider(Arc<str>, Option<Arc<str>>),
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Named::Variable(name) => write!(f, "var.{name}"),
+            Named::Local(name) => write!(f, "local.{name}"),
+            Named::Output(name) => write!(f, "output.{name}"),
+            Named::Call(name) => write!(f, "module.{name}"),
+            Named::Resource(true, kind, name) => write!(f, "data.{kind}.{name}"),
+            Named::Resource(false, kind, name) => write!(f, "{kind}.{name}"),
+            Named::Provider(name, None) => write!(f, "provider.{name}"),
+            Named::Provider(name, Some(alias)) => write!(f, "provider.{name}.{alias}"),
+        }
+    }
 }
 
 /// Where an expression stands.
@@ -131,6 +150,7 @@ impl Evaluator<'_> {
         {
             self.limit.get_or_insert((expression.span, bound));
         }
+        let value = self.identified(value, expression, scope);
         self.placed(value, expression.span, scope)
     }
 
@@ -184,7 +204,7 @@ impl Evaluator<'_> {
             } => match self.outside.functions {
                 Some((knows, call)) if knows(name) => {
                     let arguments: Vec<Value> = arguments.iter().map(|argument| self.eval(argument, scope)).collect();
-                    call(name, &arguments)
+                    functions::identified(name, &arguments, call(name, &arguments))
                 }
                 _ => functions::call(self, name, arguments, *expand, scope),
             },
@@ -292,59 +312,9 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A value as a boolean: what is not known becomes both answers, under a condition named after it.
-    pub(super) fn question(&mut self, value: Value, expression: &Expression, scope: &Scope) -> Value {
-        let cases = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
-            let answers = match (&value.kind, value.to_bool()) {
-                (_, Some(answer)) => Cases::one(Value::bool(answer).from(&[value])),
-                (Kind::Unknown(unknown), None) if unknown.error => Cases::one(value),
-                (Kind::Unknown(Unknown { key: Some(key), .. }), None) => both(&Condition::flag(key.clone())),
-                (Kind::Unknown(_), None) => both(&Condition::flag(self.condition_key(expression, scope))),
-                _ => Cases::one(Value::error("it is not a boolean")),
-            };
-            answers.under(&when)
-        });
-        Value::cases(cases)
-    }
-
-    /// What names the condition that an expression is true.
-    fn condition_key(&self, expression: &Expression, scope: &Scope) -> String {
-        self.key_of(self.asked(expression, scope), scope)
-    }
-
-    /// The text of a question on one line. The whole of it: two long questions may begin alike.
-    pub(super) fn asked(&self, expression: &Expression, scope: &Scope) -> String {
-        let line = |text: &str| {
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            text.replace("||", "or").replace('|', "/")
-        };
-        let text = line(&self.sources.text(expression.span));
-        if self.is_described(scope.module) {
-            // Many questions of a description stand at one place: what is asked tells them apart, and is not shown.
-            return format!("{}|{text}", line(&format!("{:?}", expression.kind)));
-        }
-        text
-    }
-
-    /// What names the condition that `text` is true in `scope`.
-    fn key_of(&self, text: String, scope: &Scope) -> String {
-        let mut key = self.instances[scope.module].scope.to_string();
-        // A question that does not look at its instance is the same question in each, and outside of them.
-        if text.contains("count.") || text.contains("each.") || self.is_described(scope.module) {
-            key.push_str(&scope.key.shown());
-        }
-        for (name, value) in scope.names.iter().filter(|(name, _)| text.contains(&**name)) {
-            let value = value.to_text().unwrap_or_else(|| format!("{:?}", value.kind).into());
-            key.push_str(&format!("{name}={value};"));
-        }
-        format!("{key}|{text}")
-    }
-
     /// The text at `span` on one line, shortened.
     pub(super) fn shown(&self, span: Span) -> String {
-        let text = self.sources.text(span);
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let line = words.join(" ");
+        let line = super::syntax::one_line(&self.sources.text(span));
         match line.char_indices().nth(60) {
             Some((at, _)) => format!("{}…", line.get(..at).unwrap_or("")),
             None => line,
@@ -475,7 +445,10 @@ impl Evaluator<'_> {
             let collection = values.pop().unwrap_or_else(Value::null);
             let pairs = match this.pairs(&collection) {
                 Ok(pairs) => pairs,
-                Err(refused) => return refused.of_type(None),
+                Err(refused) => {
+                    let identity = this.loop_over(&collection, parts, scope);
+                    return refused.of_type(None).identified(|| identity);
+                }
             };
             let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
             for (key, value) in pairs {
@@ -538,11 +511,4 @@ impl Evaluator<'_> {
         map.extend(groups.into_iter().map(|(key, values)| (key, Value::list(values))));
         Value::map(map)
     }
-}
-
-/// Both answers to a question, which is true where `flag` holds.
-fn both(flag: &Condition) -> Cases<Value> {
-    let answers = [(flag.clone(), true), (flag.not(), false)];
-    let answers = answers.map(|(when, answer)| Case::new(when, Value::bool(answer)));
-    answers.into_iter().collect()
 }

@@ -19,7 +19,7 @@ use super::eval::{Evaluator, Scope, TOO_MANY_STEPS};
 use super::json;
 use super::syntax::Expression;
 use super::types::{self, Type};
-use super::value::{Kind, Value};
+use super::value::{Identity, Kind, Value};
 use std::sync::Arc;
 
 /// What a function makes of its evaluated arguments; `None` where their number or their types do not fit.
@@ -41,7 +41,7 @@ pub(super) fn call(
                 .map_or_else(Value::null, |argument| eval.eval(argument, scope));
             return eval.lift(vec![value], &mut |_, values| match values[0].as_unknown() {
                 _ if values[0].holds_refused() => Value::bool(false),
-                Some(_) => values[0].clone(),
+                Some(_) => identified("can", &values, values[0].clone()),
                 None => Value::bool(true),
             });
         }
@@ -51,13 +51,40 @@ pub(super) fn call(
     if expand && let Some(last) = values.pop() {
         match last.items() {
             Some(items) => values.extend(items.iter().cloned()),
-            None if last.as_unknown().is_some() => return last,
+            None if last.as_unknown().is_some() => {
+                values.push(last.clone());
+                return identified(name, &values, last);
+            }
             None => return Value::unknown(format!("the last argument of `{name}` is not known")),
         }
     }
     let name = name.clone();
-    eval.lift(values, &mut |eval, values| apply(eval, &name, values, scope))
+    eval.lift(values, &mut |eval, values| {
+        let operands = values.clone();
+        identified(&name, &operands, apply(eval, &name, values, scope))
+    })
 }
+
+/// What `name` gave of `operands`; where that is not known, it is what the function makes of them, and equal for equal
+/// operands.
+pub(super) fn identified(name: &str, operands: &[Value], answer: Value) -> Value {
+    if KEEPING.contains(&name) {
+        return answer;
+    }
+    answer.identified(|| Identity::computed(name, operands))
+}
+
+/// Functions whose value is their argument, of another type perhaps.
+const KEEPING: &[&str] = &[
+    "ephemeralasnull",
+    "nonsensitive",
+    "sensitive",
+    "tobool",
+    "tolist",
+    "tomap",
+    "tonumber",
+    "tostring",
+];
 
 /// The first argument that Terraform would not refuse.
 fn first_that_works(eval: &mut Evaluator, arguments: &[Expression], scope: &Scope) -> Value {

@@ -12,7 +12,7 @@ mod view;
 
 use super::eval::{Evaluator, Member, Scope};
 use super::module::{Name, Source};
-use super::syntax::{Block, Body, Expression};
+use super::syntax::Block;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Resource, UnitGraph, UnitId};
 use std::sync::Arc;
@@ -76,12 +76,8 @@ impl Lowering<Terraform<'_, '_>> {
     fn declared(&mut self, at: usize, (kind, name): &Name, block: &Arc<Block>, member: &Member) -> Declared {
         let region = self.view.eval.region(kind, &block.body, &member.scope).to_text();
         let instance = &self.view.eval.instances[at];
-        let argument = meta_argument(&block.body).filter(|_| member.uncertain.is_some());
-        let cause = match (argument, &instance.uncertain) {
-            (Some(argument), _) => {
-                let asked = self.view.eval.asked(argument, &member.scope);
-                Some(format!("{at}|{asked}").into())
-            }
+        let cause = match (&member.uncertain, &instance.uncertain) {
+            (Some(_), _) => member.cause.clone(),
             (None, Some(_)) => Some(at.to_string().into()),
             (None, None) => None,
         };
@@ -119,10 +115,4 @@ impl Lowering<Terraform<'_, '_>> {
         };
         self.add(kind, node);
     }
-}
-
-/// Why a block may not exist, as its author wrote it: its `count` or `for_each`.
-fn meta_argument(body: &Body) -> Option<&Expression> {
-    let attribute = body.attribute("count").or_else(|| body.attribute("for_each"))?;
-    Some(&attribute.value)
 }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 pub(super) use broken::unread;
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
 pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
+pub(super) use scan::one_line;
 pub(in crate::frontend) use scan::traced;
 
 /// An expression and its place.

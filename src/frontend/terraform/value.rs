@@ -3,16 +3,20 @@
 //!
 //! It knows no expression and no resource type.
 
+mod address;
 mod comparing;
 mod identity;
 mod making;
+mod trail;
 
 use super::number::Number;
 use super::types::{self, Type};
 use crate::conditions::Cases;
 use crate::source::Span;
-pub(super) use identity::{Key, ModulePath, ResourceId, Trail, Unknown};
+pub(super) use address::{Key, ModulePath, ResourceId};
+pub(super) use identity::{Identity, Unknown};
 use std::sync::Arc;
+pub(super) use trail::Trail;
 
 /// Texts longer than this are not computed.
 pub(super) const MAX_TEXT: usize = 1 << 20;
@@ -97,7 +101,7 @@ impl From<Kind> for Value {
             (weight, depth) = (1, 0);
             kind = Kind::Unknown(Unknown {
                 reason: bound.into(),
-                key: None,
+                identity: None,
                 error: false,
             });
         }

@@ -4,7 +4,7 @@ use super::super::module::{Call, Module, Source};
 use super::super::number::Number;
 use super::super::registry;
 use super::super::syntax::{Block, Body, Kind as Syntax};
-use super::super::value::{Key, Kind, ResourceId, Value};
+use super::super::value::{Identity, Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
 use crate::conditions::{Case, Cases, Condition};
@@ -72,6 +72,8 @@ pub(in super::super) struct Member {
     pub(in super::super) when: Condition,
     /// Why it may not exist at all.
     pub(in super::super) uncertain: Option<Arc<str>>,
+    /// What that depends on: members of one cause exist together.
+    pub(in super::super) cause: Option<Arc<str>>,
     /// The instance of a module.
     pub(in super::super) module: Option<usize>,
 }
@@ -81,6 +83,7 @@ enum Keys {
     One,
     Count(usize),
     Each(Vec<(Arc<str>, Value)>),
+    /// Why that is not known.
     Unknown(Arc<str>),
 }
 
@@ -118,7 +121,10 @@ impl Evaluator<'_> {
         Some(self.expand(module, named, &block, |this, member, unknown| {
             let target = match &target {
                 Ok(target) => target.clone(),
-                Err(reason) => return Value::unknown(reason.clone()),
+                Err(reason) => {
+                    let name = format!("module.{name}{}", member.key.shown());
+                    return Value::unknown(reason.clone()).identified(|| Some(Identity::declared(module, &name)));
+                }
             };
             if let Err(bound) = this.admit(module, &target, &member.key) {
                 return this.give_up(call.block.header, bound);
@@ -237,7 +243,11 @@ impl Evaluator<'_> {
         let mut values: Vec<Value> = Vec::new();
         let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
         let mut cases = Vec::new();
-        for Case { when, then: keys } in cases_of_keys {
+        for Case {
+            when,
+            then: (keys, cause),
+        } in cases_of_keys
+        {
             let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Arc<str>>| {
                 if let Some(&at) = by_key.get(&key) {
                     members[at].when = members[at].when.or(&when);
@@ -248,6 +258,7 @@ impl Evaluator<'_> {
                     key,
                     scope,
                     when: when.clone(),
+                    cause: uncertain.as_ref().and_then(|_| cause.clone()),
                     uncertain,
                     module: None,
                 };
@@ -300,20 +311,24 @@ impl Evaluator<'_> {
         expansion
     }
 
-    fn keys(&mut self, body: &Body, scope: &Scope) -> Cases<Keys> {
-        if let Some(attribute) = body.attribute("count") {
-            let value = self.eval(&attribute.value, scope);
-            return value
-                .each_case()
-                .map(|value| self.count(&value, scope.module, attribute.span));
-        }
-        if let Some(attribute) = body.attribute("for_each") {
-            let value = self.eval(&attribute.value, scope);
-            return value
-                .each_case()
-                .map(|value| self.each(&value, scope.module, attribute.span));
-        }
-        Cases::one(Keys::One)
+    /// The keys that `count` or `for_each` gives, and what they are the identity of.
+    fn keys(&mut self, body: &Body, scope: &Scope) -> Cases<(Keys, Option<Arc<str>>)> {
+        let read: fn(&mut Self, &Value, usize, Span) -> Keys;
+        let attribute = match (body.attribute("count"), body.attribute("for_each")) {
+            (Some(attribute), _) => {
+                read = Self::count;
+                attribute
+            }
+            (None, Some(attribute)) => {
+                read = Self::each;
+                attribute
+            }
+            (None, None) => return Cases::one((Keys::One, None)),
+        };
+        let value = self.eval(&attribute.value, scope);
+        value
+            .each_case()
+            .map(|value| (read(self, &value, scope.module, attribute.span), value.identity()))
     }
 
     fn count(&mut self, value: &Value, module: usize, span: Span) -> Keys {

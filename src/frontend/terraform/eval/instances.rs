@@ -18,8 +18,6 @@ pub(in super::super) struct Instance {
     pub(super) caller: Option<(Arc<str>, Arc<Call>, Scope)>,
     /// Before the addresses of its resources.
     pub(in super::super) path: Arc<ModulePath>,
-    /// Names it in the keys of conditions.
-    pub(super) scope: Arc<str>,
     /// Where it exists.
     pub(in super::super) when: Condition,
     /// Why it may not exist at all.
@@ -51,12 +49,12 @@ impl<'a> Evaluator<'a> {
             module: root,
             caller: None,
             path: Arc::default(),
-            scope: unit.into(),
             when: Condition::always(),
             uncertain: None,
             calls: Vec::new(),
         };
         Evaluator {
+            unit: unit.into(),
             sources,
             modules,
             inputs: None,
@@ -82,11 +80,9 @@ impl<'a> Evaluator<'a> {
         instances: Vec<(Arc<ModulePath>, Arc<Module>, Vec<Span>)>,
     ) -> Self {
         let mut evaluator = Evaluator::new(sources, modules, Arc::default(), unit);
-        let instances = instances.into_iter().enumerate();
-        let instances = instances.map(|(at, (path, module, calls))| Instance {
+        let instances = instances.into_iter().map(|(path, module, calls)| Instance {
             module,
             caller: None,
-            scope: format!("{unit}#{at}").into(),
             path,
             when: Condition::always(),
             uncertain: None,
@@ -100,7 +96,6 @@ impl<'a> Evaluator<'a> {
     pub(super) fn instantiate(&mut self, birth: Birth) -> usize {
         let parent = &self.instances[birth.scope.module];
         let path = parent.path.step(birth.name.clone(), birth.key);
-        let scope = format!("{}#{}", self.instances[0].scope, self.instances.len()).into();
         let mut calls = parent.calls.clone();
         // The places of a described module are those of its call.
         if birth.module.described.is_none() {
@@ -112,7 +107,6 @@ impl<'a> Evaluator<'a> {
             module: birth.module,
             caller: Some((birth.name, birth.call, birth.scope)),
             path,
-            scope,
             when,
             uncertain,
             calls,

@@ -2,7 +2,7 @@
 
 use super::super::inputs::Input;
 use super::super::syntax::{Attribute, Block, Kind as Syntax};
-use super::super::value::{Kind, Unknown, Value};
+use super::super::value::{Identity, Kind, Value};
 use super::{Evaluator, Named};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ impl Evaluator<'_> {
             None => {}
         }
         self.known.insert((module, named.clone()), None);
-        let value = compute(self);
+        let value = compute(self).otherwise_identified(|| Some(Identity::declared(module, &named.to_string())));
         self.known.insert((module, named), Some(value.clone()));
         value
     }
@@ -54,13 +54,7 @@ impl Evaluator<'_> {
             let default = block.body.attribute("default").cloned();
             let from_default = |this: &mut Self| {
                 let Some(attribute) = &default else {
-                    let key = format!("{}|var.{name}", this.instances[module].scope);
-                    return Kind::Unknown(Unknown {
-                        reason: format!("`var.{name}` has no value").into(),
-                        key: Some(key.into()),
-                        error: false,
-                    })
-                    .into();
+                    return Value::unknown(format!("`var.{name}` has no value"));
                 };
                 let mut value = this.eval(&attribute.value, &scope);
                 let what = if !this.is_described(module) {

@@ -4,9 +4,9 @@ use super::super::json;
 use super::super::number::Number;
 use super::super::syntax::{BinaryOperator, Expression, UnaryOperator};
 use super::super::types::Type;
-use super::super::value::{Kind, Unknown, Value};
-use super::{Evaluator, Scope, both};
-use crate::conditions::{Condition, Variable};
+use super::super::value::{Identity, Kind, Value};
+use super::questions::both;
+use super::{Evaluator, Scope};
 
 impl Evaluator<'_> {
     /// What is not known has the type that the operator gives, as for Terraform.
@@ -27,10 +27,11 @@ impl Evaluator<'_> {
             }
             UnaryOperator::Neg => self.lift(vec![value], &mut |this, values| {
                 let value = this.plain(values[0].clone());
-                match value.to_exact() {
-                    Some(number) => Value::exact(number.neg()).from(&values),
-                    None => not_a_number(&value).of_type(Some(Type::Number)),
+                if let Some(number) = value.to_exact() {
+                    return Value::exact(number.neg()).from(&values);
                 }
+                let negated = not_a_number(&value).of_type(Some(Type::Number));
+                negated.identified(|| Identity::computed("-", [&value]))
             }),
         }
     }
@@ -86,26 +87,39 @@ impl Evaluator<'_> {
                 let (left, right) = (this.plain(values[0].clone()), this.plain(values[1].clone()));
                 match (left.to_exact(), right.to_exact()) {
                     (Some(a), Some(b)) => number(operator, &a, &b).from(&values),
-                    (None, _) => this.no_number(operator, &left, whole, scope),
-                    (_, None) => this.no_number(operator, &right, whole, scope),
+                    (None, _) => this.no_number(operator, &left, [&left, &right], whole, scope),
+                    (_, None) => this.no_number(operator, &right, [&left, &right], whole, scope),
                 }
             }),
         }
     }
 
-    fn no_number(&mut self, operator: BinaryOperator, value: &Value, whole: &Expression, scope: &Scope) -> Value {
-        let orders = matches!(
-            operator,
-            BinaryOperator::Less | BinaryOperator::LessEq | BinaryOperator::Greater | BinaryOperator::GreaterEq
-        );
-        match value.as_unknown() {
-            // A comparison has two answers, whatever is compared.
-            Some(unknown) if orders && !unknown.error => {
-                let flag = Condition::flag(self.condition_key(whole, scope));
-                Value::cases(both(&flag))
-            }
-            _ => not_a_number(value),
+    /// What an operation gives of whose `operands` the `first` that is no number is perhaps not known.
+    fn no_number(
+        &mut self,
+        operator: BinaryOperator,
+        first: &Value,
+        operands: [&Value; 2],
+        whole: &Expression,
+        scope: &Scope,
+    ) -> Value {
+        let is_unknown = first.as_unknown().is_some_and(|unknown| !unknown.error);
+        if !is_unknown {
+            return not_a_number(first);
         }
+        let [left, right] = operands;
+        // A comparison has two answers, whatever is compared. The other way round it is the same one.
+        let condition = match operator {
+            BinaryOperator::Less => self.is_less(left, right, whole, scope),
+            BinaryOperator::Greater => self.is_less(right, left, whole, scope),
+            BinaryOperator::LessEq => self.is_at_most(left, right, whole, scope),
+            BinaryOperator::GreaterEq => self.is_at_most(right, left, whole, scope),
+            _ => {
+                let operation = format!("{operator:?}");
+                return first.clone().identified(|| Identity::computed(&operation, operands));
+            }
+        };
+        Value::cases(both(&condition))
     }
 
     fn equality(
@@ -136,40 +150,14 @@ impl Evaluator<'_> {
         {
             return value.clone();
         }
-        let condition = match (&left.kind, &right.kind) {
-            (Kind::Unknown(Unknown { key: Some(key), .. }), _) => asks(key, &right),
-            (_, Kind::Unknown(Unknown { key: Some(key), .. })) => asks(key, &left),
-            _ => None,
-        };
-        let condition = condition.unwrap_or_else(|| {
-            // `a != b` asks what `a == b` asks; the answer is turned round below.
-            let text = format!(
-                "{} == {}",
-                self.asked(&operands[0], scope),
-                self.asked(&operands[1], scope)
-            );
-            Condition::flag(self.key_of(text, scope))
-        });
+        if let (Some(one), Some(other)) = (left.identity(), right.identity())
+            && one == other
+        {
+            return Value::bool(equal);
+        }
+        let condition = self.are_equal([&left, &right], operands, scope);
         let condition = if equal { condition } else { condition.not() };
         Value::cases(both(&condition))
-    }
-}
-
-/// The condition that the unknown thing named `key` equals `value`.
-fn asks(key: &std::sync::Arc<str>, value: &Value) -> Option<Condition> {
-    match &value.kind {
-        Kind::Bool(true) => Some(Condition::flag(key.clone())),
-        Kind::Bool(false) => Some(Condition::flag(key.clone()).not()),
-        Kind::Text(_) | Kind::Number(_) => {
-            let variable = Variable {
-                order: 0,
-                key: key.clone(),
-                domain: None,
-                default: None,
-            };
-            Some(Condition::is(variable, value.to_text()?))
-        }
-        _ => None,
     }
 }
 

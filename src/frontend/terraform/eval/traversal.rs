@@ -3,7 +3,7 @@
 use super::super::provider;
 use super::super::syntax::{Block, Expression, Kind as Syntax, Step};
 use super::super::types::Type;
-use super::super::value::{Key, Kind, ResourceId, Value};
+use super::super::value::{Identity, Key, Kind, ResourceId, Value};
 use super::{Evaluator, Scope};
 use std::sync::Arc;
 
@@ -121,11 +121,17 @@ impl Evaluator<'_> {
                 }
                 Kind::Null => Vec::new(),
                 Kind::List(items) | Kind::Set(items) => items.to_vec(),
-                Kind::AnyResource(id) => {
-                    return Value::unknown(format!("the instances of `{}` are not known", id.address()));
+                Kind::AnyResource(_) | Kind::AnyModule(_) | Kind::Unknown(_) => {
+                    let identity = this.splat_over(&value, rest, scope);
+                    let unknown = match &value.kind {
+                        Kind::AnyResource(id) => {
+                            Value::unknown(format!("the instances of `{}` are not known", id.address()))
+                        }
+                        Kind::AnyModule(_) => Value::unknown("the instances of a module are not known"),
+                        _ => value,
+                    };
+                    return unknown.identified(|| identity);
                 }
-                Kind::AnyModule(_) => return Value::unknown("the instances of a module are not known"),
-                Kind::Unknown(_) => return value,
                 _ => vec![value.clone()],
             };
             let items = items.into_iter().map(|item| this.follow(item, rest, scope)).collect();
@@ -149,7 +155,10 @@ impl Evaluator<'_> {
                 self.resource_attribute(&id, name)
             }
             Kind::Module(at) | Kind::AnyModule(at) => self.output(*at, name),
-            Kind::Unknown(_) => value.clone(),
+            Kind::Unknown(unknown) => value.clone().identified(|| {
+                let whole = unknown.identity.as_ref()?;
+                Some(whole.element(name, &format!(".{name}")))
+            }),
             _ => Value::error(format!("it has no attribute `{name}`")),
         }
     }
@@ -158,8 +167,18 @@ impl Evaluator<'_> {
     pub(in super::super) fn index(&mut self, value: &Value, index: &Value) -> Value {
         let index = &self.plain(index.clone());
         match (&value.kind, &index.kind) {
-            (Kind::Unknown(_) | Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
-            (_, Kind::Unknown(_)) => index.clone(),
+            (Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
+            (Kind::Unknown(unknown), _) => value.clone().identified(|| {
+                let (whole, Some(key)) = (unknown.identity.as_ref()?, index.to_text()) else {
+                    return Identity::computed("index", [value, index]);
+                };
+                let written = match &index.kind {
+                    Kind::Text(text) => format!("[{text:?}]"),
+                    _ => format!("[{key}]"),
+                };
+                Some(whole.element(&key, &written))
+            }),
+            (_, Kind::Unknown(_)) => index.clone().identified(|| Identity::computed("index", [value, index])),
             (Kind::List(items), _) => {
                 let at = index.to_whole().and_then(|at| usize::try_from(at).ok());
                 at.and_then(|at| items.get(at)).map_or_else(
@@ -183,6 +202,7 @@ impl Evaluator<'_> {
             return Kind::Reference(id.clone(), name.clone()).into();
         }
         self.configured(id, name)
+            .otherwise_identified(|| Some(id.attribute(name)))
     }
 
     /// The block that declares a resource or data source.

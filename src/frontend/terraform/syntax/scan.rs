@@ -95,6 +95,35 @@ fn scan(text: &str, trace: Option<Trace>) -> Scanner<'_> {
     scanner
 }
 
+/// An expression as its author wrote it, without comments and line breaks.
+pub(in crate::frontend::terraform) fn one_line(text: &str) -> String {
+    let mut scanner = Scanner::within(text, Context::Code { object: None });
+    let mut line: Vec<u8> = Vec::with_capacity(text.len());
+    // Whether there is space before here, and more than spaces in it.
+    let (mut is_apart, mut is_broken) = (false, false);
+    while scanner.at < text.len() {
+        let in_code = matches!(scanner.stack.last(), Some(Context::Code { .. }) | None);
+        let is_comment = in_code && matches!(scanner.rest(), [b'#', ..] | [b'/', b'/' | b'*', ..]);
+        let start = scanner.at;
+        scanner.step();
+        let piece = text.as_bytes().get(start..scanner.at).unwrap_or(&[]);
+        let breaks = is_comment || piece == b"\n" || piece == b"\r";
+        if breaks || (in_code && piece.iter().all(u8::is_ascii_whitespace)) {
+            is_apart = true;
+            is_broken |= breaks;
+            continue;
+        }
+        // What an author breaks after a bracket would be written without a space on one line.
+        let is_inner = matches!(line.last(), None | Some(b'(' | b'[')) || matches!(piece, [b')' | b']', ..]);
+        if is_apart && !(is_broken && is_inner) && !line.is_empty() {
+            line.push(b' ');
+        }
+        (is_apart, is_broken) = (false, false);
+        line.extend(piece);
+    }
+    String::from_utf8_lossy(&line).into_owned()
+}
+
 /// The bound that a template exceeds which is the whole of a text.
 pub(super) fn limit_of_template(text: &str) -> Option<&'static str> {
     // No line of it ends a heredoc with this name.
@@ -107,18 +136,7 @@ pub(super) fn limit_of_expression(text: &str) -> Option<&'static str> {
 }
 
 fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
-    let mut scanner = Scanner {
-        text,
-        at: 0,
-        start: 0,
-        stack: vec![outermost],
-        pending: Vec::new(),
-        limit: None,
-        last: b'=',
-        blank: true,
-        items: Vec::new(),
-        trace: None,
-    };
+    let mut scanner = Scanner::within(text, outermost);
     let mut limit = None;
     while scanner.at < text.len() {
         scanner.step();
@@ -128,6 +146,22 @@ fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
 }
 
 impl<'a> Scanner<'a> {
+    /// A scanner of `text`, which stands in `outermost`.
+    fn within(text: &'a str, outermost: Context<'a>) -> Self {
+        Scanner {
+            text,
+            at: 0,
+            start: 0,
+            stack: vec![outermost],
+            pending: Vec::new(),
+            limit: None,
+            last: b'=',
+            blank: true,
+            items: Vec::new(),
+            trace: None,
+        }
+    }
+
     fn rest(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or(&[])
     }

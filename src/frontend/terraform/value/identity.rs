@@ -1,173 +1,173 @@
-//! What values are told apart by and traced with: instances and their keys, reasons, chains of origins.
+//! What a value is that is not known: its identity, by which it is met again.
+//!
+//! ```text
+//! locals { env = data.terraform_remote_state.account.outputs.env }
+//! resource "aws_sqs_queue" "q" {
+//!   count                      = 2
+//!   visibility_timeout_seconds = local.env == "prod" ? 300 : 30
+//! }
+//! resource "aws_lambda_function" "f" { timeout = var.settings["env"] == "prod" ? 60 : 6 }
+//! ```
+//!
+//! Nobody knows `env` here, so whether it is `prod` is a question. It is asked in each of two queues, and would be in
+//! any module that is given `local.env`: always about `0.data.terraform_remote_state.account.outputs.env`, which is
+//! the identity that the value took along from where it is declared. What is known is itself (`count.index` is `0`), and
+//! what is computed from both is named after both: `lower(local.env)` is `lower(0.data…env)`. So the second question,
+//! about `0.var.settings.env`, is another one, and no text of the configuration has to be compared.
 
-use crate::graph::Origin;
-use crate::source::Span;
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use super::{Kind, ResourceId, Value};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::sync::Arc;
 
-/// The instance of a module that an address lies in: `module.orders["a"].module.dlq.` is one step from
-/// `module.orders["a"].`, which it shares with everything else that is called there.
-///
-/// Instances are many, nested, and may have long keys: each with a text of its own would take as much memory as all
-/// the keys around it, so an address is written out only where somebody reads it.
-#[derive(Debug, Default)]
-pub(in super::super) struct ModulePath {
-    /// The instance that calls it, the name of the call and the key; `None` for the root.
-    step: Option<(Arc<ModulePath>, Arc<str>, Key)>,
-    /// The length of the whole text.
-    length: usize,
-}
+/// Longer identities are known by a digest: each may be a part of the next.
+const MAX_KEY: usize = 200;
+/// Longer names are not shown.
+const MAX_NAME: usize = 100;
 
-impl ModulePath {
-    /// The instance `key` of the call `name` in the module at `self`.
-    pub(in super::super) fn step(self: &Arc<Self>, name: Arc<str>, key: Key) -> Arc<Self> {
-        Arc::new(ModulePath {
-            length: self.length + "module..".len() + name.len() + key.length(),
-            step: Some((self.clone(), name, key)),
-        })
-    }
-
-    /// About how long it is written out.
-    pub(in super::super) fn length(&self) -> usize {
-        self.length
-    }
-
-    /// The address of something in the module, which is called `name` there.
-    pub(in super::super) fn address(&self, name: impl fmt::Display) -> Arc<str> {
-        format!("{self}{name}").into()
-    }
-}
-
-impl fmt::Display for ModulePath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut steps = Vec::new();
-        let mut at = self;
-        while let Some((parent, name, key)) = &at.step {
-            steps.push((name, key));
-            at = parent;
-        }
-        let mut outermost_first = steps.into_iter().rev();
-        outermost_first.try_for_each(|(name, key)| write!(f, "module.{name}{}.", key.shown()))
-    }
-}
-
-impl Drop for ModulePath {
-    /// Step by step: a plan may name modules that are nested deeper than the stack.
-    fn drop(&mut self) {
-        let mut next = self.step.take();
-        while let Some((parent, ..)) = next {
-            next = Arc::into_inner(parent).and_then(|mut path| path.step.take());
-        }
-    }
-}
-
-/// Names one instance of a resource.
+/// What an unknown value is the value of. Equal keys are the same thing, wherever and however it is met.
 #[derive(Debug)]
-pub(in super::super) struct ResourceId {
-    /// The module's place among the instances.
-    pub(in super::super) module: usize,
-    /// Whether it is a data source.
-    pub(in super::super) data: bool,
-    pub(in super::super) kind: Arc<str>,
-    pub(in super::super) name: Arc<str>,
-    pub(in super::super) key: Key,
-    path: Arc<ModulePath>,
-    address: OnceLock<Arc<str>>,
+pub(in super::super) struct Identity {
+    pub(in super::super) key: Arc<str>,
+    /// The reference that a user would write for it, where there is one: `var.settings.env`.
+    pub(in super::super) name: Option<Arc<str>>,
+}
+
+impl Identity {
+    /// Something that is declared: `name` in the module whose place among the instances is `module`.
+    pub(in super::super) fn declared(module: usize, name: &str) -> Identity {
+        Identity {
+            key: digested(format!("{module}.{name}")),
+            name: (name.len() <= MAX_NAME).then(|| name.into()),
+        }
+    }
+
+    /// Something else, told apart by `key`, that has no name.
+    pub(in super::super) fn of(key: String) -> Identity {
+        Identity {
+            key: digested(key),
+            name: None,
+        }
+    }
+
+    /// What `operation` makes of `operands`; `None` where one of them has no identity.
+    pub(in super::super) fn computed<'v>(
+        operation: &str,
+        operands: impl IntoIterator<Item = &'v Value>,
+    ) -> Option<Identity> {
+        let mut key = format!("{operation}(");
+        for operand in operands {
+            let _ = write!(key, "{},", operand.identity()?);
+        }
+        Some(Identity::of(key + ")"))
+    }
+
+    /// The element `key` of it, which `written` (`.name`, `["name"]`, `[0]`) says.
+    pub(in super::super) fn element(&self, key: &str, written: &str) -> Identity {
+        let name = self.name.as_ref().map(|name| format!("{name}{written}"));
+        Identity {
+            key: digested(format!("{}.{key:?}", self.key)),
+            name: name.filter(|name| name.len() <= MAX_NAME).map(Arc::from),
+        }
+    }
+}
+
+impl Value {
+    /// What it is: equal for values that are the same, known or not. `None` where that cannot be said.
+    pub(in super::super) fn identity(&self) -> Option<Arc<str>> {
+        let mut text = String::new();
+        self.identify(&mut text)?;
+        Some(digested(text))
+    }
+
+    fn identify(&self, text: &mut String) -> Option<()> {
+        let mut all = |open: &str, values: &mut dyn Iterator<Item = &Value>| {
+            text.push_str(open);
+            for value in values {
+                let _ = write!(text, "{},", value.identity()?);
+            }
+            text.push(')');
+            Some(())
+        };
+        match &self.kind {
+            Kind::List(items) => return all("list(", &mut items.iter()),
+            Kind::Set(items) => return all("set(", &mut items.iter()),
+            Kind::Template(parts) => return all("text(", &mut parts.iter()),
+            Kind::Encoded(inner) => return all("json(", &mut std::iter::once(&**inner)),
+            Kind::Rendered(inner) => return all("rendered(", &mut std::iter::once(&**inner)),
+            Kind::Map(entries) => {
+                for (key, value) in entries.iter() {
+                    let _ = write!(text, "{key:?}={},", value.identity()?);
+                }
+            }
+            Kind::Null => text.push_str("null"),
+            Kind::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+            Kind::Number(number) => text.push_str(&number.to_string()),
+            Kind::Text(inner) => {
+                let _ = write!(text, "{inner:?}");
+            }
+            Kind::Reference(id, attribute) => {
+                let _ = write!(text, "{}.{attribute:?}", id.key());
+            }
+            Kind::Resource(id) | Kind::AnyResource(id) => text.push_str(&id.key()),
+            Kind::Module(at) | Kind::AnyModule(at) => {
+                let _ = write!(text, "{at}.module");
+            }
+            Kind::Unknown(unknown) => text.push_str(&unknown.identity.as_ref()?.key),
+            Kind::Cases(_) => return None,
+        }
+        Some(())
+    }
+
+    /// The same as `identity`, where it is not known and no error.
+    pub(in super::super) fn identified(mut self, identity: impl FnOnce() -> Option<Identity>) -> Value {
+        if let Kind::Unknown(unknown) = &mut self.kind
+            && !unknown.error
+        {
+            unknown.identity = identity().map(Arc::new);
+        }
+        self
+    }
+
+    /// The same as `identity`, where it is not known and is nothing else yet.
+    pub(in super::super) fn otherwise_identified(self, identity: impl FnOnce() -> Option<Identity>) -> Value {
+        match self.as_unknown() {
+            Some(unknown) if unknown.identity.is_none() => self.identified(identity),
+            _ => self,
+        }
+    }
 }
 
 impl ResourceId {
-    /// The instance `key` of the resource `kind.name` in the module at `path`, whose place is `module`.
-    pub(in super::super) fn new(
-        (module, path): (usize, Arc<ModulePath>),
-        data: bool,
-        (kind, name): (Arc<str>, Arc<str>),
-        key: Key,
-    ) -> Self {
-        ResourceId {
-            module,
-            data,
-            kind,
-            name,
-            key,
-            path,
-            address: OnceLock::new(),
-        }
+    /// Tells it from any other resource of its unit.
+    fn key(&self) -> String {
+        let of_data = if self.data { "data." } else { "" };
+        format!(
+            "{}.{of_data}{}.{}{}",
+            self.module,
+            self.kind,
+            self.name,
+            self.key.shown()
+        )
     }
 
-    /// As Terraform prints it: `module.orders["a"].aws_sqs_queue.this[0]`.
-    pub(in super::super) fn address(&self) -> &Arc<str> {
-        self.address.get_or_init(|| {
-            let of_data = if self.data { "data." } else { "" };
-            let key = self.key.shown();
-            self.path
-                .address(format_args!("{of_data}{}.{}{key}", self.kind, self.name))
-        })
+    /// What its attribute `name` is, where that is not known.
+    pub(in super::super) fn attribute(&self, name: &str) -> Identity {
+        let of_data = if self.data { "data." } else { "" };
+        let resource = format!("{of_data}{}.{}{}", self.kind, self.name, self.key.shown());
+        Identity::declared(self.module, &resource).element(name, &format!(".{name}"))
     }
 }
 
-impl PartialEq for ResourceId {
-    fn eq(&self, other: &Self) -> bool {
-        let of = |id: &ResourceId| (id.module, id.data);
-        of(self) == of(other) && self.kind == other.kind && self.name == other.name && self.key == other.key
+fn digested(key: String) -> Arc<str> {
+    if key.len() <= MAX_KEY {
+        return key.into();
     }
-}
-
-impl Eq for ResourceId {}
-
-/// The key of an instance.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(in super::super) enum Key {
-    #[default]
-    None,
-    Index(usize),
-    Name(Arc<str>),
-}
-
-impl Key {
-    /// As Terraform prints it after an address.
-    pub(in super::super) fn shown(&self) -> String {
-        match self {
-            Key::None => String::new(),
-            Key::Index(index) => format!("[{index}]"),
-            Key::Name(name) => format!("[{}]", quoted(name)),
-        }
+    let mut text = String::from("sha256:");
+    for byte in Sha256::digest(key.as_bytes()) {
+        let _ = write!(text, "{byte:02x}");
     }
-
-    /// About how long that is.
-    pub(in super::super) fn length(&self) -> usize {
-        match self {
-            Key::None => 0,
-            Key::Index(_) => "[10000]".len(),
-            Key::Name(name) => "[\"\"]".len() + name.len(),
-        }
-    }
-}
-
-/// A text as HCL writes it in quotes.
-fn quoted(text: &str) -> String {
-    let mut written = String::from("\"");
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\n' => written.push_str("\\n"),
-            '\r' => written.push_str("\\r"),
-            '\t' => written.push_str("\\t"),
-            '"' | '\\' => written.extend(['\\', letter]),
-            '$' | '%' if letters.peek() == Some(&'{') => written.extend([letter, letter]),
-            _ if is_printable(letter) => written.push(letter),
-            _ if u32::from(letter) < 0x1_0000 => written.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            _ => written.push_str(&format!("\\U{:08x}", u32::from(letter))),
-        }
-    }
-    written.push('"');
-    written
-}
-
-/// Whether a letter shows; of the marks that do not, the common ones are known.
-fn is_printable(letter: char) -> bool {
-    let hidden = letter.is_control() || (letter.is_whitespace() && letter != ' ');
-    let formats = matches!(u32::from(letter), 0xad | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2064 | 0xfeff | 0xe000..=0xf8ff);
-    !hidden && !formats
+    text.into()
 }
 
 /// Why a value is not known.
@@ -175,50 +175,7 @@ fn is_printable(letter: char) -> bool {
 pub(in super::super) struct Unknown {
     /// As a clause: "`var.x` has no value".
     pub(in super::super) reason: Arc<str>,
-    /// Identity, where the same unknown thing may be met again.
-    pub(in super::super) key: Option<Arc<str>>,
+    pub(in super::super) identity: Option<Arc<Identity>>,
     /// Whether Terraform would refuse the expression (which `try` and `can` notice).
     pub(in super::super) error: bool,
-}
-
-/// A chain of origins, nearest first.
-#[derive(Debug, Clone, Default)]
-pub(in super::super) struct Trail(Option<Arc<(Origin, Trail)>>);
-
-impl Trail {
-    /// With a nearer origin in front.
-    pub(in super::super) fn before(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
-        let what = what.into();
-        Trail(Some(Arc::new((Origin { span, what }, self))))
-    }
-
-    /// The origins, nearest first; at most eight.
-    pub(in super::super) fn list(&self) -> Vec<Origin> {
-        let mut all = Vec::new();
-        let mut rest = self;
-        while let Some(node) = &rest.0 {
-            if all.len() == 8 {
-                break;
-            }
-            all.push(node.0.clone());
-            rest = &node.1;
-        }
-        all
-    }
-
-    pub(in super::super) fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// The same with its nearest place narrowed to `span`, where that lies within.
-    pub(in super::super) fn narrowed(&self, span: Option<Span>) -> Trail {
-        match (&self.0, span) {
-            (Some(node), Some(span))
-                if node.0.span.file == span.file && node.0.span.start <= span.start && span.end <= node.0.span.end =>
-            {
-                node.1.clone().before(span, node.0.what.clone())
-            }
-            _ => self.clone(),
-        }
-    }
 }

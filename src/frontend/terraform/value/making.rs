@@ -85,7 +85,7 @@ impl Value {
     pub(in super::super) fn unknown(reason: impl Into<Arc<str>>) -> Value {
         Kind::Unknown(Unknown {
             reason: reason.into(),
-            key: None,
+            identity: None,
             error: false,
         })
         .into()
@@ -95,7 +95,7 @@ impl Value {
     pub(in super::super) fn error(reason: impl Into<Arc<str>>) -> Value {
         Kind::Unknown(Unknown {
             reason: reason.into(),
-            key: None,
+            identity: None,
             error: true,
         })
         .into()

@@ -15,6 +15,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         Variable {
             order: 0,
             key: "Env".into(),
+            name: "Env".into(),
             domain: None,
             default: Some("dev".into()),
         },
