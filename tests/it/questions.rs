@@ -76,7 +76,7 @@ fn one_question_has_one_answer_wherever_it_is_asked() {
             format!("{account}.env != \"prod\""),
             format!("!({account}.env == \"prod\")"),
         ),
-        (format!("local.env == \"prod\""), format!("{account}.env == \"prod\"")),
+        ("local.env == \"prod\"".to_owned(), format!("{account}.env == \"prod\"")),
         ("var.count_of > 3".to_owned(), "3 < var.count_of".to_owned()),
         (
             "local.lowered == \"a\"".to_owned(),
@@ -246,7 +246,7 @@ fn a_question_is_shown_as_it_is_written() {
 /// The same with conditions of a template.
 fn template(conditions: &str) -> Vec<String> {
     let text = format!(
-        r#"
+        r"
 Transform: AWS::LanguageExtensions
 Parameters:
   Env: {{Type: String}}
@@ -263,7 +263,7 @@ Resources:
   M:
     Type: AWS::Lambda::EventSourceMapping
     Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
-"#
+"
     );
     findings(&[("template.yaml", &text)])
 }
