@@ -221,7 +221,7 @@ pub(super) fn init(streams: &mut Streams<'_>) -> io::Result<Exit> {
         writeln!(streams.err, "sqslint: `{there}` is there already; it was left as it is")?;
         return Ok(Exit::Failed);
     }
-    if let Err(error) = files::write::create(Path::new(name), TEMPLATE) {
+    if let Err(error) = files::write::create(Path::new(name), &template()) {
         writeln!(streams.err, "sqslint: cannot write `{name}`: {error}")?;
         return Ok(Exit::Failed);
     }
