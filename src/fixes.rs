@@ -4,6 +4,7 @@
 //! another finding is left out. What a fix brings that can be fixed itself is fixed in the next round.
 
 mod apply;
+mod whole;
 
 use crate::diagnostic::{Diagnostic, Fix, Safety};
 use crate::files::write::{Change, replace_all};
@@ -169,18 +170,13 @@ impl Rounds {
             if chosen.is_empty() {
                 break;
             }
-            let texts = self.texts.with(chosen.iter().map(|one| &one.fix), &outcome.sources);
-            let next = check_here(&Options {
-                overlays: texts.all(),
-                ..self.options.clone()
-            });
-            match (self.failure(&chosen, &outcome, &next), chosen.as_slice()) {
-                (None, _) => {
+            match (self.tried(&chosen, &outcome), chosen.as_slice()) {
+                (Ok((texts, next)), _) => {
                     self.fixed += chosen.len();
                     self.texts = texts;
                     outcome = next;
                 }
-                (Some(failure), [one]) => {
+                (Err(failure), [one]) => {
                     self.given_up.insert(one.key.clone());
                     together = usize::MAX;
                     match failure {
@@ -188,7 +184,7 @@ impl Rounds {
                         Failure::Worse(why) => self.left.push(format!("{}: {why}", one.said())),
                     }
                 }
-                (Some(_), several) => together = several.len() / 2,
+                (Err(_), several) => together = several.len() / 2,
             }
         }
         let untried = self.chosen(&outcome, usize::MAX).len();
@@ -197,6 +193,22 @@ impl Rounds {
             self.left.push(format!("{untried} more that may be fixed: {why}"));
         }
         outcome
+    }
+
+    /// The texts with the chosen fixes applied, and what they are found to say.
+    fn tried(&self, chosen: &[Chosen], before: &Outcome) -> Result<(Texts, Outcome), Failure> {
+        let texts = self.texts.with(chosen.iter().map(|one| &one.fix), &before.sources);
+        if let Some(why) = whole::broken_file(&texts) {
+            return Err(Failure::Broken(why));
+        }
+        let after = check_here(&Options {
+            overlays: texts.all(),
+            ..self.options.clone()
+        });
+        match self.failure(chosen, before, &after) {
+            Some(failure) => Err(failure),
+            None => Ok((texts, after)),
+        }
     }
 
     /// Fixes that can be applied together, at most `together`.
@@ -236,6 +248,10 @@ impl Rounds {
     }
 
     fn failure(&self, chosen: &[Chosen], before: &Outcome, after: &Outcome) -> Option<Failure> {
+        let unread = whole::unread(&before.findings, &after.findings);
+        if let Some(why) = unread.or_else(|| whole::vanished(&before.graph, &after.graph)) {
+            return Some(Failure::Broken(why));
+        }
         // Two suppressions of one file may be told of in the same words.
         let (had, has) = (counted(before), counted(after));
         let count = |all: &FxHashMap<Key, usize>, key: &Key| all.get(key).copied().unwrap_or(0);
@@ -250,9 +266,12 @@ impl Rounds {
         let is_new = |found: &&Diagnostic| !known.contains(&found.fingerprint());
         let mut new = after.findings.iter().filter(is_new);
         let worse = new.find(|found| self.may_fix(found, &after.sources).is_none())?;
-        Some(match worse.rule {
-            "parse-error" | "limit-reached" => Failure::Broken(worse.headline.clone()),
-            _ => Failure::Worse(format!("it would bring `{}`: {}", worse.rule, worse.headline)),
-        })
+        Some(Failure::Worse(format!(
+            "it would bring `{}`: {}",
+            worse.rule, worse.headline
+        )))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -123,7 +123,8 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
     input_of(file, &bytes).ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))
 }
 
-pub(super) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
+/// The unit that a file with these bytes is, by what they hold.
+pub(crate) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
     match content::kind(name_of(file), bytes)? {
         Kind::Template => Some(Input::Template(file.to_owned())),
         Kind::Serverless => Some(Input::ServerlessService(file.to_owned())),

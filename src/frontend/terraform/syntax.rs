@@ -8,6 +8,7 @@ mod broken;
 mod convert;
 mod json;
 mod literal;
+mod outline;
 mod scan;
 
 use super::number::Number;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 pub(super) use broken::unread;
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
 pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
+pub(in crate::frontend) use outline::outline;
 pub(super) use scan::one_line;
 pub(in crate::frontend) use scan::traced;
 

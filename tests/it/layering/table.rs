@@ -22,6 +22,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("frontend::edits", "diagnostic frontend::* source"),
     // The one lowering knows no dialect.
     ("frontend::lower", "conditions graph source"),
+    ("frontend::outline", "frontend::* source"),
     ("frontend::terraform", DIALECT),
     ("frontend::cloudformation", DIALECT),
     ("rules", "diagnostic graph rules::* source::Span source::Sources"),
@@ -50,7 +51,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "pipeline",
         "config diagnostic discover files frontend given graph history rules selection source suppress",
     ),
-    ("fixes", "diagnostic files pipeline source"),
+    ("fixes", "diagnostic discover files frontend graph pipeline source"),
     ("ignores", "config diagnostic files frontend pipeline rules source"),
     ("explain", "diagnostic frontend graph pipeline rules source"),
     ("lib", "*"),

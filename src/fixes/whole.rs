@@ -1,0 +1,63 @@
+//! Whether edited files are still whole: what parsed has to parse, what was a template has to be one, and what was
+//! declared has to be declared. A fix that fails here has silenced its rule by hiding the resource from it.
+
+use super::apply::{Changed, Texts};
+use crate::diagnostic::Diagnostic;
+use crate::discover;
+use crate::frontend::Outline;
+use crate::graph::Graph;
+use std::collections::BTreeSet;
+
+/// What is broken in one of the files that change.
+pub(super) fn broken_file(texts: &Texts) -> Option<String> {
+    texts.changed().find_map(|changed| {
+        let name = changed.path.file_name().unwrap_or_default().to_string_lossy();
+        Some(format!("`{name}` is broken afterwards: {}", broken(changed)?))
+    })
+}
+
+fn broken(changed: &Changed) -> Option<String> {
+    let Changed { path, before, after } = changed;
+    if discover::input_of(path, before.as_bytes()) != discover::input_of(path, after.as_bytes()) {
+        return Some("it is no longer recognised as what it was".to_owned());
+    }
+    Outline::of(path, before).lost_in(&Outline::of(path, after))
+}
+
+/// A unit, or a resource of one, that is not there any more.
+pub(super) fn vanished(before: &Graph, after: &Graph) -> Option<String> {
+    let (had, has) = (everything(before), everything(after));
+    let (unit, address) = had.difference(&has).next()?;
+    Some(match address {
+        Some(address) => format!("`{address}` of `{unit}` is not there any more"),
+        None => format!("`{unit}` is not read any more"),
+    })
+}
+
+/// Units, and their resources by address.
+fn everything(graph: &Graph) -> BTreeSet<(&str, Option<&str>)> {
+    let units = graph.units().iter().map(|unit| (unit.key(), None));
+    let queues = graph.queues().iter().map(|queue| &queue.resource);
+    let functions = graph.functions().iter().map(|function| &function.resource);
+    let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
+    let resources = queues.chain(functions).chain(mappings);
+    let resources = resources.map(|resource| (graph.unit(resource.unit).key(), Some(&*resource.address)));
+    units.chain(resources).collect()
+}
+
+/// A file that can be read less than before.
+pub(super) fn unread(before: &[Diagnostic], after: &[Diagnostic]) -> Option<String> {
+    let faults = |all: &[Diagnostic], of: &Diagnostic| {
+        let is_alike = |found: &&Diagnostic| (found.rule, &found.subject) == (of.rule, &of.subject);
+        all.iter().filter(is_alike).count()
+    };
+    let of_files = |found: &&Diagnostic| ["parse-error", "limit-reached"].contains(&found.rule);
+    let worse = after
+        .iter()
+        .filter(of_files)
+        .find(|found| faults(after, found) > faults(before, found))?;
+    Some(worse.headline.clone())
+}
+
+#[cfg(test)]
+mod tests;

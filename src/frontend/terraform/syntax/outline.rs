@@ -1,0 +1,29 @@
+//! What a Terraform file declares, and in how many places it is no Terraform.
+
+use super::{Body, Problem, parse, parse_json};
+use crate::source::FileId;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The number of faults in a file, and its declarations: blocks with their labels, and top-level names.
+pub(in crate::frontend) fn outline(file: FileId, text: &str, json: bool) -> (usize, BTreeSet<String>) {
+    let (body, problems): (Body, Vec<Problem>) = if json {
+        parse_json(file, text)
+    } else {
+        parse(file, text)
+    };
+    let blocks = body.blocks.iter().map(|block| {
+        let labels = block.labels.iter().map(|label| format!(".{label}"));
+        block.kind.to_string() + &labels.collect::<String>()
+    });
+    let names = body.attributes.iter().map(|attribute| attribute.name.to_string());
+    let declared = blocks.chain(names).collect();
+    (problems.len() + repeated(&body), declared)
+}
+
+/// How many arguments have the name of one before them.
+fn repeated(body: &Body) -> usize {
+    let names: BTreeSet<&Arc<str>> = body.attributes.iter().map(|attribute| &attribute.name).collect();
+    let below = body.blocks.iter().map(|block| repeated(&block.body));
+    body.attributes.len() - names.len() + below.sum::<usize>()
+}
