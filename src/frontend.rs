@@ -174,6 +174,6 @@ fn tool_diagnostic(
         address: file.name().to_owned(),
         attribute: "",
     };
-    let headline = format!("`{}` {verb}: {message}", file.shown());
+    let headline = format!("`{}` {verb}: {message}", file.base_name());
     Diagnostic::new(rule, Severity::Error, subject, headline, span, message)
 }

@@ -139,6 +139,11 @@ impl SourceFile {
         &self.name
     }
 
+    /// The name without its directory, for texts that stand beside the path: they are the same wherever sqslint runs.
+    pub fn base_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
     /// The whole text.
     pub fn text(&self) -> &str {
         &self.text

@@ -41,7 +41,10 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     }
     let unread = outcome.findings.iter().filter(|found| found.rule == "parse-error");
     for found in unread {
-        writeln!(streams.err, "sqslint: {}", printable(&found.headline))?;
+        let file = outcome.sources.file(found.primary().span.file);
+        let at = outcome.sources.start(found.primary().span);
+        let (path, headline) = (printable(file.shown()), printable(&found.headline));
+        writeln!(streams.err, "sqslint: {path}:{}:{}: {headline}", at.line, at.column)?;
     }
     if nothing {
         let message = nothing_to_check(&options.paths, &outcome);

@@ -5,7 +5,8 @@
 use super::excerpt::{Excerpt, Group, Mark};
 use super::graph::{Topology, svg};
 use super::markup::escaped;
-use super::suppressed::{Paths, why};
+use super::place::Paths;
+use super::suppressed::why;
 use super::{Report, counted, summary};
 use crate::diagnostic::{Diagnostic, Severity};
 use std::cmp::Reverse;
@@ -162,7 +163,7 @@ fn lines(out: &mut dyn Write, excerpt: &Excerpt, group: &Group) -> io::Result<()
     write!(
         out,
         "<figure>\n<figcaption>{}:{first}</figcaption>\n<pre tabindex=\"0\">",
-        escaped(&group.name)
+        escaped(group.file.name())
     )?;
     let text = excerpt.text.get(group.range.clone()).unwrap_or("");
     let mut at = group.range.start;
@@ -223,8 +224,8 @@ fn silenced(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
             "<li class=\"{severity}\"><b>{severity}</b> <code>{}</code><br/>{}<br/><span class=\"note\">{}:{line} — {}</span></li>",
             escaped(found.rule),
             sentence(&found.headline),
-            escaped(file.shown()),
-            sentence(&why(one, report.sources, Paths::Shown)),
+            escaped(file.name()),
+            sentence(&why(one, report.sources, Paths::Named)),
             severity = found.severity,
         )?;
     }
@@ -245,7 +246,7 @@ fn not_evaluated(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
             escaped(&entry.subject.address),
             escaped(entry.rule),
             sentence(&entry.reason),
-            escaped(file.shown()),
+            escaped(file.name()),
         )?;
     }
     out.write_all(b"</ul>\n</section>\n")

@@ -3,6 +3,7 @@
 //! The only module that knows miette. It is given an `Excerpt`, never a file.
 
 use super::excerpt::{self, Excerpt, TAB_WIDTH};
+use super::place::Paths;
 use super::{Report, links, printable, prose, suppressed};
 use crate::diagnostic::{Diagnostic, Severity};
 use miette::{
@@ -59,7 +60,7 @@ pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::
         if style.graphics {
             draw(&mut text, report, found, style);
         } else {
-            prose::write_linked(&mut text, report, found, style.links);
+            prose::write_linked(&mut text, report, found, Paths::Shown, style.links);
         }
         put(&text)?;
         put("\n")?;
@@ -95,7 +96,7 @@ fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style
     if handler.render_report(text, &drawing).is_err() {
         // What cannot be drawn is still said.
         text.truncate(start);
-        prose::write(text, report, found);
+        prose::write(text, report, found, Paths::Shown);
         return;
     }
     for (name, note) in prose::notes(found, drawing.excerpt.left_out) {

@@ -1,7 +1,8 @@
 //! `JUnit` XML: a suite a file, a failed test a finding, a skipped one for what could not be judged or is suppressed.
 
 use super::markup::escaped;
-use super::suppressed::{Paths, why};
+use super::place::Paths;
+use super::suppressed::why;
 use super::{Report, prose};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Subject, Suppressed};
 use crate::source::Span;
@@ -111,7 +112,7 @@ fn write_case(out: &mut dyn Write, report: &Report<'_>, suite: &str, case: Case<
 
 fn failure(report: &Report<'_>, found: &Diagnostic) -> String {
     let mut body = String::new();
-    prose::write(&mut body, report, found);
+    prose::write(&mut body, report, found, Paths::Named);
     let lines: Vec<String> = body.lines().map(escaped).collect();
     format!(
         "<failure message=\"{}\" type=\"{}\">{}</failure>",

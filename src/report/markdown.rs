@@ -3,7 +3,8 @@
 //! What comes out of files must neither format the page, nor mention people, nor refer to issues.
 
 use super::graph::{Topology, drawing};
-use super::suppressed::{Paths, why};
+use super::place::Paths;
+use super::suppressed::why;
 use super::{Report, counted, printable, summary};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeMap;

@@ -1,7 +1,34 @@
 //! Where a span lies, in the terms of machine formats: on one line, in code points or bytes, as a path or URI.
 
-use crate::source::{Position, SourceFile, Span, plain};
+use crate::source::{Position, SourceFile, Sources, Span, plain};
 use std::path::Path;
+
+/// How paths are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paths {
+    /// For people at a terminal: relative to the working directory.
+    Shown,
+    /// For programs and for pages that are read elsewhere: relative to the repository, wherever sqslint ran.
+    Named,
+}
+
+impl Paths {
+    /// The path of `file`.
+    pub(super) fn file(self, file: &SourceFile) -> &str {
+        match self {
+            Paths::Shown => file.shown(),
+            Paths::Named => file.name(),
+        }
+    }
+
+    /// `path` as that of a file.
+    pub(super) fn path(self, path: &Path, sources: &Sources) -> String {
+        match self {
+            Paths::Shown => sources.shown_of(path),
+            Paths::Named => sources.name_of(path),
+        }
+    }
+}
 
 /// A span in lines and columns.
 pub(super) struct Region {

@@ -1,5 +1,6 @@
 //! A finding in words alone: for `NO_GRAPHICS`, screen readers and whatever cannot be drawn.
 
+use super::place::Paths;
 use super::{Report, links, printable};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
@@ -8,12 +9,12 @@ use std::fmt::Write;
 pub(super) const INDENT: usize = 8;
 
 /// Appends `found`: what, where, why, and what to do.
-pub(super) fn write(text: &mut String, report: &Report<'_>, found: &Diagnostic) {
-    write_linked(text, report, found, false);
+pub(super) fn write(text: &mut String, report: &Report<'_>, found: &Diagnostic, paths: Paths) {
+    write_linked(text, report, found, paths, false);
 }
 
 /// Likewise, with the rule and paths as links where they are `linked`.
-pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagnostic, linked: bool) {
+pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagnostic, paths: Paths, linked: bool) {
     let sources = report.sources;
     let rule = links::to_page(found.rule, report.page(found.rule).filter(|_| linked));
     let _ = writeln!(text, "{}[{rule}]: {}", found.severity, printable(&found.headline));
@@ -28,7 +29,7 @@ pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagn
         let _ = writeln!(
             text,
             "  {place} {}:{}:{}{message}",
-            links::to_file(&printable(file.shown()), &file, linked),
+            links::to_file(&printable(paths.file(&file)), &file, linked),
             at.line,
             at.column,
         );

@@ -3,7 +3,8 @@
 
 use super::json_text::{Each, write_pretty};
 use super::line_hash::line_hashes;
-use super::suppressed::{Paths, why};
+use super::place::Paths;
+use super::suppressed::why;
 use super::{Report, place, printable};
 use crate::diagnostic::{Diagnostic, Edit, Fix, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::rules::{RULES, Rule};

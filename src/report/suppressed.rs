@@ -1,34 +1,9 @@
 //! What is kept from being a finding, and by what: in words, and for the reports that people read in lines.
 
+use super::place::Paths;
 use super::{Report, printable};
 use crate::diagnostic::{Silencer, Suppressed};
-use crate::source::{SourceFile, Sources};
-use std::path::Path;
-
-/// How paths are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paths {
-    /// For people: relative to the working directory.
-    Shown,
-    /// For machines: relative to the repository.
-    Named,
-}
-
-impl Paths {
-    fn file(self, file: &SourceFile) -> &str {
-        match self {
-            Paths::Shown => file.shown(),
-            Paths::Named => file.name(),
-        }
-    }
-
-    fn path(self, path: &Path, sources: &Sources) -> String {
-        match self {
-            Paths::Shown => sources.shown_of(path),
-            Paths::Named => sources.name_of(path),
-        }
-    }
-}
+use crate::source::Sources;
 
 /// A line for each, behind the findings, where that is asked for.
 pub(super) fn lines<'a>(report: &Report<'a>) -> impl Iterator<Item = String> + use<'a> {

@@ -271,3 +271,79 @@ fn terminals_get_what_they_can_show() {
         );
     }
 }
+
+/// A repository whose findings come through files in several directories, one of which cannot be read.
+fn repository() -> TemporaryDirectory {
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.wait\n}\nvariable \"wait\" {\n  default = 50000\n}\n";
+    let reader = "resource \"aws_lambda_function\" \"f\" {\n  function_name = \"f\"\n  timeout       = 900\n}\n\
+        resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = module.q.arn\n  \
+        function_name    = aws_lambda_function.f.arn\n}\n\
+        variable \"wait\" {}\n\
+        module \"q\" {\n  source = \"../../modules/q\"\n  wait   = var.wait\n}\n";
+    let called = format!("{queue}output \"arn\" {{\n  value = aws_sqs_queue.q.arn\n}}\n");
+    TemporaryDirectory::with_files([
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        ("infra/prod/main.tf", reader),
+        ("infra/prod/terraform.tfvars", "wait = 30\n"),
+        ("infra/broken/main.tf", "resource {\n"),
+        ("modules/q/main.tf", &called),
+        (
+            "api/template.yaml",
+            "Transform: AWS::Serverless-2016-10-31\nParameters: {Wait: {Type: Number}}\nResources:\n  \
+             # sqslint: ignore[redrive] kept\n  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: !Ref Wait}}\n  \
+             Nested: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: nested/template.yaml}}\n  \
+             P: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: !GetAtt Nested.Outputs.Wait}}\n",
+        ),
+        (
+            "api/nested/template.yaml",
+            "AWSTemplateFormatVersion: 2010-09-09\nResources:\n  \
+             D: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 0}}\nOutputs:\n  Wait: {Value: 99999}\n",
+        ),
+        (
+            "api/samconfig.toml",
+            "version = 0.1\n[default.deploy.parameters]\nparameter_overrides = \"Wait=88888\"\n",
+        ),
+    ])
+}
+
+#[test]
+fn what_is_read_elsewhere_is_the_same_from_every_directory() {
+    let repository = repository();
+    let root = repository.path().canonicalize().unwrap();
+    let from = |directory: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
+        command.env_remove("GITHUB_ACTIONS").current_dir(root.join(directory));
+        out(&command.args(arguments).arg(&root).output().unwrap())
+    };
+    let for_people = ["full", "concise"];
+    for format in FORMATS.into_iter().filter(|format| !for_people.contains(format)) {
+        let arguments = ["check", "--select", "all", "--show-suppressed", "--format", format];
+        let expected = from(".", &arguments);
+        assert!(
+            expected.contains("infra/broken/main.tf") || format == "github",
+            "{format}: {expected}"
+        );
+        for directory in ["infra", "infra/prod", "api", ".."] {
+            assert_eq!(from(directory, &arguments), expected, "{format} from {directory}");
+        }
+    }
+    let arguments = ["graph", "--format", "json"];
+    assert_eq!(from("infra/prod", &arguments), from(".", &arguments));
+}
+
+#[test]
+fn people_read_paths_from_where_they_are() {
+    let repository = repository();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
+    command
+        .env_remove("GITHUB_ACTIONS")
+        .current_dir(repository.path().join("infra/prod"));
+    let text = out(&command
+        .args(["check", "--format", "concise", "../broken"])
+        .output()
+        .unwrap());
+    assert!(
+        text.starts_with("../broken/main.tf:1:11: error[parse-error] `main.tf` "),
+        "{text}"
+    );
+}

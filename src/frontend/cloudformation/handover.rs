@@ -165,7 +165,7 @@ impl<'t> Template<'t> {
         let outputs = self.outputs.iter().filter_map(|output| {
             let value = output.value.get("Value")?;
             let outcomes = self.eval(value, output.span(), &Condition::always());
-            let what = format!("output `{}` of `{}`", output.key, self.shown_file());
+            let what = format!("output `{}` of `{}`", output.key, self.base_name());
             Some((
                 output.key.clone(),
                 self.hand_over(outcomes, &Condition::always(), Some(&what)),

@@ -246,10 +246,10 @@ impl<'t> Template<'t> {
         self.globals.is_none() && around.is_some_and(|around| around.project.is_incomplete(around.path))
     }
 
-    /// The file, for messages.
-    pub(super) fn shown_file(&self) -> String {
-        self.surroundings
-            .map_or_else(|| self.key.clone(), |around| around.sources.shown_of(around.path))
+    /// The name of the file, for messages that stand beside its path.
+    pub(super) fn base_name(&self) -> String {
+        let path = self.surroundings.and_then(|around| around.path.file_name());
+        path.map_or_else(|| self.key.clone(), |name| name.to_string_lossy().into_owned())
     }
 
     /// The key of the unit that a call by the resource `id` makes.

@@ -113,17 +113,19 @@ impl Inputs {
         let file = match read(&canonical, sources, "") {
             Ok(file) => file,
             Err(ReadError::Io(error)) => return vec![error],
-            Err(ReadError::Unfit(diagnostic)) => return vec![diagnostic.headline.clone()],
+            Err(ReadError::Unfit(found)) => return vec![format!("`{shown}`: {}", found.primary().message)],
         };
+        let source = sources.file(file);
+        let base_name = source.base_name();
         let json = path.extension().is_some_and(|ending| ending == "json");
-        let (body, problems) = values(file, sources.file(file).text(), json);
+        let (body, problems) = values(file, source.text(), json);
         let said = |problem: &Problem| {
             let place = sources.start(problem.span);
             format!("`{shown}`:{}:{}: {}", place.line, place.column, problem.message)
         };
         for attribute in body.attributes {
             let input = Input {
-                what: format!("`{}` in `{shown}`", attribute.name).into(),
+                what: format!("`{}` in `{base_name}`", attribute.name).into(),
                 span: attribute.span,
                 value: Raw::Expression(attribute.value),
             };

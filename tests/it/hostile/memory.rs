@@ -117,7 +117,7 @@ fn a_module_that_calls_itself_through_others_is_told_at_the_call_that_closes_the
         ("c/main.tf", &*c),
     ]);
     let told = findings(directory.path());
-    let expected = "c/main.tf:1 limit-reached: `c/main.tf` is not read whole: \
+    let expected = "c/main.tf:1 limit-reached: `main.tf` is not read whole: \
                     module `again` calls itself through modules `second` and `third`";
     assert!(told.iter().any(|told| told == expected), "{told:?}");
     for queue in ["main.tf", "a/main.tf"] {

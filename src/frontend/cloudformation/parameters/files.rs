@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
         .map_err(|refusal| format!("`--parameters {shown}`: {refusal}"))?;
     let file = read_text(&absolute, sources, "").map_err(|error| match error {
         ReadError::Io(message) => format!("`--parameters`: {message}"),
-        ReadError::Unfit(found) => format!("`--parameters`: {}", found.headline),
+        ReadError::Unfit(found) => format!("`--parameters {shown}`: {}", found.primary().message),
     })?;
     let source = sources.file(file);
     let fault = |problem: &SyntaxError| {
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
     if let Some(problem) = parsed.errors.first().or(parsed.limits.first()) {
         return Err(fault(problem));
     }
-    let by: Arc<str> = format!("`{}`", source.shown()).into();
+    let by: Arc<str> = format!("`{}`", source.base_name()).into();
     let Some(document) = parsed.documents.first() else {
         return Ok(Vec::new());
     };

@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, sources: &Sources, unit: &str) -> (Assignments, 
     else {
         return (Vec::new(), faults);
     };
-    let by = format!("`{}`", source.shown()).into();
+    let by = format!("`{}`", source.base_name()).into();
     let found = overrides(document).map_or_else(Vec::new, |node| assignments(node, &by));
     (found, faults)
 }
