@@ -70,7 +70,7 @@ fn nothing_outside_is_read() {
         "Out": {"type": "cdk:cloud-assembly", "properties": {"directoryName": ".."}}}}"#;
     let (stacks, problems) = read(&[("cdk.out/manifest.json", manifest), ("secret.json", STACK)]);
     assert_eq!(stacks, Vec::<String>::new());
-    let said = "`cdk.out/manifest.json` cannot be read:";
+    let said = "`manifest.json` cannot be read:";
     assert_eq!(
         problems,
         [

@@ -304,7 +304,7 @@ fn files_are_part_of_the_service() {
     assert_eq!(loaded.graph.mappings.len(), 1);
     assert_eq!(loaded.graph.mappings[0].batch_size.known(), Some(&3));
     assert_eq!(loaded.diagnostics.len(), 1, "{:?}", loaded.diagnostics);
-    assert!(loaded.diagnostics[0].headline.contains("svc/broken.yml"));
+    assert!(loaded.diagnostics[0].headline.contains("broken.yml"));
 }
 
 #[test]
