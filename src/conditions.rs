@@ -67,7 +67,8 @@ impl Ord for Variable {
 
 impl Hash for Variable {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.identity().hash(state);
+        // Most of what a diagram would cost is hashing the values that a variable may have.
+        self.key.hash(state);
     }
 }
 
@@ -223,7 +224,7 @@ impl Condition {
 
     /// Whether both may hold at once.
     pub fn is_possible_with(&self, other: &Condition) -> bool {
-        self.formula().and(other.formula()) != Formula::Never
+        self.formula().meets(other.formula())
     }
 
     /// Whether `other` holds wherever `self` does.

@@ -114,3 +114,43 @@ output "arn" { value = aws_sqs_queue.q.arn }
         assert!(many.0 < few.0 * LINEAR, "{few:?} {many:?}");
     }
 }
+
+/// A queue, `functions` functions and their mappings, whose numbers hang on `parameters` parameters that have nothing
+/// to do with each other, asked in another order for each.
+fn nested_conditions(parameters: usize, functions: usize) -> String {
+    let each = |line: &dyn Fn(usize) -> String| (0..parameters).map(line).collect::<String>();
+    let chain = |first: usize, least: usize| {
+        let open = each(&|at| format!("!If [C{}, {}, ", (first + at) % parameters, least + 2 * at));
+        format!("{open}{}{}", least + 2 * parameters, "]".repeat(parameters))
+    };
+    let mut text = format!(
+        "Parameters:\n{}Conditions:\n{}Resources:\n  Q: {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: {}}}}}\n",
+        each(&|at| format!("  P{at}: {{Type: String}}\n")),
+        each(&|at| format!("  C{at}: !Equals [!Ref P{at}, prod]\n")),
+        chain(0, 30)
+    );
+    for at in 0..functions {
+        text.push_str(&format!(
+            "  F{at}: {{Type: AWS::Lambda::Function, Properties: {{Timeout: {}}}}}\n  \
+             M{at}: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F{at}}}}}\n",
+            chain(at + 1, 10)
+        ));
+    }
+    text
+}
+
+#[test]
+fn unrelated_conditions_are_bounded_and_told_of() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    for (parameters, functions) in [(10, 10), (20, 20)] {
+        let text = nested_conditions(parameters, functions);
+        let directory = TemporaryDirectory::with_files([("t.yaml", &*text)]);
+        let (outcome, took) = check(directory.path());
+        // A debug build takes three seconds for twenty, on a machine with nothing else to do; unbounded it is minutes.
+        assert!(took < Duration::from_secs(30), "{took:?} for {parameters}");
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        assert!(rules.contains(&"visibility-timeout-too-short"), "{rules:?}");
+        let is_told = |reason: &str| reason == "its conditions are too complex to tell apart";
+        assert!(outcome.not_evaluated.iter().any(|note| is_told(&note.reason)));
+    }
+}

@@ -20,8 +20,7 @@
 //! it is [`TooComplex`] and never guessed.
 
 use super::Variable;
-use rustc_hash::FxHashMap;
-use std::cmp::Ordering;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Arms of one diagram, at most.
@@ -145,6 +144,26 @@ impl Diagram {
             (ALWAYS, NEVER) => Some(ALWAYS),
             _ => None,
         })
+    }
+
+    /// Whether both may hold at once.
+    pub(super) fn meets(&self, other: &Diagram) -> Result<bool, TooComplex> {
+        // A place other than `NEVER` leads to `ALWAYS` somewhere.
+        Search::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, NEVER) => Some(false),
+            (ALWAYS, _) | (_, ALWAYS) => Some(true),
+            _ => None,
+        })
+    }
+
+    /// Whether `other` holds wherever this does.
+    pub(super) fn implies(&self, other: &Diagram) -> Result<bool, TooComplex> {
+        let has_exception = Search::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, ALWAYS) => Some(false),
+            (ALWAYS, _) | (_, NEVER) => Some(true),
+            _ => None,
+        });
+        has_exception.map(|has_exception| !has_exception)
     }
 
     /// Something simpler that, where `care` holds, holds exactly where `self` does.
@@ -340,9 +359,88 @@ struct Pairs<'d> {
 }
 
 /// What a pair of places asks next.
-struct Question {
-    variable: Arc<Variable>,
-    values: Vec<Arc<str>>,
+struct Question<'d> {
+    variable: &'d Arc<Variable>,
+    /// Every value that either place tells apart.
+    values: Vec<&'d Arc<str>>,
+}
+
+impl<'d> Question<'d> {
+    /// The first variable that either place asks for.
+    fn of(left: Option<&'d Node>, right: Option<&'d Node>) -> Option<Self> {
+        let variable = match (left, right) {
+            (Some(l), Some(r)) if Arc::ptr_eq(&l.variable, &r.variable) => &l.variable,
+            (Some(l), Some(r)) => (&l.variable).min(&r.variable),
+            (Some(node), None) | (None, Some(node)) => &node.variable,
+            (None, None) => return None,
+        };
+        let asks = [left, right].into_iter().flatten();
+        let arms = asks
+            .filter(|node| node.variable == *variable)
+            .flat_map(|node| &node.arms);
+        let mut values: Vec<&Arc<str>> = arms.map(|(value, _)| value).collect();
+        values.sort_unstable();
+        values.dedup();
+        Some(Question { variable, values })
+    }
+}
+
+/// Where `place` of `of` leads when `variable` has `value`; `None` is any value that no arm names.
+fn follow(of: &Diagram, place: Place, variable: &Arc<Variable>, value: Option<&str>) -> Place {
+    match of.node(place).filter(|node| node.variable == *variable) {
+        Some(node) => value.map_or(node.otherwise, |value| node.follow(value)),
+        None => place,
+    }
+}
+
+/// A walk through two diagrams at once that ends where it finds what it looks for. It builds nothing.
+struct Search<'d> {
+    left: &'d Diagram,
+    right: &'d Diagram,
+    /// The answer where it is clear already.
+    settle: fn(Place, Place) -> Option<bool>,
+    /// Pairs that lead nowhere.
+    known: FxHashSet<(Place, Place)>,
+}
+
+impl<'d> Search<'d> {
+    fn run(
+        left: &'d Diagram,
+        right: &'d Diagram,
+        settle: fn(Place, Place) -> Option<bool>,
+    ) -> Result<bool, TooComplex> {
+        let mut search = Search {
+            left,
+            right,
+            settle,
+            known: FxHashSet::default(),
+        };
+        search.finds(left.root(), right.root())
+    }
+
+    fn finds(&mut self, a: Place, b: Place) -> Result<bool, TooComplex> {
+        if let Some(settled) = (self.settle)(a, b) {
+            return Ok(settled);
+        }
+        if self.known.contains(&(a, b)) {
+            return Ok(false);
+        }
+        let (left, right) = (self.left, self.right);
+        let Some(Question { variable, values }) = Question::of(left.node(a), right.node(b)) else {
+            return Ok(false);
+        };
+        let others = variable.domain.is_none().then_some(None);
+        for value in values.into_iter().map(|value| Some(&**value)).chain(others) {
+            if self.finds(follow(left, a, variable, value), follow(right, b, variable, value))? {
+                return Ok(true);
+            }
+        }
+        self.known.insert((a, b));
+        if self.known.len() > MAX_STEPS {
+            return Err(TooComplex);
+        }
+        Ok(false)
+    }
 }
 
 impl<'d> Pairs<'d> {
@@ -376,38 +474,6 @@ impl<'d> Pairs<'d> {
         }
     }
 
-    /// The first variable that either place asks for, with every value that either tells apart.
-    fn question(&self, a: Place, b: Place) -> Option<Question> {
-        let (left, right) = (self.left.node(a), self.right.node(b));
-        let first = match (left, right) {
-            (Some(l), Some(r)) => match l.variable.cmp(&r.variable) {
-                Ordering::Greater => r,
-                Ordering::Less | Ordering::Equal => l,
-            },
-            (Some(node), None) | (None, Some(node)) => node,
-            (None, None) => return None,
-        };
-        let variable = first.variable.clone();
-        let asks = [left, right]
-            .into_iter()
-            .flatten()
-            .filter(|node| node.variable == variable);
-        let mut values: Vec<Arc<str>> = asks
-            .flat_map(|node| node.arms.iter().map(|(value, _)| value.clone()))
-            .collect();
-        values.sort();
-        values.dedup();
-        Some(Question { variable, values })
-    }
-
-    /// Where `place` of `of` leads when `variable` has `value`; `None` is any value that no arm names.
-    fn follow(of: &Diagram, place: Place, variable: &Arc<Variable>, value: Option<&str>) -> Place {
-        match of.node(place).filter(|node| node.variable == *variable) {
-            Some(node) => value.map_or(node.otherwise, |value| node.follow(value)),
-            None => place,
-        }
-    }
-
     fn visit(&mut self, a: Place, b: Place) -> Result<Place, TooComplex> {
         if let Some(settled) = (self.settle)(a, b) {
             return Ok(settled);
@@ -417,28 +483,25 @@ impl<'d> Pairs<'d> {
         }
         self.step()?;
         // Every operation settles two terminals.
-        let Some(Question { variable, values }) = self.question(a, b) else {
+        let (left, right) = (self.left, self.right);
+        let Some(Question { variable, values }) = Question::of(left.node(a), right.node(b)) else {
             return Ok(NEVER);
         };
-        let (left, right) = (self.left, self.right);
         let mut arms = Vec::with_capacity(values.len());
         for value in values {
             let (a, b) = (
-                Self::follow(left, a, &variable, Some(&value)),
-                Self::follow(right, b, &variable, Some(&value)),
+                follow(left, a, variable, Some(value)),
+                follow(right, b, variable, Some(value)),
             );
             let place = self.visit(a, b)?;
-            arms.push((value, place));
+            arms.push((value.clone(), place));
         }
         let otherwise = if variable.domain.is_some() {
             NEVER
         } else {
-            self.visit(
-                Self::follow(left, a, &variable, None),
-                Self::follow(right, b, &variable, None),
-            )?
+            self.visit(follow(left, a, variable, None), follow(right, b, variable, None))?
         };
-        let place = self.builder.node(&variable, arms, otherwise)?;
+        let place = self.builder.node(variable, arms, otherwise)?;
         self.known.insert((a, b), place);
         Ok(place)
     }
@@ -452,31 +515,31 @@ impl<'d> Pairs<'d> {
             return Ok(*known);
         }
         self.step()?;
-        let Some(Question { variable, values }) = self.question(a, b) else {
+        let (left, right) = (self.left, self.right);
+        let Some(Question { variable, values }) = Question::of(left.node(a), right.node(b)) else {
             return Ok(a);
         };
-        let (left, right) = (self.left, self.right);
-        let cares = |value: Option<&str>| Self::follow(right, b, &variable, value);
+        let cares = |value: Option<&str>| follow(right, b, variable, value);
         let mut arms: Vec<(Arc<str>, Option<Place>)> = Vec::with_capacity(values.len());
         for value in values {
-            let care = cares(Some(&value));
+            let care = cares(Some(value));
             let place = match care {
                 NEVER => None,
-                _ => Some(self.restrict(Self::follow(left, a, &variable, Some(&value)), care)?),
+                _ => Some(self.restrict(follow(left, a, variable, Some(value)), care)?),
             };
-            arms.push((value, place));
+            arms.push((value.clone(), place));
         }
         let rest = match cares(None) {
             _ if variable.domain.is_some() => None,
             NEVER => None,
-            care => Some(self.restrict(Self::follow(left, a, &variable, None), care)?),
+            care => Some(self.restrict(follow(left, a, variable, None), care)?),
         };
         let any = rest
             .or_else(|| arms.iter().find_map(|(_, place)| *place))
             .unwrap_or(NEVER);
         let otherwise = if variable.domain.is_some() { NEVER } else { any };
         let arms = arms.into_iter().map(|(value, place)| (value, place.unwrap_or(any)));
-        let place = self.builder.node(&variable, arms.collect(), otherwise)?;
+        let place = self.builder.node(variable, arms.collect(), otherwise)?;
         self.known.insert((a, b), place);
         Ok(place)
     }

@@ -56,6 +56,20 @@ impl Formula {
     }
 
     pub(super) fn implies(&self, other: &Formula) -> bool {
-        self.without(other) == Formula::Never
+        match (self, other) {
+            (Formula::Never, _) | (_, Formula::Always) => true,
+            (Formula::Unknown, _) | (_, Formula::Unknown | Formula::Never) => false,
+            (Formula::Always, Formula::Sometimes(_)) => false,
+            (Formula::Sometimes(a), Formula::Sometimes(b)) => a.implies(b).unwrap_or(false),
+        }
+    }
+
+    /// Whether both may hold at once.
+    pub(super) fn meets(&self, other: &Formula) -> bool {
+        match (self, other) {
+            (Formula::Never, _) | (_, Formula::Never) => false,
+            (Formula::Sometimes(a), Formula::Sometimes(b)) => a.meets(b).unwrap_or(true),
+            _ => true,
+        }
     }
 }

@@ -117,16 +117,22 @@ fn fewest(mut names: Vec<Name>) -> Vec<Name> {
     if names.len() < 2 {
         return names;
     }
-    let all = conjunction(&names);
-    let mut candidates: Vec<Arc<str>> = names.iter().map(|name| name.text.clone()).collect();
-    candidates.sort_by_key(|text| {
-        let is_simple = !text.starts_with("not ") && !text.contains(' ');
-        (is_simple, Reverse(text.len()), Reverse(text.clone()))
+    let mut candidates = names.clone();
+    candidates.sort_by_key(|name| {
+        let is_simple = !name.text.starts_with("not ") && !name.text.contains(' ');
+        (is_simple, Reverse(name.text.len()), Reverse(name.text.clone()))
     });
-    for text in candidates {
-        let rest: Vec<Name> = names.iter().filter(|name| name.text != text).cloned().collect();
-        if !rest.is_empty() && conjunction(&rest) == all {
-            names = rest;
+    // What the candidates behind each say together.
+    let mut behind = vec![Formula::Always];
+    for candidate in candidates.iter().skip(1).rev() {
+        behind.push(candidate.formula.and(behind.last().unwrap_or(&Formula::Always)));
+    }
+    let mut kept = Formula::Always;
+    for (candidate, behind) in candidates.iter().zip(behind.iter().rev()) {
+        if kept.and(behind).implies(&candidate.formula) {
+            names.retain(|name| name.text != candidate.text);
+        } else {
+            kept = kept.and(&candidate.formula);
         }
     }
     names

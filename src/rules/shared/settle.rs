@@ -14,6 +14,12 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Statements about one resource, each under a condition of its own, at most. Each is compared with each, and nobody
+/// reads as many.
+const MAX_CONDITIONAL: usize = 128;
+const TOO_MANY_CONDITIONS: &str = "its conditions are too complex to tell apart";
 
 /// What one rule said of a graph.
 #[derive(Debug)]
@@ -21,6 +27,8 @@ pub(super) struct Said {
     /// The rule.
     pub(super) rule: &'static Rule,
     statements: Vec<Statement>,
+    /// How many statements about a resource hold under a condition.
+    conditional: FxHashMap<(UnitId, Arc<str>), usize>,
     notes: Notes,
     /// What it concludes besides, where that is wanted.
     trace: Option<Trace>,
@@ -72,6 +80,28 @@ pub fn run(rules: &[&'static Rule], graph: &Graph, settings: &Settings, is_trace
     chosen.map(|one| one.settle(&said)).collect()
 }
 
+impl Statement {
+    /// The note and the verdict in its place, where conditions are too many.
+    fn too_complex(&self, rule: &'static Rule) -> (NotEvaluated, Verdict) {
+        let (reason, span) = (TOO_MANY_CONDITIONS.to_owned(), self.diagnostic.primary().span);
+        let verdict = Verdict::NotEvaluated {
+            reason: reason.clone(),
+            span,
+        };
+        let subject = Subject {
+            attribute: "",
+            ..self.about.subject.clone()
+        };
+        let note = NotEvaluated {
+            rule: rule.id,
+            subject,
+            reason,
+            span,
+        };
+        (note, verdict)
+    }
+}
+
 impl Notes {
     fn add(&mut self, note: NotEvaluated) {
         let key = (note.subject.clone(), note.reason.clone(), note.span);
@@ -86,6 +116,7 @@ impl Said {
         Said {
             rule,
             statements: Vec::new(),
+            conditional: FxHashMap::default(),
             notes: Notes::default(),
             trace: is_traced.then(Trace::default),
         }
@@ -132,7 +163,8 @@ impl Said {
         });
     }
 
-    /// States `diagnostic` of `resource` under the condition `when`. It rests on `read`, whatever its labels show.
+    /// States `diagnostic` of `resource` under the condition `when`. It rests on `read`, whatever its labels show. After
+    /// [`MAX_CONDITIONAL`] statements it only notes that there are more.
     pub(super) fn state<'r>(
         &mut self,
         when: &Condition,
@@ -146,14 +178,33 @@ impl Said {
         } else {
             BTreeSet::new()
         };
-        self.statements.push(Statement {
+        let statement = Statement {
             unit: resource.unit,
             about: About::new(resource, diagnostic.subject.clone()),
             when: when.clone(),
             diagnostic,
             weight,
             read,
-        });
+        };
+        if self.has_room(when, resource) {
+            self.statements.push(statement);
+        } else {
+            let (note, verdict) = statement.too_complex(self.rule);
+            if let Some(trace) = &mut self.trace {
+                trace.keep(self.rule.id, &statement.about, when, verdict, statement.read);
+            }
+            self.notes.add(note);
+        }
+    }
+
+    fn has_room(&mut self, when: &Condition, resource: &Resource) -> bool {
+        if when.is_always() {
+            return true;
+        }
+        let key = (resource.unit, resource.address.clone());
+        let conditional = self.conditional.entry(key).or_default();
+        *conditional += 1;
+        *conditional <= MAX_CONDITIONAL
     }
 
     /// What it says at last, with what the rules that come before it say among `others`.
@@ -178,23 +229,9 @@ impl Said {
                 when = left;
             }
             if when.is_too_complex() {
-                let span = statement.diagnostic.primary().span;
-                let reason = "its conditions are too complex to tell apart".to_owned();
-                let subject = Subject {
-                    attribute: "",
-                    ..statement.about.subject.clone()
-                };
-                let verdict = Verdict::NotEvaluated {
-                    reason: reason.clone(),
-                    span,
-                };
+                let (note, verdict) = statement.too_complex(self.rule);
                 keep(statement, &when, verdict);
-                notes.add(NotEvaluated {
-                    rule: self.rule.id,
-                    subject,
-                    reason,
-                    span,
-                });
+                notes.add(note);
             } else if when.is_possible() {
                 keep(statement, &when, Verdict::Found);
                 groups.add(statement, when);

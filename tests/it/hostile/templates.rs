@@ -174,3 +174,21 @@ fn look_ups_in_look_ups_end() {
     }
     tool_findings("t.yaml", &text);
 }
+
+#[test]
+fn values_of_too_many_cases_are_a_limit() {
+    // Each of ten parameters is one of ten keys, and the value hangs on all of them.
+    let all = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
+    let keys = |at: usize| all(&|key| format!("k{key}: {{t: {}}}, ", 30 + 10 * at + key));
+    let mut value = "30".to_owned();
+    for at in (0..10).rev() {
+        value = format!("!If [C{at}, !FindInMap [M{at}, !Ref P{}, t], {value}]", (at + 1) % 10);
+    }
+    let text = format!(
+        "AWSTemplateFormatVersion: '2010-09-09'\nMappings:\n{}Parameters:\n{}Conditions:\n{}Resources: {{Q: {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: {value}}}}}}}\n",
+        all(&|at| format!("  M{at}: {{{}}}\n", keys(at))),
+        all(&|at| format!("  P{at}: {{Type: String}}\n")),
+        all(&|at| format!("  C{at}: !Equals [!Ref P{at}, k0]\n")),
+    );
+    assert_eq!(tool_findings("t.yaml", &text), ["limit-reached"]);
+}
