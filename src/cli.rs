@@ -27,15 +27,15 @@ use sqslint::diagnostic::Severity;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// What stands below the list of commands.
+/// The text below the list of commands.
 const EXAMPLES: &str = "\
 Examples:
   sqslint check                        everything below the working directory
-  sqslint check --since main           what a branch adds to it
-  sqslint check --fix                  mend what can be mended safely
-  sqslint explain infra/queues.tf:12   what is known of a line, and from where";
+  sqslint check --since main           only what this branch adds
+  sqslint check --fix                  fix what can be fixed safely
+  sqslint explain infra/queues.tf:12   the values on a line, and where they come from";
 
-/// What stands below the flags of `check`.
+/// The text below the flags of `check`.
 const CODES: &str = "\
 Exit codes:
   0  nothing at or above the fail level
@@ -44,11 +44,11 @@ Exit codes:
   3  nothing to check
 
 Environment:
-  SQSLINT_FORMAT, SQSLINT_CONFIG  in place of --format and --config
-  NO_COLOR, CLICOLOR_FORCE        colour never, colour in pipes too
-  NO_GRAPHICS                     prose in place of drawings";
+  SQSLINT_FORMAT, SQSLINT_CONFIG  instead of --format and --config
+  NO_COLOR, CLICOLOR_FORCE        never colour; colour in pipes, too
+  NO_GRAPHICS                     prose instead of drawings";
 
-/// What may be typed.
+/// The command line.
 #[derive(Debug, Parser)]
 #[command(name = "sqslint", version, about = env!("CARGO_PKG_DESCRIPTION"), long_about = None, propagate_version = true, max_term_width = 80, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -60,7 +60,7 @@ pub(crate) struct Cli {
 enum Command {
     /// Lint files and directories
     Check(CheckArgs),
-    /// Print the page of a rule, or what is known of a line
+    /// Print a rule's page, or the values on a line and how they were judged
     Explain(ExplainArgs),
     /// List the rules
     Rules {
@@ -68,14 +68,14 @@ enum Command {
         #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
         format: RulesFormat,
     },
-    /// Print queues and what reads them, as they were understood
+    /// Print the queues and what reads them, as sqslint understands them
     Graph(GraphArgs),
-    /// Keep the findings of today from failing runs
+    /// Accept today's findings, so that only new ones fail a run
     Baseline {
         #[command(subcommand)]
         command: BaselineCommand,
     },
-    /// Print the settings that hold, their file, or their schema
+    /// Print the effective settings, their file, or their schema
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
@@ -127,10 +127,10 @@ struct CheckArgs {
     /// Also list what could not be judged, and why
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
-    /// List what suppressions, a baseline or --since leave out as well, in formats that can say so
+    /// Also list what suppressions, a baseline or --since leave out, in formats that can show it
     #[arg(long, help_heading = "Output")]
     show_suppressed: bool,
-    /// Run these rules, categories or sets (default, pedantic, all) in place of the configured ones
+    /// Run these rules, categories or sets (default, pedantic, all) instead of the configured ones
     #[arg(long, value_name = "RULE,...", value_delimiter = ',', help_heading = "Selection")]
     select: Vec<String>,
     /// Do not run these rules, categories or sets
@@ -153,15 +153,15 @@ struct CheckArgs {
     allow_empty: bool,
     #[command(flatten)]
     fixing: FixArgs,
-    /// Report only what is new since HEAD and this commit or branch parted
+    /// Report only findings that are new since HEAD branched off this commit or branch
     #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "stdin_filename"], help_heading = "History")]
     since: Option<String>,
     #[command(flatten)]
     baseline: BaselineArgs,
-    /// Pass over suppressions in the files
+    /// Ignore the suppressions in the files
     #[arg(long, help_heading = "Suppression")]
     no_ignores: bool,
-    /// Write suppressions for all findings into the files, with this reason
+    /// Suppress all findings by comments in the files, with this reason
     #[arg(
         long,
         value_name = "REASON",
@@ -182,7 +182,7 @@ struct CheckArgs {
 fn reason(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     if text.is_empty() {
-        return Err("say why the findings are none");
+        return Err("say why the findings may stay");
     }
     Ok(text.to_owned())
 }
@@ -213,7 +213,7 @@ enum FailLevel {
 }
 
 impl FailLevel {
-    /// As the library takes it.
+    /// The level as the library takes it.
     fn level(self) -> sqslint::config::FailLevel {
         use sqslint::config::FailLevel::{At, Never};
         match self {
@@ -249,7 +249,7 @@ enum GraphFormat {
     Json,
 }
 
-/// How a run ended.
+/// The end of a run, by its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Nothing at or above the fail level.
@@ -262,11 +262,11 @@ pub(crate) enum Exit {
     Nothing = 3,
 }
 
-/// Where output goes.
+/// The streams that output goes to.
 pub(crate) struct Streams<'a> {
     /// Results.
     pub(crate) out: &'a mut dyn Write,
-    /// What went wrong, and the summary.
+    /// Errors, and the summary.
     pub(crate) err: &'a mut dyn Write,
 }
 

@@ -15,15 +15,15 @@ use apply::{Taken, Texts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 
-/// How often fixes are applied and the result is judged, at most.
+/// The number of times that fixes are applied and the result is judged, at most.
 const ROUNDS: usize = 64;
 
-/// What was fixed, or would be.
+/// The result of fixing.
 #[derive(Debug)]
 pub struct Fixed {
-    /// What the files say afterwards.
+    /// The outcome of checking the fixed texts.
     pub outcome: Outcome,
-    /// How many findings are gone.
+    /// The number of findings that were fixed.
     pub findings: usize,
     /// Fixes that were left out because of what they do, in words.
     pub left: Vec<String>,
@@ -33,12 +33,12 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// What changes, as a unified diff; empty where nothing does.
+    /// The changes as a unified diff; empty if there are none.
     pub fn diff(&self) -> String {
         self.texts.diff(&self.outcome.sources)
     }
 
-    /// How many files change.
+    /// The number of files that change.
     pub fn files(&self) -> usize {
         self.texts.changed().count()
     }
@@ -109,7 +109,7 @@ fn key(found: &Diagnostic) -> Key {
     (found.fingerprint(), found.headline.clone())
 }
 
-/// How many findings have each key.
+/// The number of findings with each key.
 fn counted(outcome: &Outcome) -> FxHashMap<Key, usize> {
     let mut counts = FxHashMap::default();
     for found in &outcome.findings {
@@ -144,16 +144,16 @@ struct Rounds {
     /// Only files below these are edited.
     roots: Vec<PathBuf>,
     texts: Texts,
-    /// What was tried alone and failed.
+    /// Fixes that were tried alone and failed.
     given_up: FxHashSet<Key>,
     fixed: usize,
     left: Vec<String>,
     broken: Vec<String>,
 }
 
-/// Why fixes are taken back.
+/// The reason that fixes are taken back.
 enum Failure {
-    /// Their findings are still there, or a file cannot be read any more.
+    /// Their findings are still there, or a file is broken.
     Broken(String),
     /// Another finding comes of them.
     Worse(String),
@@ -189,8 +189,9 @@ impl Rounds {
         }
         let untried = self.chosen(&outcome, usize::MAX).len();
         if untried > 0 {
-            let why = "too many others bring new findings; fix again, or one rule at a time with `--select`";
-            self.left.push(format!("{untried} more that may be fixed: {why}"));
+            let why =
+                "too many other fixes would bring new findings; run again, or fix one rule at a time with `--select`";
+            self.left.push(format!("{untried} more that may be fixable: {why}"));
         }
         outcome
     }

@@ -152,12 +152,12 @@ pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) 
 /// The diagnostic for text that is not what its file ought to hold.
 fn parse_error(sources: &Sources, unit: &str, span: Span, message: &str) -> Diagnostic {
     tool_diagnostic("parse-error", sources, unit, span, message, "cannot be read")
-        .help("the rest of the project was still checked; mend this place to have this part checked too")
+        .help("the rest of the project was checked; fix this to have this part checked, too")
 }
 
 /// The diagnostic for a bound that was reached; `bound` names it.
 fn limit_reached(sources: &Sources, unit: &str, span: Span, bound: &str) -> Diagnostic {
-    tool_diagnostic("limit-reached", sources, unit, span, bound, "is not read whole")
+    tool_diagnostic("limit-reached", sources, unit, span, bound, "is only partly read")
 }
 
 fn tool_diagnostic(

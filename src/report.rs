@@ -1,7 +1,7 @@
 //! Formats: each turns one [`Report`] into text, and none of them knows a rule or a dialect, and [`graph`] alone
 //! knows the graph.
 //!
-//! What comes out of the inputs (names, paths, values) may hold anything: everything that is meant for a
+//! Names, paths and values from the files may hold anything: everything that is meant for a
 //! terminal passes through [`printable()`] or, in snippets, through a replacement of the same length; what is meant for
 //! programs is JSON of [`json_text`], or escaped as their formats ask.
 
@@ -35,29 +35,29 @@ pub use printable::{printable, printable_error};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::source::Sources;
 
-/// What a format may show.
+/// Everything that a format may show.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
     /// The texts that spans point into.
     pub sources: &'a Sources,
     /// Sorted.
     pub findings: &'a [Diagnostic],
-    /// What is kept from being a finding, sorted.
+    /// Suppressed findings, sorted.
     pub suppressed: &'a [Suppressed],
-    /// Whether all formats show that, as far as they have a way to; the JSON ones always do.
+    /// True if all formats show those, as far as they have a way to; the JSON ones always do.
     pub show_suppressed: bool,
-    /// What could not be judged.
+    /// The resources that rules could not judge.
     pub not_evaluated: &'a [NotEvaluated],
-    /// What kept sqslint from doing its job.
+    /// Errors that kept sqslint from doing its job.
     pub errors: &'a [String],
-    /// What was read.
+    /// The units that were read.
     pub units: &'a Units,
-    /// Where the sources of sqslint can be read on the web; empty where they are not published.
+    /// The address of sqslint's sources on the web; empty if they are not published.
     pub repository: &'a str,
 }
 
 impl<'a> Report<'a> {
-    /// What is kept from being a finding, where that is to be shown.
+    /// Suppressed findings, if they are to be shown.
     fn silenced(&self) -> &'a [Suppressed] {
         if self.show_suppressed { self.suppressed } else { &[] }
     }
@@ -68,7 +68,7 @@ impl<'a> Report<'a> {
         (!repository.is_empty()).then(|| format!("{repository}/blob/v{version}/rules/{rule}.md"))
     }
 
-    /// How many findings have `severity`.
+    /// The number of findings with `severity`.
     fn count(&self, severity: Severity) -> usize {
         let of = |found: &&Diagnostic| found.severity == severity;
         self.findings.iter().filter(of).count()
@@ -82,7 +82,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// How many units were read, and what in them was not.
+/// The number of units that were read, and notes on what in them was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Units {
     /// Terraform root modules.

@@ -175,7 +175,7 @@ impl Suppressions {
                     one.refused[named.name] = true;
                     finding = finding.label(
                         one.written.span,
-                        "the configuration lets nothing here silence this rule",
+                        "the configuration does not allow this rule to be suppressed here",
                     );
                 }
             }

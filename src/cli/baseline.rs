@@ -1,4 +1,4 @@
-//! Which baseline holds, as flags; `sqslint baseline`; what is said of findings that are known.
+//! Baselines: the flags of `check`, `sqslint baseline`, and what the summary says of known findings.
 
 use super::check::nothing_to_check;
 use super::config::ConfigArgs;
@@ -13,7 +13,7 @@ use sqslint::{Options, Outcome};
 use std::io;
 use std::path::PathBuf;
 
-/// Which baseline holds.
+/// The baseline to use.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BaselineArgs {
     /// Leave out the findings in this file [default: that of the configuration, else .sqslint-baseline.json]
@@ -25,7 +25,7 @@ pub(super) struct BaselineArgs {
 }
 
 impl BaselineArgs {
-    /// As the library takes it.
+    /// The choice as the library takes it.
     pub(super) fn choice(&self) -> Choice {
         match &self.baseline {
             Some(file) => Choice::File(file.clone()),
@@ -39,9 +39,9 @@ impl BaselineArgs {
 pub(super) enum BaselineCommand {
     /// Write a baseline of all findings
     Create(Arguments),
-    /// Add new findings to the baseline, and drop what is no longer found; reasons stay
+    /// Add new findings to the baseline and remove what is no longer found; reasons are kept
     Update(Arguments),
-    /// Drop what is no longer found from the baseline
+    /// Remove from the baseline what is no longer found
     Prune(Arguments),
 }
 
@@ -109,7 +109,7 @@ fn told(written: &Written) -> String {
     )
 }
 
-/// What was left out of the findings, and why.
+/// Notes on findings that were left out, and why.
 pub(super) fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
     let known = &outcome.history.known;
@@ -124,7 +124,7 @@ pub(super) fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
     notes
 }
 
-/// Says which baselines have entries that nothing answers to any more.
+/// Tells of baselines with stale entries.
 pub(super) fn stale(outcome: &Outcome, streams: &mut Streams<'_>) -> io::Result<()> {
     for (file, count) in &outcome.history.stale {
         let entries = if *count == 1 { "entry is" } else { "entries are" };

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
-/// Where the pages of the rules can be read, once the package says so.
+/// The address of the rules' pages, once the package has one.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         return Ok(Exit::Failed);
     }
     if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(&arguments.paths, &arguments.stdin)) {
-        let message = format!("`{flag}` is about files, and standard input is none; name the file instead");
+        let message = format!("`{flag}` edits files, and standard input is not a file; name the file instead");
         return refuse(arguments, message, streams);
     }
     let otherwise = arguments.inputs.otherwise();
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     tell_outcome(arguments, &options, outcome, streams)
 }
 
-/// What the arguments ask for, but for what they may be wrong in.
+/// The options that the arguments give, without those that may be wrong.
 fn options(arguments: &CheckArgs) -> Options {
     Options {
         given: arguments.inputs.given(),
@@ -203,8 +203,8 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
         return "nothing to check: what is staged touches no Terraform module, template or `serverless.yml`".to_owned();
     }
     let why = match outcome.excluded {
-        0 => "no Terraform module, no CloudFormation or SAM template and no `serverless.yml`".to_owned(),
-        1 => "the one unit there is excluded".to_owned(),
+        0 => "no Terraform module, CloudFormation or SAM template, or `serverless.yml`".to_owned(),
+        1 => "the only unit there is excluded".to_owned(),
         count => format!("all {count} units there are excluded"),
     };
     let mut text = format!("nothing to check under {}: {why}", paths.join(", "));

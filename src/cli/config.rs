@@ -1,4 +1,4 @@
-//! Where the configuration comes from, as flags; `sqslint config` and `sqslint init`.
+//! Configuration: its flags, `sqslint config` and `sqslint init`.
 
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
@@ -9,7 +9,7 @@ use sqslint::rules::{RULES, Rule};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What `sqslint init` writes, but for the settings of the rules.
+/// The file that `sqslint init` writes, without the settings of the rules.
 const TEMPLATE: &str = include_str!("config/sqslint.toml");
 
 /// The line of the template that stands for those.
@@ -20,7 +20,7 @@ const WIDEST: usize = 90;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ConfigArgs {
-    /// Use this file in place of the nearest sqslint.toml, or set one key over it (repeatable)
+    /// Use this file instead of the nearest sqslint.toml, or override one key (repeatable)
     #[arg(
         long,
         value_name = "PATH|KEY=VALUE",
@@ -29,16 +29,16 @@ pub(super) struct ConfigArgs {
         help_heading = "Config"
     )]
     config: Vec<String>,
-    /// Use no configuration file, not even one that is named
+    /// Use no configuration file, not even a named one
     #[arg(long, help_heading = "Config")]
     isolated: bool,
-    /// Also pass over files and directories that match (repeatable)
+    /// Also skip files and directories that match (repeatable)
     #[arg(long, value_name = "GLOB", help_heading = "Inputs")]
     exclude: Vec<String>,
 }
 
 impl ConfigArgs {
-    /// As the library takes it.
+    /// The source as the library takes it.
     pub(super) fn source(&self) -> Source {
         let mut source = Source {
             isolated: self.isolated,
@@ -67,7 +67,7 @@ fn quoted(text: &str) -> String {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
-    /// Print the settings that hold for a path
+    /// Print the settings that apply to a path
     Show {
         /// A file or directory
         #[arg(default_value = ".")]
@@ -75,7 +75,7 @@ pub(super) enum ConfigCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
-    /// Print the configuration file that holds for a path
+    /// Print the configuration file that applies to a path
     Path {
         /// A file or directory
         #[arg(default_value = ".")]
@@ -95,7 +95,10 @@ pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Res
         ConfigCommand::Path { path, config } => {
             with_config(path, config, streams, |config, streams| match config.files.first() {
                 Some(file) => writeln!(streams.out, "{}", printable(&sqslint::config::shown(file))),
-                None => writeln!(streams.err, "sqslint: no configuration file; what is built in holds"),
+                None => writeln!(
+                    streams.err,
+                    "sqslint: no configuration file; the built-in settings apply"
+                ),
             })
         }
         ConfigCommand::Schema => {
@@ -200,7 +203,7 @@ fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
 }
 
-/// What `sqslint init` writes: every key with its default, explained and commented out.
+/// The file that `sqslint init` writes: every key with its default, explained and commented out.
 pub(super) fn template() -> String {
     let table = |rule: &Rule| {
         let settings = rule.settings.iter().map(|setting| {
@@ -218,7 +221,7 @@ pub(super) fn template() -> String {
 pub(super) fn init(streams: &mut Streams<'_>) -> io::Result<Exit> {
     let name = NAMES[0];
     if let Some(there) = NAMES.iter().find(|name| files::exists(Path::new(name))) {
-        writeln!(streams.err, "sqslint: `{there}` is there already; it was left as it is")?;
+        writeln!(streams.err, "sqslint: `{there}` already exists and was not changed")?;
         return Ok(Exit::Failed);
     }
     if let Err(error) = files::write::create(Path::new(name), &template()) {
@@ -227,7 +230,7 @@ pub(super) fn init(streams: &mut Streams<'_>) -> io::Result<Exit> {
     }
     writeln!(
         streams.out,
-        "wrote {name}: every setting stands in it with its default, commented out"
+        "wrote {name}: every setting with its default, commented out"
     )?;
     Ok(Exit::Clean)
 }

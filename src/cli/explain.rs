@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
     let Some(place) = place(&arguments.subject) else {
         let file = arguments.subject.trim_end_matches(':');
         if files::is_file(Path::new(file)) {
-            return refuse(&format!("which line of `{file}`? As in `{file}:12`"), streams);
+            return refuse(&format!("which line of `{file}`? Add it, as in `{file}:12`"), streams);
         }
         return rules::explain(&arguments.subject, streams);
     };
@@ -72,10 +72,13 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
         return Ok(Exit::Failed);
     }
     match explained.lines() {
-        None => refuse(&format!("no unit that was read has the file `{shown}`"), streams),
+        None => refuse(&format!("`{shown}` is not part of anything that was read"), streams),
         Some(lines) if lines < place.line || place.line == 0 => {
             let has = counted(lines, "line");
-            refuse(&format!("`{shown}` has {has}, and no line {}", place.line), streams)
+            refuse(
+                &format!("`{shown}` has {has}; there is no line {}", place.line),
+                streams,
+            )
         }
         Some(_) => {
             let text = text::render(&explained, &arguments.subject);

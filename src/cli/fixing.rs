@@ -10,13 +10,13 @@ use sqslint::report::{counted, printable, printable_error};
 use sqslint::{Fixed, Options, Outcome};
 use std::io::{self, IsTerminal};
 
-/// What is to be done about findings.
+/// The flags that ask for fixes.
 #[derive(Debug, Args)]
 pub(super) struct FixArgs {
-    /// Mend what an edit can mend, where nothing that is deployed changes otherwise
+    /// Apply safe fixes: they remove a defect and change nothing else that is deployed
     #[arg(long, conflicts_with = "add_ignore", help_heading = "Fixing")]
     pub(super) fix: bool,
-    /// With --fix or --diff: also what changes how the deployed resources behave
+    /// With --fix or --diff: also fixes that change how deployed resources behave
     #[arg(long, requires = "fixing", help_heading = "Fixing")]
     unsafe_fixes: bool,
     /// Print what --fix would change as a diff, and write nothing
@@ -25,7 +25,7 @@ pub(super) struct FixArgs {
 }
 
 impl FixArgs {
-    /// What is asked for: new texts of files, or how they would differ.
+    /// The flag that was given: for new texts of files, or for the difference.
     pub(super) fn flag(&self) -> Option<&'static str> {
         let flags = [(self.diff, "--diff"), (self.fix, "--fix")];
         flags.into_iter().find_map(|(is_asked, flag)| is_asked.then_some(flag))
@@ -40,7 +40,7 @@ impl FixArgs {
     }
 }
 
-/// How a run with fixes goes on.
+/// The next step of a run with fixes.
 pub(super) enum Next {
     /// With the report of what is left.
     Report(Box<Outcome>),
@@ -113,12 +113,12 @@ fn tell(fixed: &Fixed, asked: &FixArgs, verb: &str, streams: &mut Streams<'_>) -
     writeln!(streams.err, "sqslint: nothing to fix{more}")
 }
 
-/// How many findings could be fixed if more were asked for.
+/// A note on findings that could be fixed if more were asked for.
 fn more(fixed: &Fixed, asked: &FixArgs) -> String {
     let left = fixed.outcome.findings.iter().filter_map(|found| found.fix.as_ref());
     match left.filter(|fix| fix.safety > asked.most()).count() {
         0 => String::new(),
-        count => format!("; {count} more with `--unsafe-fixes`, which changes how resources behave"),
+        count => format!("; {count} more with `--unsafe-fixes`, which changes how deployed resources behave"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is read: files and directories, standard input, and values for variables and parameters.
+//! Inputs: files and directories, standard input, and values for variables and parameters.
 
 use super::variables::Variables;
 use clap::Args;
@@ -7,7 +7,7 @@ use sqslint::given::{Given, Parameters};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Values that do not stand in the files.
+/// Values that are not in the files.
 #[derive(Debug, Args)]
 pub(super) struct InputArgs {
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(super) struct InputArgs {
     /// Also read what git ignores
     #[arg(long, help_heading = "Inputs")]
     pub(super) no_gitignore: bool,
-    /// Pass over what is excluded even where it is named
+    /// Skip what is excluded even if it is named
     #[arg(long, help_heading = "Inputs")]
     pub(super) force_exclude: bool,
 }
@@ -30,18 +30,18 @@ pub(super) struct InputArgs {
 /// A text that stands for a file.
 #[derive(Debug, Args)]
 pub(super) struct StdinArgs {
-    /// Take standard input for this file, among its neighbours on the disk
+    /// Read this file from standard input, and its neighbours from the disk
     #[arg(long, value_name = "PATH", help_heading = "Inputs")]
     stdin_filename: Option<PathBuf>,
 }
 
 impl InputArgs {
-    /// What is read where no path is named.
+    /// The path that is read if none is named.
     pub(super) fn otherwise(&self) -> Option<PathBuf> {
         (!self.staged).then(|| PathBuf::from("."))
     }
 
-    /// As the library takes it.
+    /// The values as the library takes them.
     pub(super) fn given(&self) -> Given {
         Given {
             variables: self.variables.0.clone(),
@@ -64,12 +64,12 @@ fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Whether standard input is to be read.
+/// Returns true if standard input is to be read.
 pub(super) fn asks_for_stdin(paths: &[PathBuf], stdin: &StdinArgs) -> bool {
     paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && stdin.stdin_filename.is_some())
 }
 
-/// What is to be read: the paths, `otherwise` where there are none, and standard input where it is asked for.
+/// The paths to read, `otherwise` if there are none, and standard input if it is asked for.
 pub(super) fn chosen(
     paths: &[PathBuf],
     stdin: &StdinArgs,

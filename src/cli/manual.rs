@@ -5,7 +5,7 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use std::io::{self, Write};
 
-/// What the command line does not know of itself.
+/// Sections that the command line does not know of itself.
 const REST: &str = r#".SH "EXIT STATUS"
 .TP
 0
@@ -22,26 +22,26 @@ nothing to check
 .SH ENVIRONMENT
 .TP
 SQSLINT_FORMAT
-a format in place of \-\-format
+a format instead of \-\-format
 .TP
 SQSLINT_CONFIG
-a file, or one key, in place of \-\-config
+a file, or one key, instead of \-\-config
 .TP
 NO_COLOR, CLICOLOR_FORCE
-colour never; colour in pipes too
+never colour; colour in pipes, too
 .TP
 NO_GRAPHICS
-prose in place of drawings
+prose instead of drawings
 .TP
 SOURCE_DATE_EPOCH
-the day that ends of suppressions are compared with
+the day that the ends of suppressions are compared with
 .SH FILES
 .TP
 sqslint.toml, .sqslint.toml
-settings; the nearest above a file holds for it
+settings; the nearest one above a file applies to it
 .TP
 \&.sqslint-baseline.json
-findings that are known, at the root of the repository
+known findings, at the root of the repository
 "#;
 
 /// Writes the page as roff.

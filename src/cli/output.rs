@@ -1,4 +1,4 @@
-//! Where reports go and in which format: standard output, files, and what GitHub Actions reads.
+//! Reports to standard output, to files, and for GitHub Actions.
 
 use super::{CheckArgs, Streams};
 use clap::{Args, ValueEnum};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The width of a report that goes to no terminal.
 const WIDTH: usize = 100;
 
-/// How results are printed, and where.
+/// The formats of results, and their destinations.
 #[derive(Debug, Args)]
 pub(super) struct OutputArgs {
     /// How to print findings [default: full, with annotations in GitHub Actions]
@@ -32,7 +32,7 @@ pub(super) struct OutputArgs {
     /// Also write a report to a file (repeatable)
     #[arg(long = "report", value_name = "FORMAT=PATH", value_parser = report_to, help_heading = "Output")]
     pub(super) reports: Vec<ReportTo>,
-    /// Count by rule what was found and what could not be judged
+    /// Count findings, and what could not be judged, by rule
     #[arg(long, help_heading = "Output")]
     pub(super) statistics: bool,
     /// Whether to colour; auto: on terminals, unless `NO_COLOR` is set
@@ -73,7 +73,7 @@ pub(super) enum Format {
     Html,
 }
 
-/// Whether to do what only some terminals understand.
+/// Use of what only some terminals understand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum When {
     Auto,
@@ -95,7 +95,10 @@ fn report_to(text: &str) -> Result<ReportTo, String> {
     let Ok(format) = Format::from_str(format, false) else {
         let known = Format::value_variants().iter().filter_map(Format::to_possible_value);
         let names: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
-        return Err(format!("unknown format `{format}`; there are {}", names.join(", ")));
+        return Err(format!(
+            "unknown format `{format}`; expected one of {}",
+            names.join(", ")
+        ));
     };
     if path == "-" {
         return Err("standard output is for `--format`; name a file".to_owned());
@@ -113,16 +116,16 @@ pub(super) fn written_twice(asked: &OutputArgs) -> Option<&Path> {
     twice.map(|(_, path)| path)
 }
 
-/// Whether everything was written that was asked for.
+/// The success of writing what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
     /// All of it.
     Wholly,
-    /// A file could not be written, which was said.
+    /// A file could not be written, and the user was told.
     Partly,
 }
 
-/// Findings go out first, then what is to be said about the run.
+/// Writes the findings, then what there is to say about the run.
 pub(super) fn write(
     report: &Report<'_>,
     graph: &Graph,
@@ -221,7 +224,7 @@ fn append_step_summary(report: &Report<'_>) -> Result<(), String> {
     write::append(Path::new(&path), &text).map_err(|error| format!("cannot write the step's summary: {error}"))
 }
 
-/// What a file can show.
+/// The look of a report in a file.
 const PLAIN: human::Style = human::Style {
     width: WIDTH,
     color: false,
@@ -230,7 +233,7 @@ const PLAIN: human::Style = human::Style {
     links: false,
 };
 
-/// What the terminal, or what stands in its place, can show.
+/// The look of a report on the terminal, or where output goes instead.
 fn style(asked: &OutputArgs) -> human::Style {
     let stdout = io::stdout();
     let width = terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0));
@@ -261,7 +264,7 @@ fn forced_or_terminal(stdout: &io::Stdout) -> bool {
     forced || stdout.is_terminal()
 }
 
-/// Whether the locale is one of UTF-8; Windows terminals have been for long.
+/// Returns true if the locale uses UTF-8; Windows terminals have for long.
 fn shows_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

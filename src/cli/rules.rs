@@ -9,7 +9,7 @@ use sqslint::rules::{RULES, Rule, by_id};
 use sqslint::selection::{UnknownRule, check, covers, nearest};
 use std::io;
 
-/// As many rules are told by name.
+/// The number of rules that are told by name.
 const MOST_NAMED: usize = 10;
 
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct Listed {
     severity: String,
     set: &'static str,
     fixable: bool,
-    /// What its fixes may do; null for a rule without any.
+    /// The safety of its fixes; null for a rule without any.
     fix: Option<&'static str>,
     summary: &'static str,
 }
@@ -33,17 +33,17 @@ pub(super) fn explain(id: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
     Ok(Exit::Failed)
 }
 
-/// Why there is no page for `name`. A category or a set takes in rules and has none itself.
+/// The reason that there is no page for `name`. A category or a set takes in rules and has none itself.
 fn no_rule(name: &str) -> String {
     if check(name).is_ok() {
         let ids = RULES.iter().filter(|rule| covers(name, rule)).map(|rule| rule.id);
         let ids: Vec<&str> = ids.take(MOST_NAMED + 1).collect();
         return match ids.as_slice() {
-            [] => format!("`{name}` is no rule but a set of them, which is empty"),
+            [] => format!("`{name}` is not a rule but a set of rules, and it is empty"),
             ids if ids.len() > MOST_NAMED => {
-                format!("`{name}` is no rule but a set of them; `sqslint rules` lists them")
+                format!("`{name}` is not a rule but a set of rules; `sqslint rules` lists them")
             }
-            ids => format!("`{name}` is no rule but a set of them: {}", ids.join(", ")),
+            ids => format!("`{name}` is not a rule but a set of rules: {}", ids.join(", ")),
         };
     }
     let suggestion = nearest(name, RULES.iter().map(|rule| rule.id)).map(str::to_owned);

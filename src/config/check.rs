@@ -167,12 +167,12 @@ impl Reader<'_> {
     fn version(&self, required: &Spanned<String>) -> Checks<()> {
         const OWN: &str = env!("CARGO_PKG_VERSION");
         let range = semver::VersionReq::parse(required.get_ref())
-            .map_err(|_| self.error(required.span(), "this is no range of versions; write it as `>=0.1`"))?;
+            .map_err(|_| self.error(required.span(), "not a range of versions; write it as `>=0.1`"))?;
         let own = semver::Version::parse(OWN).expect("the package has a version");
         if range.matches(&own) {
             return Ok(());
         }
-        let message = format!("this file is for sqslint {}, and this is {OWN}", required.get_ref());
+        let message = format!("this file is for sqslint {}; this is sqslint {OWN}", required.get_ref());
         Err(self.error(required.span(), message))
     }
 
@@ -193,7 +193,7 @@ impl Reader<'_> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
             let refuse =
-                |error: globset::Error| self.error(pattern.span(), format!("this is no glob: {}", error.kind()));
+                |error: globset::Error| self.error(pattern.span(), format!("not a valid glob: {}", error.kind()));
             set.add(Glob::new(pattern.get_ref().trim_end_matches('/')).map_err(refuse)?);
         }
         set.build().map_err(|error| self.error(0..0, error.to_string()))
@@ -213,9 +213,9 @@ impl Reader<'_> {
                     let refuse = || self.error(value.span(), unknown("severity", name, &names));
                     settings.severity = Some(found.ok_or_else(refuse)?);
                 }
-                ("severity", _) => return Err(self.error(value.span(), "a severity is a text")),
+                ("severity", _) => return Err(self.error(value.span(), "expected a severity in quotes")),
                 ("suppressible", toml::Value::Boolean(flag)) => settings.suppressible = Some(*flag),
-                ("suppressible", _) => return Err(self.error(value.span(), "it is `true` or `false`")),
+                ("suppressible", _) => return Err(self.error(value.span(), "expected `true` or `false`")),
                 (name, value_of) => {
                     let known = rule.settings.iter().find(|setting| setting.name == name);
                     let Some(setting) = known else {
@@ -229,11 +229,11 @@ impl Reader<'_> {
                             Value::Number { value: *number, least }
                         }
                         (Value::Number { least, .. }, _) => {
-                            let message = format!("`{name}` is a whole number from {least} on");
+                            let message = format!("`{name}` must be a whole number of at least {least}");
                             return Err(self.error(value.span(), message));
                         }
                         (Value::Flag(_), toml::Value::Boolean(flag)) => Value::Flag(*flag),
-                        (Value::Flag(_), _) => return Err(self.error(value.span(), "it is `true` or `false`")),
+                        (Value::Flag(_), _) => return Err(self.error(value.span(), "expected `true` or `false`")),
                     };
                     settings.values.insert(setting.name, read);
                 }
@@ -247,7 +247,8 @@ impl Reader<'_> {
             |patterns: &Option<Vec<Spanned<String>>>| patterns.as_deref().map(|all| self.globs(all)).transpose();
         let whole = rules.ignore.first().map_or(0..0, Spanned::span);
         if rules.paths.is_none() && rules.resources.is_none() {
-            let message = "an override names `paths` or `resources`; what holds everywhere is `ignore` at the top";
+            let message =
+                "an override needs `paths` or `resources`; what applies everywhere goes into `ignore` at the top";
             return Err(self.error(whole, message));
         }
         Ok(Override {
@@ -264,7 +265,7 @@ impl Reader<'_> {
         for pattern in patterns {
             let escaped = pattern.get_ref().replace('[', "[[]").replace('{', "[{]");
             let refuse =
-                |error: globset::Error| self.error(pattern.span(), format!("this is no glob: {}", error.kind()));
+                |error: globset::Error| self.error(pattern.span(), format!("not a valid glob: {}", error.kind()));
             set.add(Glob::new(&escaped).map_err(refuse)?);
         }
         set.build().map_err(|error| self.error(0..0, error.to_string()))
@@ -285,7 +286,7 @@ impl Reader<'_> {
         for environment in written {
             let name = environment.name.get_ref();
             if name.trim().is_empty() {
-                return Err(self.error(environment.name.span(), "an environment has a name"));
+                return Err(self.error(environment.name.span(), "an environment needs a name"));
             }
             if all.iter().any(|known| known.name == *name) {
                 let message = format!("there are two environments called `{name}`");
@@ -317,7 +318,7 @@ impl Reader<'_> {
         let refuse = || {
             self.error(
                 text.span(),
-                "this is no duration; write a number with its unit, as `12s` or `1.5m`",
+                "not a duration; write a number with its unit, as in `12s` or `1.5m`",
             )
         };
         Duration::parse(text.get_ref()).ok_or_else(refuse)
@@ -339,18 +340,18 @@ impl Reader<'_> {
             if known.is_empty() {
                 return Err(self.error(
                     spanned.span(),
-                    "`processing` says one of `p50`, `p99` and `max` at least",
+                    "`processing` needs at least one of `p50`, `p99` and `max`",
                 ));
             }
             if !known.is_sorted() {
-                return Err(self.error(spanned.span(), "`p50` is at most `p99`, and `p99` at most `max`"));
+                return Err(self.error(spanned.span(), "`p50` must not exceed `p99`, nor `p99` exceed `max`"));
             }
         }
         if written.queue.get_ref().trim().is_empty() {
-            return Err(self.error(written.queue.span(), "a consumer names its queue"));
+            return Err(self.error(written.queue.span(), "a consumer needs a queue"));
         }
         if written.parallelism == Some(0) {
-            return Err(self.error(written.queue.span(), "`parallelism` is 1 or more"));
+            return Err(self.error(written.queue.span(), "`parallelism` must be at least 1"));
         }
         let heartbeat = match &written.heartbeat {
             None => None,
@@ -360,8 +361,7 @@ impl Reader<'_> {
             }),
         };
         if let (Some(_), Some(heartbeat)) = (&written.function, &written.heartbeat) {
-            let message =
-                "Lambda renews no visibility timeout: a heartbeat is a worker's, and `function` makes this a function";
+            let message = "Lambda does not renew visibility timeouts: a heartbeat is for a worker, and `function` makes this consumer a function";
             return Err(self.error(heartbeat.every.span(), message));
         }
         Ok(Consumer {
@@ -383,7 +383,7 @@ impl Reader<'_> {
             toml::Value::String(text) => text.parse().ok().and_then(|found: toml::value::Datetime| found.date),
             _ => None,
         };
-        let date = date.ok_or_else(|| self.error(value.span(), "this is no day; write it as `2026-03-14`"))?;
+        let date = date.ok_or_else(|| self.error(value.span(), "not a date; write it as `2026-03-14`"))?;
         Ok(date.to_string())
     }
 }

@@ -89,5 +89,5 @@ pub(super) fn in_words_of_toml(said: &str) -> String {
         "u32" => "a whole number",
         other => other,
     };
-    format!("{found} stands here in place of {wanted}")
+    format!("expected {wanted}, found {found}")
 }

@@ -15,7 +15,7 @@ pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const LARGEST_TEMPLATE: u64 = 16 << 20;
 
 /// What is said of a file that is nothing that can be checked.
-pub(super) const NO_UNIT: &str = "is no unit: looked for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a \
+pub(super) const NO_UNIT: &str = "is not something sqslint can check; it looks for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a \
     plan or state, a state file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` \
     type) and a `serverless.yml` (`service`, `provider` or `functions`)";
 
@@ -98,7 +98,7 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
             return Ok(Input::TerraformModule(directory.to_owned()));
         }
         return Err(format!(
-            "`{0}`: no Terraform file (`*.tf`, `*.tofu`) stands beside it; `--var-file {0}` gives its values to a module",
+            "`{0}`: there is no Terraform file (`*.tf`, `*.tofu`) beside it; `--var-file {0}` gives its values to a module",
             shown.display()
         ));
     }

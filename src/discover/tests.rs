@@ -144,7 +144,7 @@ fn a_file_selects_its_unit() {
     assert!(errors[0].ends_with("nothing`: no such file or directory"), "{errors:?}");
     let unfit: Vec<String> = discovery.unfit.into_iter().map(|(_, message)| message).collect();
     assert_eq!(unfit.len(), 3);
-    assert!(unfit[0].contains("is no unit: looked for"), "{unfit:?}");
+    assert!(unfit[0].contains("is not something sqslint can check"), "{unfit:?}");
     assert!(unfit[1].contains("no Terraform file"), "{unfit:?}");
     assert!(unfit[2].contains("is code"), "{unfit:?}");
 }

@@ -29,7 +29,7 @@ impl Texts {
         self.files.values().filter(|changed| changed.before != changed.after)
     }
 
-    /// What to read in place of the files.
+    /// The texts to read instead of the files.
     pub(super) fn all(&self) -> Vec<(PathBuf, String)> {
         let all = self.files.values();
         all.map(|changed| (changed.path.clone(), changed.after.clone()))
@@ -76,7 +76,7 @@ impl Texts {
 /// The places that fixes change which are to be applied together.
 #[derive(Default)]
 pub(super) struct Taken {
-    /// Where each ends, by where it begins.
+    /// The end of each place, by its start.
     ends: BTreeMap<(FileId, u32), u32>,
 }
 

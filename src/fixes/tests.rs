@@ -22,7 +22,7 @@ resource \"aws_sqs_queue\" \"q\" {
 }
 ";
 
-/// What becomes of the one finding in a file if its fix were `to` in place of `from`.
+/// The run of fixes over a file with one finding, whose fix is `to` instead of `from`.
 fn fixed(name: &str, text: &str, from: &str, to: &str) -> (Rounds, Outcome) {
     let directory = TemporaryDirectory::with_files([(name, text)]);
     let rule = rules::by_id("queue-attribute-out-of-range").expect("it is a rule");

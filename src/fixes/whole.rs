@@ -1,4 +1,4 @@
-//! Whether edited files are still whole: what parsed has to parse, what was a template has to be one, and what was
+//! Checks that edited files are still whole: what parsed has to parse, what was a template has to be one, and what was
 //! declared has to be declared. A fix that fails here has silenced its rule by hiding the resource from it.
 
 use super::apply::{Changed, Texts};
@@ -8,7 +8,7 @@ use crate::frontend::Outline;
 use crate::graph::Graph;
 use std::collections::BTreeSet;
 
-/// What is broken in one of the files that change.
+/// The fault of the first changed file that is broken.
 pub(super) fn broken_file(texts: &Texts) -> Option<String> {
     texts.changed().find_map(|changed| {
         let name = changed.path.file_name().unwrap_or_default().to_string_lossy();

@@ -190,7 +190,7 @@ fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
         several => format!(", and {} more", several - 1),
     };
     Some(format!(
-        "a key is written again further down and only the last one counts (line {line}{others})"
+        "a key is repeated further down, and only the last one counts (line {line}{others})"
     ))
 }
 

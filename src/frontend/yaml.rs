@@ -166,7 +166,7 @@ impl<'t> Builder<'t> {
             Event::Alias(id) => self.alias(id, &range)?,
             Event::Comment(..) => self.parsed.comments.push(self.origin.span(&range)),
             Event::UnresolvedAlias(name) => {
-                self.error(&range, format!("no anchor `&{name}` stands before this alias"));
+                self.error(&range, format!("there is no anchor `&{name}` before this alias"));
                 self.unknown(&range)?;
             }
             _ => {}
@@ -317,7 +317,7 @@ impl<'t> Builder<'t> {
         let Some(target) = self.anchors.get(&id) else {
             // What was too large to keep is said already.
             if self.copies <= MAX_COPIES {
-                self.error(range, "this alias stands inside the value that it names".to_owned());
+                self.error(range, "this alias is inside the value that it refers to".to_owned());
             }
             return self.unknown(range);
         };
@@ -342,7 +342,7 @@ impl<'t> Builder<'t> {
     }
 
     fn copies_exceeded(&mut self, range: &Range<usize>) {
-        let message = format!("its aliases stand for more than {MAX_COPIES} nodes");
+        let message = format!("its aliases expand to more than {MAX_COPIES} nodes");
         let limit = self.problem(range, message);
         if !self.parsed.limits.iter().any(|known| known.message == limit.message) {
             self.parsed.limits.push(limit);

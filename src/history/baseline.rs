@@ -244,7 +244,7 @@ fn load(path: &Path, files: &Files) -> Result<Vec<Entry>, String> {
     } else {
         let version = file.version;
         Err(format!(
-            "{shown}: version {version} of the baseline is not known to this version of sqslint"
+            "{shown}: this version of sqslint does not read version {version} of the baseline"
         ))
     }
 }
@@ -314,7 +314,7 @@ pub(crate) fn rewrite(choice: &Choice, action: Action, judged: &Current<'_>) -> 
         if there && action == Action::Create {
             let shown = judged.sources.shown_of(&path);
             errors.push(format!(
-                "`{shown}` is there already; `sqslint baseline update` changes it and keeps its reasons"
+                "`{shown}` already exists; `sqslint baseline update` changes it and keeps its reasons"
             ));
             continue;
         }

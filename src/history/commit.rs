@@ -26,7 +26,7 @@ fn base(name: &str, git: &Git) -> Result<String, String> {
     };
     git.merge_base(&other, &head).ok_or_else(|| {
         if git.is_shallow() {
-            format!("the commit from which both have come is not here: {SHALLOW}")
+            format!("the merge base is not here: {SHALLOW}")
         } else {
             "it has no commit in common with `HEAD`".to_owned()
         }

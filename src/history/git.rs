@@ -220,7 +220,7 @@ impl Drop for Batch {
 
 fn cannot_start(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => "the program `git` is needed for it and was not found".to_owned(),
+        std::io::ErrorKind::NotFound => "`git` is needed for this and was not found".to_owned(),
         _ => format!("`git` cannot be run: {error}"),
     }
 }
@@ -231,7 +231,7 @@ fn is_id(text: &str) -> bool {
 
 /// One answer of `git cat-file --batch`: a line, then as many bytes as it says, then a line break.
 fn answer(output: &mut impl BufRead) -> Result<Option<Vec<u8>>, String> {
-    const ODD: &str = "`git cat-file` gave an answer that is not understood";
+    const ODD: &str = "`git cat-file` gave an unexpected answer";
     let mut line = String::new();
     output.read_line(&mut line).map_err(|error| error.to_string())?;
     let mut words = line.split_ascii_whitespace();

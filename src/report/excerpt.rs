@@ -17,9 +17,9 @@ use unicode_width::UnicodeWidthChar;
 const MOST_LABELS: usize = 12;
 /// A label over more lines than this marks its first line only.
 const MOST_LINES: usize = 6;
-/// What each of several labels in one long line is given at least, in characters.
+/// The least room for each of several labels in one long line, in characters.
 const LEAST_ROOM: usize = 24;
-/// How wide a tab is drawn.
+/// The columns of a tab.
 pub(super) const TAB_WIDTH: usize = 4;
 
 /// Consecutive lines of one file.
@@ -31,22 +31,22 @@ pub(super) struct Group {
     pub(super) file: Arc<SourceFile>,
     /// The number of the first line, from 0.
     pub(super) first_line: usize,
-    /// How many lines there are.
+    /// The number of lines.
     pub(super) line_count: usize,
-    /// Where they lie in the excerpt.
+    /// Their place in the excerpt.
     pub(super) range: Range<usize>,
 }
 
 /// A label, moved into the excerpt.
 #[derive(Debug)]
 pub(super) struct Mark {
-    /// Where it lies in the excerpt; never empty.
+    /// Its place in the excerpt; never empty.
     pub(super) range: Range<usize>,
-    /// Where it starts in its file.
+    /// Its start in its file.
     pub(super) position: Position,
-    /// What the place shows.
+    /// The text of the label.
     pub(super) message: String,
-    /// Whether it is the line the user would edit.
+    /// True if it is the line the user would edit.
     pub(super) primary: bool,
 }
 
@@ -59,13 +59,13 @@ pub(super) struct Excerpt {
     pub(super) groups: Vec<Group>,
     /// The labels, primary first.
     pub(super) marks: Vec<Mark>,
-    /// How many labels were left out.
+    /// The number of labels that were left out.
     pub(super) left_out: usize,
 }
 
 /// A label's place in its file, on character boundaries.
 struct Spot {
-    /// Which of the excerpt's files.
+    /// Its file, by its place among those of the excerpt.
     file: usize,
     range: Range<usize>,
     lines: Range<usize>,
@@ -133,7 +133,7 @@ impl Excerpt {
     }
 }
 
-/// Where `spot` lies in the excerpt; what was cut from its end is left out.
+/// The place of `spot` in the excerpt, without the part that was cut from its end.
 fn moved(pieces: &[Piece], spot: &Spot) -> Option<Range<usize>> {
     let inside = |piece: &&Piece| {
         piece.file == spot.file && piece.from.start < spot.range.end && spot.range.start < piece.from.end
@@ -263,7 +263,7 @@ impl LineWriter<'_> {
         written
     }
 
-    /// What of the line is kept: all of it, or, where it is too long, windows around the labels.
+    /// The parts of the line that are kept: all of it, or windows around the labels if it is too long.
     fn stretches(&self, line: usize, content: &Range<usize>) -> Vec<Range<usize>> {
         let text = self.file.text();
         let whole = text.get(content.clone()).unwrap_or("");
@@ -309,12 +309,12 @@ impl LineWriter<'_> {
     }
 }
 
-/// How many columns `text` takes as it is drawn.
+/// The columns that `text` takes as it is drawn.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// How many columns a terminal gives to `character` as it is drawn here.
+/// The columns that a terminal gives to `character` as it is drawn here.
 fn columns(character: char) -> usize {
     match character {
         '\t' => TAB_WIDTH,
@@ -324,7 +324,7 @@ fn columns(character: char) -> usize {
     }
 }
 
-/// How many bytes of `characters` fit into `room` columns, and how many columns they take.
+/// The number of bytes of `characters` that fit into `room` columns, and the columns that they take.
 fn fitting(characters: impl Iterator<Item = char>, room: usize) -> (usize, usize) {
     let (mut bytes, mut taken) = (0, 0);
     for character in characters {

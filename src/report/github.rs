@@ -16,7 +16,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What is appended to `$GITHUB_STEP_SUMMARY`.
+/// The text that is appended to `$GITHUB_STEP_SUMMARY`.
 pub fn step_summary(report: &Report<'_>) -> String {
     markdown::summary(report) + &markdown::silenced(report)
 }

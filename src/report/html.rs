@@ -91,7 +91,7 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) ->
     )
 }
 
-/// How often each rule spoke.
+/// A table of the rules with the number of their findings.
 fn counts(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     let mut rules: BTreeMap<(Reverse<Severity>, &str), usize> = BTreeMap::new();
     for found in report.findings {

@@ -19,26 +19,26 @@ use unicode_width::UnicodeWidthStr;
 const LEAST_WIDTH: usize = 40;
 /// Above this prose is hard to read.
 const MOST_WIDTH: usize = 160;
-/// What line numbers and gutter take of a snippet's width.
+/// The columns of a snippet that line numbers and gutter take.
 const GUTTER: usize = 10;
 
 /// The colour of what stands below a drawing.
 const NOTE_COLOR: u8 = 31;
 
-/// How to draw.
-// Each says of one thing whether the terminal shows it.
+/// The look of the report.
+// Each is about one thing that a terminal may not show.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns.
     pub width: usize,
-    /// Whether to colour.
+    /// True to colour.
     pub color: bool,
-    /// Whether the terminal shows more than ASCII.
+    /// True if the terminal shows more than ASCII.
     pub unicode: bool,
-    /// Whether to draw at all; prose alone otherwise.
+    /// True to draw the places; prose alone otherwise.
     pub graphics: bool,
-    /// Whether paths are links to their files.
+    /// True to make paths links to their files.
     pub links: bool,
 }
 
@@ -106,7 +106,7 @@ fn draw(text: &mut String, report: &Report<'_>, found: &Diagnostic, style: Style
 
 /// Breaks what the labels say into lines that end before `width`, wherever the label hangs.
 fn wrap_labels(excerpt: &mut Excerpt, width: usize) {
-    /// Where there is less room than this, a line that is too long reads better than many short ones.
+    /// With less room than this, a line that is too long reads better than many short ones.
     const LEAST: usize = 12;
     let last = excerpt
         .groups
@@ -247,7 +247,7 @@ struct Drawing<'a> {
     found: &'a Diagnostic,
     /// Its rule, perhaps as a link.
     rule: String,
-    /// Whether what is wrong stands out.
+    /// True if the headline stands out.
     bold: bool,
 }
 

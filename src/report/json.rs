@@ -72,7 +72,7 @@ pub(super) struct Finding<'a> {
     fingerprint: String,
 }
 
-/// What the edits do together.
+/// The effect of the edits together.
 #[derive(Serialize)]
 struct ShownFix<'a> {
     title: &'a str,

@@ -9,7 +9,7 @@ use crate::source::Span;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// What the suites of files are packaged as.
+/// The package of all suites.
 const PACKAGE: &str = "sqslint";
 
 /// A test case, not yet in words.
@@ -18,7 +18,7 @@ enum Case<'a> {
     Found(&'a Diagnostic),
     Silenced(&'a Suppressed),
     Open(&'a NotEvaluated),
-    /// What kept the run from its job.
+    /// An error that kept the run from its job.
     Error(&'a str),
     /// A suite without tests is no success, so that a run in which all is well is one.
     Passed,
@@ -62,7 +62,7 @@ fn counts(cases: &[Case<'_>]) -> String {
     )
 }
 
-/// What belongs to each file, and to the run itself.
+/// The cases of each file, and of the run itself.
 fn suites<'a>(report: &Report<'a>) -> BTreeMap<String, Vec<Case<'a>>> {
     let mut suites: BTreeMap<String, Vec<Case<'a>>> = BTreeMap::new();
     let mut add = |at: Span, case| {

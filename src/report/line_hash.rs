@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const BLOCK: usize = 100;
 const FACTOR: u64 = 37;
-/// What the end of the text is hashed as.
+/// The unit that stands for the end of the text.
 const END: u16 = 0xffff;
 
 /// The hashes of the lines `wanted` (from 1) of `text`, by line.
@@ -37,7 +37,7 @@ struct Roller<'a> {
     window: [(u16, Option<u32>); BLOCK],
     at: usize,
     hash: u64,
-    /// What a unit weighs when it leaves the window.
+    /// The weight of a unit that leaves the window.
     weight: u64,
     line: u32,
     at_line_start: bool,

@@ -20,7 +20,7 @@ fn linked(text: &str, address: Option<String>) -> String {
     }
 }
 
-/// Whether a terminal with these environment variables follows links. One that does not may show their bytes, so
+/// Returns true if a terminal with these environment variables follows links. One that does not may show their bytes, so
 /// that only those count that are known to.
 pub fn are_supported(variable: impl Fn(&str) -> Option<String>) -> bool {
     if let Some(forced) = variable("FORCE_HYPERLINK") {

@@ -1,6 +1,6 @@
 //! Markdown for a pull request's comment and for the summary of a step: a table, a fold for each unit, a flowchart.
 //!
-//! What comes out of files must neither format the page, nor mention people, nor refer to issues.
+//! Nothing that comes from the files formats the page, mentions people, or refers to issues.
 
 use super::graph::{Topology, drawing};
 use super::place::Paths;
@@ -44,7 +44,7 @@ fn comment(report: &Report<'_>, drawings: &[Topology]) -> String {
     text + &silenced
 }
 
-/// What is kept from being a finding, as a table in a fold; empty where there is nothing to show.
+/// Suppressed findings as a table in a fold; empty if there are none to show.
 pub(super) fn silenced(report: &Report<'_>) -> String {
     let all = report.silenced();
     if all.is_empty() {

@@ -1,9 +1,9 @@
-//! Where a span lies, in the terms of machine formats: on one line, in code points or bytes, as a path or URI.
+//! Places as machine formats write them: on one line, in code points or bytes, with a path or a URI.
 
 use crate::source::{Position, SourceFile, Sources, Span, plain};
 use std::path::Path;
 
-/// How paths are written.
+/// The directory that paths are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paths {
     /// For people at a terminal: relative to the working directory.
@@ -32,7 +32,7 @@ impl Paths {
 
 /// A span in lines and columns.
 pub(super) struct Region {
-    /// Where it begins.
+    /// Its first character.
     pub(super) start: Position,
     /// One past its last character.
     pub(super) end: Position,

@@ -5,7 +5,7 @@ use super::{Report, links, printable};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
-/// How far the second line of a note is indented.
+/// The indentation of a note's second line.
 pub(super) const INDENT: usize = 8;
 
 /// Appends `found`: what, where, why, and what to do.
@@ -13,7 +13,7 @@ pub(super) fn write(text: &mut String, report: &Report<'_>, found: &Diagnostic, 
     write_linked(text, report, found, paths, false);
 }
 
-/// Likewise, with the rule and paths as links where they are `linked`.
+/// Appends the same with the rule and the paths as links, if `linked`.
 pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagnostic, paths: Paths, linked: bool) {
     let sources = report.sources;
     let rule = links::to_page(found.rule, report.page(found.rule).filter(|_| linked));
@@ -39,7 +39,7 @@ pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagn
     }
 }
 
-/// What stands below the places, by name.
+/// The notes below the places, each with its name.
 pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
     if left_out > 0 {
@@ -61,7 +61,7 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
     notes
 }
 
-/// What sqslint can do about it, and the flag that asks for that.
+/// The fix that sqslint can make, and the flags that ask for it.
 pub(super) fn fix(found: &Diagnostic) -> Option<String> {
     let fix = found.fix.as_ref()?;
     Some(format!("{} (`{}`)", fix.title, fix.safety.flags()))

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// What relative URIs are relative to: the root of the repository.
+/// The base of relative URIs: the root of the repository.
 const ROOT: &str = "%SRCROOT%";
 const NOT_EVALUATED: &str = "not-evaluated";
 const FAILED: &str = "failed";
@@ -77,7 +77,7 @@ fn driver(report: &Report<'_>) -> Value {
         "semanticVersion": env!("CARGO_PKG_VERSION"),
         "rules": RULES.iter().map(|rule| descriptor(report, rule)).collect::<Vec<_>>(),
         "notifications": [
-            { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is not known" } },
+            { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is unknown" } },
             { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
         ],
     });
@@ -242,7 +242,7 @@ impl Writer<'_> {
         replacement
     }
 
-    /// What is wrong, why, and what to do, with a link to each further place.
+    /// The headline, the arithmetic and the help, with a link to each further place.
     fn message(&self, found: &Diagnostic) -> String {
         let mut sentences = vec![unlinked(&found.headline)];
         sentences.extend(found.calculation.iter().map(|text| unlinked(text)));

@@ -1,4 +1,4 @@
-//! How often each rule spoke, and how often it could not judge.
+//! The number of findings of each rule, and of resources that it could not judge.
 
 use super::Report;
 use std::collections::BTreeMap;

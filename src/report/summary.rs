@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
 
-/// How many causes the line names before it counts the rest.
+/// The number of causes that the line names before it counts the rest.
 const CAUSES: usize = 3;
 
 /// One line without a line break: `sqslint: 2 errors, 1 warning in 4 modules and 2 templates; …`.
 pub fn render(report: &Report<'_>) -> String {
     let mut line = match units(report.units) {
-        None => format!("sqslint: {}, as there was nothing to check", findings(report)),
+        None => format!("sqslint: {}: there was nothing to check", findings(report)),
         Some(units) => format!("sqslint: {} in {units}", findings(report)),
     };
     let written = |one: &&Suppressed| matches!(one.by, Silencer::Suppression(_));
@@ -58,7 +58,7 @@ pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::
     Ok(())
 }
 
-/// How many resources some rule could not judge: resources, not rules, so that a new rule does not move it.
+/// The number of resources that some rule could not judge: resources, not rules, so that a new rule does not move it.
 pub(super) fn open_resources(entries: &[NotEvaluated]) -> usize {
     let resources: BTreeSet<_> = entries.iter().map(resource).collect();
     resources.len()

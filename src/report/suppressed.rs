@@ -1,4 +1,4 @@
-//! What is kept from being a finding, and by what: in words, and for the reports that people read in lines.
+//! Suppressed findings in words, and as lines of the reports that people read.
 
 use super::place::Paths;
 use super::{Report, printable};
@@ -25,7 +25,7 @@ pub(super) fn lines<'a>(report: &Report<'a>) -> impl Iterator<Item = String> + u
     })
 }
 
-/// What silences it, and the reason: `line 2: polled by one worker`.
+/// The place of the suppression, or the baseline, and the reason: `line 2: polled by one worker`.
 pub(super) fn why(one: &Suppressed, sources: &Sources, paths: Paths) -> String {
     let by = match &one.by {
         Silencer::Suppression(span) => {

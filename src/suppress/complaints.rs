@@ -39,13 +39,13 @@ impl Complaints<'_> {
         let directive = match &one.directive {
             Ok(directive) => directive,
             Err(why) => {
-                let said = format!("this suppression silences nothing: {why}");
+                let said = format!("this suppression has no effect: {why}");
                 self.say(
                     "unused-suppression",
                     one.written.span,
                     said,
                     why.clone(),
-                    "write it out, or remove it",
+                    "correct it, or remove it",
                 );
                 return;
             }
@@ -54,9 +54,8 @@ impl Complaints<'_> {
             self.say(
                 "unused-suppression",
                 one.written.span,
-                "this suppression silences nothing: `ignore-file` counts among the first comments of a file only"
-                    .into(),
-                "other code stands before it".into(),
+                "this suppression has no effect: `ignore-file` only works in the leading comments of a file".into(),
+                "there is code before it".into(),
                 "move it to the top of the file, or write `ignore` before what it is about",
             );
             return;
@@ -65,9 +64,9 @@ impl Complaints<'_> {
             self.say(
                 "suppression-without-reason",
                 one.written.span,
-                "this suppression does not say why".into(),
-                "no reason is given".into(),
-                "say behind the names why the finding is none here; `require-reason` is set",
+                "this suppression gives no reason".into(),
+                "the reason is missing".into(),
+                "add a reason after the brackets; `require-reason` is set",
             );
         }
         let ended = self.ended(one, directive);
@@ -89,24 +88,24 @@ impl Complaints<'_> {
                 self.say(
                     "expired-suppression",
                     one.written.span,
-                    format!("`{text}` is no day, so this suppression silences nothing"),
-                    "its end is no day".into(),
-                    "write the last day on which it holds as `until=2027-03-31`",
+                    format!("`{text}` is not a date, so this suppression has no effect"),
+                    "not a date".into(),
+                    "write the last day on which it applies as `until=2027-03-31`",
                 );
                 true
             }
             Until::Day(day) if *day < self.suppressions.today => {
                 let back = if one.met.contains(&true) {
-                    "and what it silenced is back"
+                    "and what it suppressed is reported again"
                 } else {
-                    "and there is nothing left for it to silence"
+                    "and there is nothing left for it to suppress"
                 };
                 self.say(
                     "expired-suppression",
                     one.written.span,
                     format!("this suppression ended on {day}, {back}"),
-                    format!("it held until {day}"),
-                    "mend what it silenced and remove it, or decide on a new end",
+                    format!("it applied until {day}"),
+                    "fix what it suppressed and remove it, or set a new end",
                 );
                 true
             }
@@ -124,13 +123,13 @@ impl Complaints<'_> {
                 "name the rules, or a category".to_owned(),
             ),
             None => (
-                "no rule and no category".to_owned(),
+                "neither a rule nor a category".to_owned(),
                 "`sqslint rules` lists the rules".to_owned(),
             ),
         };
         let said = match near {
             Some(near) => format!("unknown rule `{name}` in a suppression; did you mean `{near}`?"),
-            None if is_set => format!("`{name}` in a suppression is no rule but a set of them"),
+            None if is_set => format!("`{name}` in a suppression is not a rule but a set of rules"),
             None => format!("unknown rule `{name}` in a suppression"),
         };
         self.say("unknown-rule-in-suppression", span, said, label, &help);
@@ -156,20 +155,20 @@ impl Complaints<'_> {
             return;
         }
         if is(&one.refused) {
-            let said = format!("this suppression of `{name}` silences nothing: the configuration does not let it");
+            let said = format!("this suppression of `{name}` has no effect: the configuration does not allow it");
             self.say(
                 RULE,
                 span,
                 said,
                 "`suppressible = false`".into(),
-                "mend what it is about, and remove it",
+                "fix what it is about, and remove it",
             );
             self.may_go(one, written);
             return;
         }
         let mut rules = rules_of(name).filter(|rule| rule.check.is_some()).peekable();
         if rules.peek().is_none() {
-            let said = format!("this suppression of `{name}` silences nothing: no file can silence it");
+            let said = format!("this suppression of `{name}` has no effect: it cannot be suppressed in a file");
             let help = format!("remove it; `--ignore {name}` and `ignore` in the configuration can");
             self.say(RULE, span, said, "it is about sqslint itself".into(), &help);
             self.may_go(one, written);
@@ -179,7 +178,7 @@ impl Complaints<'_> {
         if !rules.all(|rule| self.policy.is_judged(rule, file)) {
             return;
         }
-        let said = format!("this suppression of `{name}` silences nothing");
+        let said = format!("this suppression of `{name}` has no effect");
         self.say(RULE, span, said, format!("no finding of `{name}` here"), "remove it");
         self.may_go(one, written);
     }

@@ -62,8 +62,8 @@ pub(super) fn parse(text: &str) -> Result<Directive, String> {
         _ => {
             let near = selection::nearest(verb, ["ignore", "ignore-file"].into_iter()).filter(|_| !verb.is_empty());
             return Err(near.map_or_else(
-                || format!("it asks for nothing that is known here; {FORM}"),
-                |near| format!("`{verb}` is not known here; did you mean `{near}`?"),
+                || format!("it contains no instruction; {FORM}"),
+                |near| format!("`{verb}` is not an instruction; did you mean `{near}`?"),
             ));
         }
     };
@@ -102,8 +102,8 @@ pub(super) fn of_fields(fields: &Fields) -> Result<Directive, String> {
         // A misspelt day would make it hold for ever.
         let near = selection::nearest(key, known.iter().copied());
         return Err(near.map_or_else(
-            || format!("the key `{key}` is not known here"),
-            |near| format!("the key `{key}` is not known here; did you mean `{near}`?"),
+            || format!("unknown key `{key}`"),
+            |near| format!("unknown key `{key}`; did you mean `{near}`?"),
         ));
     }
     if fields.rules.iter().all(|name| name.trim().is_empty()) {
@@ -187,11 +187,8 @@ mod tests {
     #[test]
     fn what_is_no_suppression_says_why() {
         let cases = [
-            (
-                "",
-                "it asks for nothing that is known here; write `ignore[rule] reason`",
-            ),
-            ("ignroe[a]", "`ignroe` is not known here; did you mean `ignore`?"),
+            ("", "it contains no instruction; write `ignore[rule] reason`"),
+            ("ignroe[a]", "`ignroe` is not an instruction; did you mean `ignore`?"),
             ("ignore a", "it names no rule; write `ignore[rule] reason`"),
             ("ignore[]", "it names no rule; name the rules or a category"),
             (

@@ -41,12 +41,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "[rules.visibility-timeout-too-short]\nfactor = 0",
         "0",
-        "`factor` is a whole number from 1 on",
+        "`factor` must be a whole number of at least 1",
     ),
     (
         "[rules.visibility-timeout-too-short]\nfactor = \"6\"",
         "\"6\"",
-        "`factor` is a whole number from 1 on",
+        "`factor` must be a whole number of at least 1",
     ),
     (
         "[rules.visibility-timeout-too-short]\nseverity = \"fatal\"",
@@ -61,22 +61,22 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "required-version = \">=99\"",
         "\">=99\"",
-        "this file is for sqslint >=99, and this is 0.1.0",
+        "this file is for sqslint >=99; this is sqslint 0.1.0",
     ),
     (
         "required-version = \"new\"",
         "\"new\"",
-        "this is no range of versions; write it as `>=0.1`",
+        "not a range of versions; write it as `>=0.1`",
     ),
     (
         "exclude = [\"a[\"]",
         "\"a[\"",
-        "this is no glob: unclosed character class; missing ']'",
+        "not a valid glob: unclosed character class; missing ']'",
     ),
     (
         "[[override]]\nignore = [\"redrive\"]",
         "\"redrive\"",
-        "an override names `paths` or `resources`; what holds everywhere is `ignore` at the top",
+        "an override needs `paths` or `resources`; what applies everywhere goes into `ignore` at the top",
     ),
     (
         "[[environment]]\nname = \"a\"\n[[environment]]\nname = \"a\"",
@@ -86,22 +86,22 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "[[consumer]]\nqueue = \"q\"\nprocessing = { max = \"280\" }",
         "\"280\"",
-        "this is no duration; write a number with its unit, as `12s` or `1.5m`",
+        "not a duration; write a number with its unit, as in `12s` or `1.5m`",
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nprocessing = { p50 = \"9s\", max = \"8s\" }",
         "{ p50 = \"9s\", max = \"8s\" }",
-        "`p50` is at most `p99`, and `p99` at most `max`",
+        "`p50` must not exceed `p99`, nor `p99` exceed `max`",
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nmeasured = \"May\"",
         "\"May\"",
-        "this is no day; write it as `2026-03-14`",
+        "not a date; write it as `2026-03-14`",
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nfunction = \"f\"\nheartbeat = { every = \"1s\", extend-to = \"2s\" }",
         "\"1s\"",
-        "Lambda renews no visibility timeout: a heartbeat is a worker's, and `function` makes this a function",
+        "Lambda does not renew visibility timeouts: a heartbeat is for a worker, and `function` makes this consumer a function",
     ),
     (
         "[[environment]]\nname = \"prod\"\naccount = \"1234\"",
@@ -111,12 +111,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "[[environment]]\nname = \"prod\"\naccount = 123456789012",
         "123456789012",
-        "integer `123456789012` stands here in place of a string, in quotes",
+        "expected a string, in quotes, found integer `123456789012`",
     ),
     (
         "exclude = \"examples/\"",
         "\"examples/\"",
-        "string \"examples/\" stands here in place of an array, as in `[\"…\"]`",
+        "expected an array, as in `[\"…\"]`, found string \"examples/\"",
     ),
     ("[[consumer]]", "[[consumer]]", "the key `queue` is missing"),
     ("select = [", "", ""),

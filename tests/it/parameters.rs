@@ -199,6 +199,6 @@ fn a_repeated_key_is_noted_and_its_last_value_counts() {
         "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 1\n      VisibilityTimeout: 2\n",
     )]);
     assert_eq!(queue(&outcome)["visibility_timeout"], 2);
-    let note = "a key is written again further down and only the last one counts (line 5)";
+    let note = "a key is repeated further down, and only the last one counts (line 5)";
     assert_eq!(outcome.graph.units()[0].notes, [note]);
 }

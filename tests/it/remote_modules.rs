@@ -330,7 +330,7 @@ fn what_is_not_described_is_unresolved_and_said_so() {
         ),
         (
             with("version = \"4.x\""),
-            "`4.x` names no versions of `terraform-aws-modules/sqs/aws` that can be told",
+            "`4.x` does not tell which versions of `terraform-aws-modules/sqs/aws` it allows",
         ),
         (with("version = var.v"), "its `version` is not a literal"),
         (

@@ -260,21 +260,21 @@ fn what_is_wrong_with_suppressions() {
         (
             "ignore[visibility-timeout-zero until=2027-03-30]",
             &[
-                "expired-suppression: this suppression ended on 2027-03-30, and what it silenced is back",
+                "expired-suppression: this suppression ended on 2027-03-30, and what it suppressed is reported again",
                 "visibility-timeout-zero",
             ],
         ),
         (
             "ignore[fifo until=2027-03-30]",
             &[
-                "expired-suppression: this suppression ended on 2027-03-30, and there is nothing left for it to silence",
+                "expired-suppression: this suppression ended on 2027-03-30, and there is nothing left for it to suppress",
                 "visibility-timeout-zero",
             ],
         ),
         (
             "ignore[visibility-timeout-zero until=2027-02-29]",
             &[
-                "expired-suppression: `2027-02-29` is no day, so this suppression silences nothing",
+                "expired-suppression: `2027-02-29` is not a date, so this suppression has no effect",
                 "visibility-timeout-zero",
             ],
         ),
@@ -288,14 +288,14 @@ fn what_is_wrong_with_suppressions() {
         (
             "ignore[all]",
             &[
-                "unknown-rule-in-suppression: `all` in a suppression is no rule but a set of them",
+                "unknown-rule-in-suppression: `all` in a suppression is not a rule but a set of rules",
                 "visibility-timeout-zero",
             ],
         ),
         (
             "ignore[visibility-timeout-zero, fifo-queue-name-suffix]",
             &[
-                "unused-suppression: this suppression of `fifo-queue-name-suffix` silences nothing",
+                "unused-suppression: this suppression of `fifo-queue-name-suffix` has no effect",
                 "-visibility-timeout-zero",
             ],
         ),
@@ -307,21 +307,21 @@ fn what_is_wrong_with_suppressions() {
         (
             "ignore[visibility-timeout-zero, parse-error]",
             &[
-                "unused-suppression: this suppression of `parse-error` silences nothing: no file can silence it",
+                "unused-suppression: this suppression of `parse-error` has no effect: it cannot be suppressed in a file",
                 "-visibility-timeout-zero",
             ],
         ),
         (
             "ignore[visibility-timeout-zero",
             &[
-                "unused-suppression: this suppression silences nothing: its bracket `[` is not closed",
+                "unused-suppression: this suppression has no effect: its bracket `[` is not closed",
                 "visibility-timeout-zero",
             ],
         ),
         (
             "ignore visibility-timeout-zero",
             &[
-                "unused-suppression: this suppression silences nothing: it names no rule; write `ignore[rule] reason`",
+                "unused-suppression: this suppression has no effect: it names no rule; write `ignore[rule] reason`",
                 "visibility-timeout-zero",
             ],
         ),

@@ -192,7 +192,7 @@ impl<'w> Words<'w> {
         let holds = words.either();
         assert!(
             words.rest.is_empty(),
-            "{text:?} is not understood from {:?}",
+            "{text:?} is not supported from {:?}",
             words.rest
         );
         holds

@@ -7,9 +7,9 @@ use sqslint::rules::{Judgement, Verdict};
 use sqslint::source::Span;
 use std::collections::BTreeMap;
 
-/// How wide a line may be.
+/// The greatest width of a line.
 const WIDTH: usize = 80;
-/// So many resources, and conclusions of one rule, are told one by one.
+/// The number of resources, and of conclusions of one rule, that are told one by one.
 const MANY: usize = MOST;
 
 /// Everything that is known of the place.
@@ -28,7 +28,7 @@ pub(super) fn render(explained: &Explained, subject: &str) -> String {
     }
     if let Some(more) = told.len().checked_sub(MANY).filter(|more| *more > 0) {
         page.text.push('\n');
-        page.write(0, &format!("and {more} more resources alike"));
+        page.write(0, &format!("and {more} more resources like these"));
     }
     page.conclusions(&told);
     page.text
@@ -71,16 +71,13 @@ impl Page<'_> {
 
     fn nothing(&mut self) {
         self.text.push('\n');
-        self.write(
-            0,
-            "no value or link of a queue, a function or what connects them stands here",
-        );
+        self.write(0, "nothing here concerns a queue, a function or what connects them");
         let nearest = self.explained.nearest().iter();
         let nearest: Vec<String> = nearest
             .map(|(address, span)| format!("{address} ({})", self.at(*span)))
             .collect();
         if !nearest.is_empty() {
-            self.write(0, &format!("the nearest: {}", nearest.join(", ")));
+            self.write(0, &format!("nearest: {}", nearest.join(", ")));
         }
         for note in self.explained.notes() {
             self.write(0, &format!("note: {note}"));
@@ -136,7 +133,7 @@ impl Page<'_> {
         }
         let silent: Vec<&str> = silent.iter().map(|one| one.rule.id).collect();
         if !silent.is_empty() {
-            self.write(2, &format!("not concerned: {}", silent.join(", ")));
+            self.write(2, &format!("not applicable: {}", silent.join(", ")));
         }
     }
 
@@ -192,7 +189,7 @@ impl Page<'_> {
                 let mut body = found_in_words(&silenced.finding);
                 body.push(by);
                 Said {
-                    head: format!("silenced {}[{rule}]", silenced.finding.severity),
+                    head: format!("suppressed {}[{rule}]", silenced.finding.severity),
                     whose: Vec::new(),
                     body,
                 }
@@ -204,14 +201,14 @@ impl Page<'_> {
     fn judged(&self, judged: &Judgement, told: &[Told]) -> Said {
         let (verdict, mut body) = match &judged.verdict {
             Verdict::Holds(comparison) => ("ok", comparison.clone()),
-            Verdict::Yields(other) => ("yields", format!("{other} speaks instead")),
+            Verdict::Yields(other) => ("covered", format!("reported as {other} instead")),
             Verdict::Ignored { headline, reason } => {
                 let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-                ("ignored", format!("{headline}; the configuration ignores it{reason}"))
+                ("ignored", format!("{headline}; ignored by the configuration{reason}"))
             }
             Verdict::NotEvaluated { reason, span } => ("not evaluated", format!("{reason}, {}", self.at(*span))),
             // Both are told otherwise.
-            Verdict::Found | Verdict::NotConcerned => ("not concerned", String::new()),
+            Verdict::Found | Verdict::NotConcerned => ("not applicable", String::new()),
         };
         if let Some(when) = &judged.when {
             body += &format!(", when {when}");

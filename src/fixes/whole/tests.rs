@@ -17,7 +17,7 @@ const MODULE: &str = "resource \"aws_sqs_queue\" \"q\" {
 }
 ";
 
-/// What is told of the file `name` once `from` in it is `to`.
+/// The fault of the file `name` once `from` in it is `to`.
 fn told(name: &str, text: &str, from: &str, to: &str) -> Option<String> {
     let sources = Sources::default();
     let file = sources.add(Path::new(name), text);

@@ -139,7 +139,7 @@ impl Reader<'_> {
                         }
                     }
                     (Some(root), None) => {
-                        let message = "it has no `artifacts`, which a CDK app's manifest has";
+                        let message = "it has no `artifacts`, so it is not the manifest of a CDK app";
                         let diagnostic = parse_error(self.sources, &name, root.span, message);
                         loaded.diagnostics.push(diagnostic);
                     }

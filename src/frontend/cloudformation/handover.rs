@@ -61,7 +61,7 @@ impl<'t> Template<'t> {
         let items = list.items.and_then(|items| {
             let texts = items.into_iter().map(|item| match item {
                 Evaluated::Text(parts) => Ok(self.parts_over(&parts)),
-                other => Err(other.text().err().unwrap_or_else(|| "a text is expected here".into())),
+                other => Err(other.text().err().unwrap_or_else(|| "a string is expected here".into())),
             });
             texts.collect::<Result<Vec<_>, Arc<str>>>()
         });
@@ -137,7 +137,7 @@ impl<'t> Template<'t> {
                     (self.parameter_text(parameter, &text), Some(Origin { span, what }))
                 }
                 (Evaluated::Absent, None) => {
-                    let reason = format!("parameter `{name}` has no default, and the call does not give it");
+                    let reason = format!("parameter `{name}` has no default, and the call does not set it");
                     (Evaluated::open(format!("${{{name}}}"), reason), None)
                 }
                 (Evaluated::Text(parts), _) if parameter.is_list() => (Evaluated::Items(split(parts, ",")), None),

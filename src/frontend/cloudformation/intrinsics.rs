@@ -36,9 +36,9 @@ impl<'t> Template<'t> {
             "Fn::If" => self.choose(argument, at, world),
             "Fn::FindInMap" => self.find_in_map(argument, at, world),
             "Fn::GetAZs" => refused(at, "availability zones are known only when the stack is deployed"),
-            "Fn::Transform" => refused(at, "what `Fn::Transform` makes is not known"),
+            "Fn::Transform" => refused(at, "the result of `Fn::Transform` is unknown"),
             "Fn::And" | "Fn::Equals" | "Fn::Not" | "Fn::Or" => {
-                refused(at, &format!("`{name}` stands in conditions only"))
+                refused(at, &format!("`{name}` is only allowed in conditions"))
             }
             _ => refused(at, &format!("`{name}` is not evaluated")),
         }

@@ -10,7 +10,7 @@ pub(super) fn file(location: &str, from: &Path, sources: &Sources) -> Result<Pat
         .iter()
         .any(|scheme| location.starts_with(scheme));
     if is_remote || location.contains("${") {
-        return Err(format!("`{location}` is no local file").into());
+        return Err(format!("`{location}` is not a local file").into());
     }
     let directory = from.parent().unwrap_or(from);
     let missing = || Arc::from(format!("there is no file `{location}`"));

@@ -151,7 +151,7 @@ fn numbers() {
         ),
         (
             "{Fn::Transform: {Name: X}}",
-            "unresolved: what `Fn::Transform` makes is not known",
+            "unresolved: the result of `Fn::Transform` is unknown",
         ),
         (
             "!GetAtt F.Arn",

@@ -127,7 +127,7 @@ impl Evaluated<'_> {
             }],
             Evaluated::Tree(_) | Evaluated::Items(_) => vec![Part::Open {
                 text: "${list}".to_owned(),
-                reason: "a list stands in a text".into(),
+                reason: "a list is used in a string".into(),
                 atomic: false,
             }],
         }

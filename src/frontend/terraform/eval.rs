@@ -401,7 +401,7 @@ impl Evaluator<'_> {
                 .iter()
                 .any(|part| matches!(part.kind, Kind::Null | Kind::List(_) | Kind::Set(_) | Kind::Map(_)))
             {
-                return Value::error("a part of a template is no text").of_type(Some(types::Type::Text));
+                return Value::error("a part of a template is not a string").of_type(Some(types::Type::Text));
             }
             let from = parts.clone();
             joined(parts).from(&from)
@@ -432,9 +432,9 @@ impl Evaluator<'_> {
                 .collect(),
             Kind::Unknown(_) => return Err(collection.clone()),
             Kind::Resource(_) | Kind::AnyResource(_) | Kind::AnyModule(_) => {
-                return Err(Value::unknown("what attributes it has is not known"));
+                return Err(Value::unknown("its attributes are unknown"));
             }
-            _ => return Err(Value::error("it is no collection")),
+            _ => return Err(Value::error("it is not a collection")),
         };
         Ok(pairs)
     }

@@ -151,7 +151,7 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
             let reason = format!("`{name}` gives another result at each run");
             Some(Kind::Template([Value::unknown(reason)].into()).into())
         }
-        () => return Value::unknown(format!("the function `{name}` is not understood yet")),
+        () => return Value::unknown(format!("the function `{name}` is not supported yet")),
     };
     match answer {
         Some(answer) => answer.from(&values),

@@ -198,7 +198,7 @@ pub(super) fn values(file: FileId, text: &str, json: bool) -> (Body, Vec<Problem
     for block in &body.blocks {
         problems.push(Problem {
             span: block.header,
-            message: "a block has no place among values for variables".to_owned(),
+            message: "a variable file holds values, not blocks".to_owned(),
             limit: false,
         });
     }

@@ -36,7 +36,7 @@ pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
             }
             parse(&text, &held)?
         }
-        _ => return Err("it is no text"),
+        _ => return Err("it is not a string"),
     };
     Ok(decoded.from(std::slice::from_ref(value)))
 }

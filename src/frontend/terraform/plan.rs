@@ -118,7 +118,7 @@ impl<'d> Text<'d> {
             (Some(_), _) => {
                 let version = document.format_version.as_deref().unwrap_or("");
                 return Err(refuse(format!(
-                    "its format version {version} is not known here; 0 and 1 are"
+                    "its format version {version} is not supported; 0 and 1 are"
                 )));
             }
             (None, Some(version)) => {
@@ -126,7 +126,7 @@ impl<'d> Text<'d> {
                     "it is a state of version {version}, and only version 4 is read; `terraform show -json` prints it in a form that is"
                 )));
             }
-            (None, None) => return Err(refuse("it says no version of its format".to_owned())),
+            (None, None) => return Err(refuse("it does not tell the version of its format".to_owned())),
         }
         let changes = document.resource_changes.as_ref().map_or(0, Vec::len);
         let stored = document

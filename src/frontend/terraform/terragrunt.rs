@@ -132,7 +132,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
                         .push(format!("its module is not here (its source is `{source}`)"));
                 }
             } else {
-                let reason = value.as_unknown().map_or("it is no text", |unknown| &unknown.reason);
+                let reason = value.as_unknown().map_or("it is not a string", |unknown| &unknown.reason);
                 root.notes
                     .push(format!("the source of its module is not known: {reason}"));
             }
@@ -254,7 +254,7 @@ impl Reader<'_> {
                     errors: Vec::new(),
                 };
                 if depth >= MAX_DEPTH || !context.allows(path) {
-                    return Value::unknown("a configuration that it reads is not here");
+                    return Value::unknown("a configuration that it reads was not found");
                 }
                 if reads.get() >= MAX_READS {
                     return Value::unknown(format!("more than {MAX_READS} configurations are read"));

@@ -103,7 +103,7 @@ fn expressions_are_terraforms() {
         ("{ for v in [\"x\", \"x\"] : v => 1... }", "{\"x\":[1,1]}"),
         ("one([aws_sqs_queue.q.arn])", "<aws_sqs_queue.q.arn>"),
         ("length(range(1e9))", "? `range` refuses its arguments"),
-        ("frobnicate(1)", "? the function `frobnicate` is not understood yet"),
+        ("frobnicate(1)", "? the function `frobnicate` is not supported yet"),
     ];
     let values = evaluate(prelude, table.iter().map(|(text, _)| (*text).to_owned()).collect());
     for ((text, expected), value) in table.iter().zip(&values) {

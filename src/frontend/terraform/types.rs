@@ -300,21 +300,21 @@ pub(super) fn convert(value: &Value, to: &Type) -> Value {
     match converted {
         Some(converted) => value.with(converted),
         None if open => value.with(Value::unknown("it is known only after apply")),
-        None => value.with(Value::error(format!("it is no {}", name(to)))),
+        None => value.with(Value::error(format!("it is not {}", name(to)))),
     }
 }
 
 fn name(of: &Type) -> &'static str {
     match of {
-        Type::Any => "value",
-        Type::Bool => "boolean",
-        Type::Number => "number",
-        Type::Text => "text",
-        Type::List(_) => "list",
-        Type::Set(_) => "set",
-        Type::Map(_) => "map",
-        Type::Tuple(_) => "tuple",
-        Type::Object(_) => "object",
+        Type::Any => "a value",
+        Type::Bool => "a boolean",
+        Type::Number => "a number",
+        Type::Text => "a string",
+        Type::List(_) => "a list",
+        Type::Set(_) => "a set",
+        Type::Map(_) => "a map",
+        Type::Tuple(_) => "a tuple",
+        Type::Object(_) => "an object",
     }
 }
 

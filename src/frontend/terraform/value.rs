@@ -30,8 +30,8 @@ const MAX_PARTS: usize = 256;
 /// The value is of more parts than that.
 const TOO_MANY_PARTS: &str = "it is a value of more than a million parts";
 const TOO_DEEP: &str = "it is nested more than 128 levels deep";
-const TOO_LONG: &str = "it is a text of more than a megabyte";
-const TOO_MIXED: &str = "it is a text of more than 256 parts that are not known";
+const TOO_LONG: &str = "it is a string of more than a megabyte";
+const TOO_MIXED: &str = "it is a string of more than 256 unknown parts";
 /// The value is one of more than [`crate::conditions::MAX_CASES`].
 pub(super) const TOO_MANY_CASES: &str = "it depends on too many conditions";
 /// Reasons that are bounds of ours, of which the user is told.

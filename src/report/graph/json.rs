@@ -230,7 +230,7 @@ impl<'g> Writer<'g> {
         node.finish()
     }
 
-    /// What every node begins with.
+    /// The fields that every node begins with.
     fn node(&self, resource: &'g Resource) -> Node<'_, 'g> {
         let file = self.sources.file(resource.header.file);
         let line = self.sources.start(resource.header).line;
@@ -254,7 +254,7 @@ impl<'g> Writer<'g> {
         }
     }
 
-    /// Whether `when` is known to hold in the world of the document.
+    /// True if `when` is known to hold in a document of defaults.
     fn holds(&self, when: &Condition) -> bool {
         self.by_default && when.holds_by_default() == Some(true)
     }
@@ -288,7 +288,7 @@ impl<'g> Writer<'g> {
         let mut shown: Vec<Json> = shown.collect();
         let all_equal = shown.windows(2).all(|pair| pair.first() == pair.last());
         match (shown.pop(), all_equal) {
-            (None, _) => unresolved("it has no value in the world where it exists"),
+            (None, _) => unresolved("it has no value under the conditions in which it exists"),
             (Some(only), true) => only,
             (Some(last), false) => {
                 shown.push(last);

@@ -1,4 +1,4 @@
-//! Which resources have findings, for the formats that mark them.
+//! The findings of each resource, for the formats that mark them.
 
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -27,7 +27,7 @@ impl<'a> Marks<'a> {
         self.0.get(&(unit, address)).into_iter().flatten().map(String::as_str)
     }
 
-    /// Whether there is a finding about a resource.
+    /// Returns true if there is a finding about the resource.
     pub(super) fn has(&self, unit: &str, address: &str) -> bool {
         self.0.contains_key(&(unit, address))
     }

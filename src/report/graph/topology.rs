@@ -9,14 +9,14 @@ use crate::graph::{Attribute, Graph, Link, Resource, State, Target, UnitId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// What a box stands for.
+/// The kind of thing that a box stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// A queue.
     Queue,
     /// A function.
     Function,
-    /// What sends: a topic, a rule, a pipe.
+    /// A sender: a topic, a rule, a pipe.
     Sender,
     /// Something that the unit refers to and does not declare.
     Outside,
@@ -25,26 +25,26 @@ pub enum Shape {
 /// A box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// What it stands for.
+    /// The kind of thing that it stands for.
     pub shape: Shape,
     /// The address, or what is written in its place.
     pub title: String,
     /// The values that matter most.
     pub detail: String,
-    /// Whether something is wrong with it.
+    /// True if there are findings about it.
     pub marked: bool,
 }
 
 /// An arrow between boxes, by their places in [`Topology::nodes`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// Where messages come from.
+    /// The box that messages come from.
     pub from: usize,
-    /// Where they go.
+    /// The box that they go to.
     pub to: usize,
     /// `after 3 receives`, `batches of 10`.
     pub label: String,
-    /// Whether it is the way of messages that failed.
+    /// True if only messages that failed go this way.
     pub failed: bool,
 }
 
@@ -273,7 +273,7 @@ fn one<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> Stri
     let shown: BTreeSet<String> = values(attribute, world).into_iter().map(show).collect();
     match (shown.len(), open) {
         (1, 0) => shown.into_iter().next().unwrap_or_default(),
-        (0, _) => "not known".to_owned(),
+        (0, _) => "unknown".to_owned(),
         _ => "varies".to_owned(),
     }
 }

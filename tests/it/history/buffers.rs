@@ -22,7 +22,9 @@ fn a_buffer_is_judged_among_its_neighbours() {
     buffer("nowhere/new.tf", OLD_QUEUE)
         .is(2, &[])
         .says("its directory does not exist");
-    buffer("notes.md", "x").is(2, &[]).says("is no unit");
+    buffer("notes.md", "x")
+        .is(2, &[])
+        .says("is not something sqslint can check");
     repository
         .sqslint(&["check", "--stdin-filename", "queue.tf", "."])
         .is(2, &[])
@@ -38,7 +40,9 @@ fn a_text_without_a_name_is_told_by_its_content() {
     let whole = format!("{OLD_QUEUE}{}", FUNCTION.replace("var.timeout", "50"));
     run(&whole).is(1, &["<stdin>/main.tf visibility-timeout-below-function-timeout"]);
     run("Resources:\n  Q:\n    Type: AWS::SQS::Queue\n").is(0, &[]);
-    run("hello\n").is(2, &[]).says("standard input is no unit");
+    run("hello\n")
+        .is(2, &[])
+        .says("standard input is not something sqslint can check");
 }
 
 #[test]

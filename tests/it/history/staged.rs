@@ -273,7 +273,7 @@ fn a_hook_that_hands_over_every_changed_file_is_no_failure() {
     repository
         .sqslint(&["check", "notes.json"])
         .is(2, &[])
-        .says("is no unit");
+        .says("is not something sqslint can check");
     repository
         .sqslint(&["check", "--allow-empty", "notes.json", "prod.tfvars"])
         .is(0, &[]);

@@ -91,7 +91,7 @@ fn a_module_that_calls_itself_is_told_at_the_call() {
     for own in [call("again", "./"), call_each("again", "./")] {
         let directory = TemporaryDirectory::with_files([("main.tf", &*format!("{own}{QUEUE}"))]);
         let told = findings(directory.path());
-        let expected = "main.tf:1 limit-reached: `main.tf` is not read whole: module `again` calls itself";
+        let expected = "main.tf:1 limit-reached: `main.tf` is only partly read: module `again` calls itself";
         assert!(told.iter().any(|told| told == expected), "{told:?}");
         assert!(
             told.iter().any(|told| told.contains("visibility-timeout-zero")),
@@ -117,7 +117,7 @@ fn a_module_that_calls_itself_through_others_is_told_at_the_call_that_closes_the
         ("c/main.tf", &*c),
     ]);
     let told = findings(directory.path());
-    let expected = "c/main.tf:1 limit-reached: `main.tf` is not read whole: \
+    let expected = "c/main.tf:1 limit-reached: `main.tf` is only partly read: \
                     module `again` calls itself through modules `second` and `third`";
     assert!(told.iter().any(|told| told == expected), "{told:?}");
     for queue in ["main.tf", "a/main.tf"] {

@@ -122,7 +122,7 @@ impl<'t> Template<'t> {
         match &node.value {
             Value::Sequence(items) if items.iter().all(is_plain) => Evaluated::Tree(node),
             Value::Sequence(_) | Value::Mapping(_) => {
-                Evaluated::Unresolved("mappings hold texts and lists of them only".into())
+                Evaluated::Unresolved("mappings hold only strings and lists of strings".into())
             }
             Value::Null => Evaluated::Absent,
             _ => self.plain(&scalar(node).unwrap_or_default()),

@@ -92,7 +92,7 @@ impl<'t> Template<'t> {
 fn selected<'t>(items: &[Evaluated<'t>], index: &Evaluated<'t>) -> Evaluated<'t> {
     let index = match index.text().map(|text| text.trim().parse::<usize>()) {
         Ok(Ok(index)) => index,
-        Ok(Err(_)) => return Evaluated::Unresolved("the index of `Fn::Select` is no whole number".into()),
+        Ok(Err(_)) => return Evaluated::Unresolved("the index of `Fn::Select` is not a whole number".into()),
         Err(reason) => return Evaluated::Unresolved(reason),
     };
     let reason = || Evaluated::Unresolved("the list of `Fn::Select` is shorter".into());

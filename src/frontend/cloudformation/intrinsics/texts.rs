@@ -22,9 +22,9 @@ impl<'t> Template<'t> {
             (Value::String(text), _) => (text, &[][..]),
             (_, Some([text, given])) => match (&text.value, given.entries()) {
                 (Value::String(text), Some(entries)) => (text, entries),
-                _ => return refused(at, "`Fn::Sub` takes a text and an object"),
+                _ => return refused(at, "`Fn::Sub` takes a string and an object"),
             },
-            _ => return refused(at, "`Fn::Sub` takes a text, or a text and an object"),
+            _ => return refused(at, "`Fn::Sub` takes a string, or a string and an object"),
         };
         if let Some(reason) = self.foreign(text) {
             return always(Evaluated::open(&**text, reason), at);
@@ -107,7 +107,7 @@ impl<'t> Template<'t> {
     }
 
     pub(super) fn too_long(&self, at: Span) -> Evaluated<'t> {
-        self.note_limit(at, "a text is longer than a whole template may be".to_owned());
+        self.note_limit(at, "a string is longer than a whole template may be".to_owned());
         Evaluated::Unresolved("the text is too long".into())
     }
 
@@ -131,7 +131,7 @@ impl<'t> Template<'t> {
             return refused(at, "`Fn::Join` takes two items");
         };
         let Some(delimiter) = delimiter.as_str().filter(|text| self.placeholder(text).is_none()) else {
-            return refused(at, "`Fn::Join` takes a text between the items");
+            return refused(at, "`Fn::Join` takes a string between the items");
         };
         self.items(list, at, world).map(|list| Outcome {
             value: match list.items {
@@ -163,12 +163,12 @@ impl<'t> Template<'t> {
             return refused(at, "`Fn::Split` takes two items");
         };
         let Some(delimiter) = delimiter.as_str().filter(|text| !text.is_empty()) else {
-            return refused(at, "`Fn::Split` takes a text to split at");
+            return refused(at, "`Fn::Split` takes a string to split at");
         };
         self.argument(text, at, world).map(|outcome| Outcome {
             value: match &outcome.value {
                 Evaluated::Text(parts) => self.pieces(parts, delimiter),
-                other => Evaluated::Unresolved(other.text().err().unwrap_or_else(|| "a text is expected here".into())),
+                other => Evaluated::Unresolved(other.text().err().unwrap_or_else(|| "a string is expected here".into())),
             },
             ..outcome
         })
@@ -190,7 +190,7 @@ impl<'t> Template<'t> {
             Evaluated::Items(split(parts, delimiter))
         } else {
             let reason = literal(parts).err();
-            Evaluated::Unresolved(reason.unwrap_or_else(|| "the text of `Fn::Split` is not known".into()))
+            Evaluated::Unresolved(reason.unwrap_or_else(|| "the string of `Fn::Split` is unknown".into()))
         }
     }
 
@@ -260,7 +260,7 @@ impl<'t> Template<'t> {
 /// A name in a text has to stand for something.
 fn never_absent(outcome: Outcome<'_>) -> Outcome<'_> {
     match outcome.value {
-        Evaluated::Absent => outcome.with(Evaluated::Unresolved("`AWS::NoValue` stands in a text".into())),
+        Evaluated::Absent => outcome.with(Evaluated::Unresolved("`AWS::NoValue` is used in a string".into())),
         _ => outcome,
     }
 }

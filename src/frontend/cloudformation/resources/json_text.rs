@@ -56,7 +56,7 @@ pub(super) fn policy(parts: &[Part], span: Span) -> Policy<Json> {
         return Policy::Empty;
     }
     let Ok(node) = json::parse_value(&text, span) else {
-        return Policy::Malformed("the policy is no JSON".into());
+        return Policy::Malformed("the policy is not JSON".into());
     };
     match restored(&node, parts, 0) {
         Json::Object(entries) if entries.is_empty() => Policy::Empty,

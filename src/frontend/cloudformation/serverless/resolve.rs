@@ -151,7 +151,7 @@ impl<'a> Resolver<'a> {
         if self.nodes <= MAX_NODES {
             return true;
         }
-        self.exhaust(at, "variables stand for too many values");
+        self.exhaust(at, "variables expand to too many values");
         false
     }
 
@@ -211,7 +211,7 @@ impl<'a> Resolver<'a> {
             }
             self.nodes += joined.len() / TEXT_OF_A_NODE;
             if joined.len() > MAX_TEXT {
-                self.exhaust(at, "variables make a text too long");
+                self.exhaust(at, "variables make a string too long");
                 break;
             }
         }
@@ -230,7 +230,7 @@ impl<'a> Resolver<'a> {
     /// The value of the first source that has one. `at` is where the variable stands.
     fn variable(&mut self, sources: &[Source<'_>], at: Span) -> Resolved {
         if self.depth >= MAX_DEPTH || self.exhausted {
-            self.exhaust(at, "variables lead to variables too deep");
+            self.exhaust(at, "variables refer to variables too deep");
             return OPEN;
         }
         self.depth += 1;

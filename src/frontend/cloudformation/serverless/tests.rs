@@ -110,7 +110,7 @@ fn variables() {
         ),
         ("${self:custom.tree.a.b}", "70 from `custom.tree.a.b`"),
         ("${self:custom.number}0", "450 from `custom.number`"),
-        ("${opt:wait}", "`${opt:wait}` is given when the service is deployed"),
+        ("${opt:wait}", "`${opt:wait}` is set when the service is deployed"),
         (
             "${env:WAIT}",
             "`${env:WAIT}` is read from the environment of a deployment",
@@ -125,26 +125,26 @@ fn variables() {
         ),
         (
             "${self:custom.secret, 4}",
-            "`${self:custom.secret, 4}` is not settled by the service",
+            "`${self:custom.secret, 4}` is not set in the service",
         ),
         (
             "${self:custom.none}",
-            "`${self:custom.none}` is not settled by the service",
+            "`${self:custom.none}` is not set in the service",
         ),
         (
             "${self:custom.loop}",
-            "`${self:custom.loop}` is not settled by the service",
+            "`${self:custom.loop}` is not set in the service",
         ),
         (
             "${self:custom.code, 4}",
-            "`${self:custom.code, 4}` is not settled by the service",
+            "`${self:custom.code, 4}` is not set in the service",
         ),
         ("${ssm:/a/b}", "`${ssm:/a/b}` is read from the parameter store"),
         (
             "${cf:stack.Out, 4}",
             "`${cf:stack.Out, 4}` is an output of a deployed stack",
         ),
-        ("${file(code.js):x}", "`${file(code.js):x}` is made by code"),
+        ("${file(code.js):x}", "`${file(code.js):x}` is computed by code"),
         (
             "${file(gone.yml):x, 4}",
             "`${file(gone.yml):x, 4}` is not in the project",
@@ -269,7 +269,7 @@ fn what_is_not_read_is_noted() {
     for (text, expected) in [
         (
             "service: s\nprovider: aws\nfunctions: ${file(functions.js)}\n",
-            "some of its functions are not read: `${file(functions.js)}` is made by code",
+            "some of its functions are not read: `${file(functions.js)}` is computed by code",
         ),
         (
             "service: s\nprovider: aws\nfunctions:\n  - a: {handler: a.b}\n  - ${env:X}\n",

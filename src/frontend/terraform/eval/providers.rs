@@ -74,7 +74,7 @@ impl Evaluator<'_> {
     fn region_of_the_run(&self) -> Value {
         match self.inputs.and_then(|inputs| inputs.region.clone()) {
             Some(region) => Value::text(region),
-            None => Value::unknown("no provider block says the Region"),
+            None => Value::unknown("no provider block sets the Region"),
         }
     }
 

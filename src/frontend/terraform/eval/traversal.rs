@@ -18,7 +18,7 @@ impl Evaluator<'_> {
             return self.follow(value, steps, scope);
         }
         if scope.alone {
-            return Value::error(format!("the template is given no `{name}`"));
+            return Value::error(format!("the template is not passed `{name}`"));
         }
         let attribute = |at: usize| match steps.get(at) {
             Some(Step::Attribute(name)) => Some(name.clone()),
@@ -59,7 +59,7 @@ impl Evaluator<'_> {
                 None => (Value::unknown("`data` is not a value"), 1),
             },
             (_, Some(label)) => (self.resource_value(module, false, (name.clone(), label)), 1),
-            (name, None) => (Value::unknown(format!("`{name}` is not understood")), 0),
+            (name, None) => (Value::unknown(format!("`{name}` is not supported")), 0),
         };
         self.follow(value, steps.get(used..).unwrap_or(&[]), scope)
     }
@@ -188,7 +188,7 @@ impl Evaluator<'_> {
             }
             (Kind::Map(_) | Kind::Resource(_) | Kind::Module(_), _) => match index.to_text() {
                 Some(name) => self.attribute(value, &name),
-                None => Value::error("the index is no text"),
+                None => Value::error("the index is not a string"),
             },
             _ => Value::error("it has no elements"),
         }

@@ -100,7 +100,7 @@ fn encode_as(text: &str, encoding: &str) -> Value {
         "UTF-8" => text.bytes().collect(),
         "UTF-16LE" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         "UTF-16BE" => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
-        _ => return Value::unknown(format!("the encoding `{encoding}` is not understood")),
+        _ => return Value::unknown(format!("the encoding `{encoding}` is not supported")),
     };
     Value::text(base64(&bytes))
 }
@@ -119,7 +119,7 @@ fn decode_as(bytes: &[u8], encoding: &str) -> Answer {
         "UTF-8" => String::from_utf8(bytes.to_vec()).ok(),
         "UTF-16LE" => wide(u16::from_le_bytes),
         "UTF-16BE" => wide(u16::from_be_bytes),
-        _ => return Some(Value::unknown(format!("the encoding `{encoding}` is not understood"))),
+        _ => return Some(Value::unknown(format!("the encoding `{encoding}` is not supported"))),
     };
     text.map(Value::text)
 }

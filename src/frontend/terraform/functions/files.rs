@@ -41,7 +41,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value], scope: &
         ("abspath", []) => Some(Value::unknown("the working directory is not known")),
         ("fileexists", []) => Some(match eval.locate(&path, scope.module) {
             Ok(found) if eval.sources.files().is_file(&found) => Value::bool(true),
-            Ok(_) => Value::error(format!("`{path}` is no file")),
+            Ok(_) => Value::error(format!("`{path}` is not a file")),
             Err(Absent::Missing) => Value::bool(false),
             Err(Absent::Outside(reason)) => Value::unknown(reason),
         }),
@@ -107,7 +107,7 @@ impl Evaluator<'_> {
             .read(&found, MAX_TEXT as u64)
             .map_err(|refusal| match refusal {
                 Refusal::TooLarge(_) => Value::unknown(format!("`{path}` has more than a megabyte")),
-                Refusal::NotAFile => Value::error(format!("`{path}` is no file")),
+                Refusal::NotAFile => Value::error(format!("`{path}` is not a file")),
                 _ => Value::unknown(format!("`{path}` cannot be read")),
             })?;
         if !self.spend(bytes.len() / 64 + 16) {
@@ -177,7 +177,7 @@ impl Evaluator<'_> {
             Err(Absent::Outside(reason)) => return Value::unknown(reason),
         };
         let Some(pattern) = glob(pattern) else {
-            return Value::unknown("a pattern of `fileset` is not understood");
+            return Value::unknown("a pattern of `fileset` is not supported");
         };
         let mut names = Vec::new();
         let mut next = vec![(root, String::new(), 0)];
@@ -311,7 +311,7 @@ impl Evaluator<'_> {
                 })
             }
             "cwd" => Value::unknown("`path.cwd` is the working directory of a run"),
-            _ => Value::unknown(format!("`path.{name}` is not understood")),
+            _ => Value::unknown(format!("`path.{name}` is not supported")),
         }
     }
 }

@@ -236,7 +236,7 @@ fn whole(verb: &Verb, number: &BigInt) -> Value {
         _ => magnitude.to_string(),
     };
     if verb.sharp || verb.precision.is_some() {
-        return Value::unknown("a verb of `format` is not understood");
+        return Value::unknown("a verb of `format` is not supported");
     }
     signed(verb, number.sign() == num_bigint::Sign::Minus, &digits)
 }
@@ -244,7 +244,7 @@ fn whole(verb: &Verb, number: &BigInt) -> Value {
 fn fraction(verb: &Verb, argument: &Value) -> Answer {
     let number = argument.to_exact()?;
     if number.is_infinite() || verb.sharp {
-        return Some(Value::unknown("a verb of `format` is not understood"));
+        return Some(Value::unknown("a verb of `format` is not supported"));
     }
     let magnitude = number.abs();
     let letter = if verb.letter.is_ascii_uppercase() { 'E' } else { 'e' };

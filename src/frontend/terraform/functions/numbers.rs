@@ -121,7 +121,7 @@ fn parse(values: &[Value]) -> Answer {
     };
     let base = base.to_whole()?;
     if (37..=62).contains(&base) {
-        return Some(Value::unknown("numbers in a base above 36 are not understood"));
+        return Some(Value::unknown("numbers in a base above 36 are not supported"));
     }
     let base = u32::try_from(base).ok().filter(|base| (2..=36).contains(base))?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

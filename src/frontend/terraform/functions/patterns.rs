@@ -42,7 +42,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
                 .map(|found| captured(&regex, &found))
                 .collect();
             Some(match all? {
-                all if all.len() > MAX_PIECES => Value::unknown("`regexall` finds more than 100000 texts"),
+                all if all.len() > MAX_PIECES => Value::unknown("`regexall` finds more than 100000 matches"),
                 all => Value::list_of(all, &Type::Any),
             })
         }
@@ -55,7 +55,7 @@ fn replace(text: &str, from: &str, to: &str) -> Value {
     let inner = from.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     let copies = text.len().saturating_add(1).saturating_mul(to.len().saturating_add(1));
     if copies > 64 * MAX_TEXT {
-        return Value::unknown("it is a text of more than a megabyte");
+        return Value::unknown("it is a string of more than a megabyte");
     }
     let replaced = match inner {
         Some(pattern) => match compile(pattern) {
@@ -65,7 +65,7 @@ fn replace(text: &str, from: &str, to: &str) -> Value {
         None => text.replace(from, to),
     };
     if replaced.len() > MAX_TEXT {
-        return Value::unknown("it is a text of more than a megabyte");
+        return Value::unknown("it is a string of more than a megabyte");
     }
     Value::text(replaced)
 }
@@ -94,14 +94,14 @@ fn captured(regex: &Regex, found: &Captures<'_>) -> Answer {
 }
 
 fn compile(pattern: &str) -> Result<Regex, Value> {
-    let translated = translate(pattern).ok_or_else(|| Value::unknown("a pattern is not understood"))?;
+    let translated = translate(pattern).ok_or_else(|| Value::unknown("a pattern is not supported"))?;
     RegexBuilder::new(&translated)
         .size_limit(MAX_COMPILED)
         .dfa_size_limit(MAX_COMPILED)
         .build()
         .map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => Value::unknown("a pattern is too large"),
-            _ => Value::error("a pattern is no regular expression"),
+            _ => Value::error("a pattern is not a regular expression"),
         })
 }
 

@@ -50,7 +50,7 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
         ("endswith", [text, suffix]) => Value::bool(text.ends_with(suffix)),
         ("strcontains", [text, part]) => Value::bool(text.contains(part)),
         ("split", [separator, text]) if text.matches(separator).take(MAX_PIECES + 1).count() > MAX_PIECES => {
-            Value::unknown("`split` gives more than 100000 texts")
+            Value::unknown("`split` gives more than 100000 strings")
         }
         ("split", ["", text]) => Value::texts(text.chars().map(|c| c.to_string())),
         ("split", [separator, text]) => Value::texts(text.split(separator)),
@@ -68,7 +68,7 @@ pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
                 return Some(Value::text(*text));
             }
             if lines.saturating_mul(width) > MAX_TEXT {
-                return Some(Value::unknown("it is a text of more than a megabyte"));
+                return Some(Value::unknown("it is a string of more than a megabyte"));
             }
             Value::text(text.replace('\n', &format!("\n{}", " ".repeat(width))))
         }

@@ -26,7 +26,7 @@ pub(super) fn decode(eval: &mut Evaluator, text: &str) -> Answer {
 }
 
 fn not_understood() -> Value {
-    Value::unknown("a part of the YAML is not understood")
+    Value::unknown("a part of the YAML is not supported")
 }
 
 fn value(node: &Node, text: &str) -> Value {

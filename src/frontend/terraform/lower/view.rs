@@ -391,7 +391,7 @@ pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Reason
     plain
         .to_text()
         .map(|text| text.to_string())
-        .ok_or_else(|| refusal(value, "it is not a text"))
+        .ok_or_else(|| refusal(value, "it is not a string"))
 }
 
 /// Why `value` is not what it ought to be: because it is not known, or `or`.
@@ -403,7 +403,7 @@ pub(super) fn refusal(value: &Value, or: &str) -> Reason {
             .iter()
             .find(|part| part.to_text().is_none())
             .map_or_else(|| or.into(), |part| refusal(part, or)),
-        Kind::Cases(_) => "it depends on conditions inside of a text".into(),
+        Kind::Cases(_) => "it depends on conditions within a string".into(),
         _ => or.into(),
     }
 }

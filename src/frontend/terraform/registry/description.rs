@@ -125,7 +125,7 @@ pub(super) fn find(address: &Address, constraint: Option<&str>) -> Option<Result
     };
     let ranges: Vec<Range> = known.iter().map(|known| known.versions).collect();
     let Some(range) = range else {
-        let reason = format!("`{written}` names no versions of `{shown}` that can be told");
+        let reason = format!("`{written}` does not tell which versions of `{shown}` it allows");
         return Some(Err(reason.into()));
     };
     let found = range.newest_of(&ranges).and_then(|at| known.get(at).copied());
@@ -215,13 +215,13 @@ mod tests {
         );
         assert_eq!(
             told(sqs, Some("newest")),
-            "`newest` names no versions of `terraform-aws-modules/sqs/aws` that can be told"
+            "`newest` does not tell which versions of `terraform-aws-modules/sqs/aws` it allows"
         );
         assert_eq!(told(&format!("{git}v3.5.0"), None), "# versions: >= 2.0.0, < 4.0.0");
         assert_eq!(told(&format!("{git}master"), None), newest);
         assert_eq!(
             told(&format!("{git}0123abc"), None),
-            "`0123abc` names no versions of `terraform-aws-modules/sqs/aws` that can be told"
+            "`0123abc` does not tell which versions of `terraform-aws-modules/sqs/aws` it allows"
         );
         assert_eq!(told("terraform-aws-modules/vpc/aws", None), "not described");
     }

@@ -68,7 +68,7 @@ resource "aws_sqs_queue" "q" { name = "orders" }
         ("self.arn", "? `self.arn` is not known here"),
         (
             "provider::aws::arn_parse(\"x\")",
-            "? the function `provider::aws::arn_parse` is not understood yet",
+            "? the function `provider::aws::arn_parse` is not supported yet",
         ),
     ];
     let rows: Vec<(&str, &str)> = rows.iter().map(|(text, expected)| (*text, &**expected)).collect();
@@ -123,7 +123,7 @@ fn yaml_is_terraforms() {
         ("a: N", "false"),
         ("a: !!str 12", "\"12\""),
         // Only where it means the same to CloudFormation.
-        ("x: &v 012\na: *v", "? a part of the YAML is not understood"),
+        ("x: &v 012\na: *v", "? a part of the YAML is not supported"),
         ("x: &v 12\na: *v", "12"),
         ("x: &v '012'\na: *v", "\"012\""),
         ("x: {y: &v 7, z: 8}\na: *v", "7"),
@@ -135,7 +135,7 @@ fn yaml_is_terraforms() {
         ("a: 1\na: 2", "2"),
         ("t: !foo 3\na: 1", "1"),
         ("t: 2001-12-14t21:59:43\na: 1", "1"),
-        ("a: 2001-12-14 21:59:43", "? a part of the YAML is not understood"),
+        ("a: 2001-12-14 21:59:43", "? a part of the YAML is not supported"),
     ];
     let rows: Vec<(String, &str)> = texts
         .iter()
