@@ -262,6 +262,8 @@ pub struct NotEvaluated {
     pub subject: Subject,
     /// Why the value is not known, as "`var.redrive_arn` has no value".
     pub reason: String,
+    /// The kind of reason, as `input-without-value`.
+    pub cause: &'static str,
     /// The cause's place.
     pub span: Span,
 }

@@ -13,6 +13,7 @@ pub mod limits;
 mod lookup;
 mod nodes;
 mod polling;
+mod reason;
 pub mod relations;
 pub mod values;
 
@@ -25,6 +26,7 @@ pub use delivery::Deliveries;
 pub use ends::End;
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
+pub use reason::{Cause, Reason};
 
 use crate::source::Span;
 use std::fmt;
@@ -117,7 +119,7 @@ pub struct Resource {
     /// Where it exists.
     pub when: Condition,
     /// Why it may not exist at all (an unresolved `count`); `None` where `when` says everything.
-    pub uncertain: Option<Arc<str>>,
+    pub uncertain: Option<Reason>,
     /// Headers of the `module` blocks it comes through, outermost first.
     pub calls: Vec<Span>,
     /// Its Region, where the files say one; resources of one name in two Regions are two.

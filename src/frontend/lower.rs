@@ -45,15 +45,12 @@ mod read;
 pub(super) mod separate;
 
 use crate::conditions::Condition;
-use crate::graph::{Attribute, Form, Implicit, Link, PolicyFault, Resource, Target, UnitGraph};
+use crate::graph::{Attribute, Form, Implicit, Link, PolicyFault, Reason, Resource, Target, UnitGraph};
 use crate::source::Span;
 use std::sync::Arc;
 
 /// Where an attribute stands: the keys, arguments or blocks that lead to it, with dots between them.
 pub(super) type Path = &'static str;
-
-/// Why something is not known, as a clause.
-pub(super) type Reason = Arc<str>;
 
 /// What a dialect shows of what is written.
 pub(super) trait View {

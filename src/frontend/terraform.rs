@@ -169,9 +169,9 @@ fn load_root(
     }
     let mut graph = lower::lower(&mut evaluator, UnitGraph::new(unit));
     graph.trim();
-    let limit = evaluator.limit.map(|(span, bound)| (span, bound.into()));
-    let limits = evaluator.circles.into_iter().chain(limit);
-    let diagnostics = limits.map(|(span, what)| limit_reached(sources, &name, span, &what));
+    let circles = evaluator.circles.iter().map(|(span, what)| (*span, &**what));
+    let limits = circles.chain(evaluator.limit.iter().map(|(span, reason)| (*span, &**reason)));
+    let diagnostics = limits.map(|(span, what)| limit_reached(sources, &name, span, what));
     Loaded {
         graph,
         diagnostics: diagnostics.collect(),

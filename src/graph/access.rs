@@ -5,8 +5,8 @@
 use super::lookup::take;
 use super::{Attribute, Link, Resource, UnitId};
 use crate::conditions::Condition;
+use crate::graph::Reason;
 use crate::source::Span;
-use std::sync::Arc;
 
 /// Whether a statement allows or denies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Statement {
     /// On what.
     pub resources: Vec<Attribute<Link>>,
     /// Under which conditions; `Err` says why they are not known.
-    pub conditions: Result<Vec<StatementCondition>, Arc<str>>,
+    pub conditions: Result<Vec<StatementCondition>, Reason>,
     /// Whether it says `NotPrincipal`, `NotAction` or `NotResource` instead.
     pub is_negated: bool,
 }
@@ -66,7 +66,7 @@ pub struct PolicyDocument {
     /// What is known of its statements.
     pub statements: Vec<Statement>,
     /// Why some statements may not be known.
-    pub opaque: Option<Arc<str>>,
+    pub opaque: Option<Reason>,
 }
 
 /// What sets the policy of a queue.

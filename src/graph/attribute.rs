@@ -3,11 +3,11 @@
 mod name;
 mod origins;
 
+use super::Reason;
 use crate::conditions::{self, Cases, Condition};
 use crate::source::Span;
 pub use name::Name;
 pub use origins::{Origin, Origins};
-use std::sync::Arc;
 
 /// How a value is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub enum State<T> {
     Set(T),
     /// Nothing is written, and this is AWS's or the tool's documented default.
     Default(T),
-    /// The files do not settle it, and this is why, as a clause: "`var.x` has no value".
-    Unresolved(Arc<str>),
+    /// The files do not settle it, and this is why.
+    Unresolved(Reason),
 }
 
 /// A value, and the places that say it.
@@ -63,8 +63,8 @@ impl<T> Attribute<T> {
     }
 
     /// Not settled by the files, because of `reason`.
-    pub fn unresolved(name: impl Into<Name>, reason: impl Into<Arc<str>>, span: Span) -> Self {
-        Attribute::single(name, State::Unresolved(reason.into()), span)
+    pub fn unresolved(name: impl Into<Name>, reason: Reason, span: Span) -> Self {
+        Attribute::single(name, State::Unresolved(reason), span)
     }
 
     /// The value, where it is known and the same in every case.
@@ -85,7 +85,7 @@ impl<T> Attribute<T> {
     }
 
     /// Whether any case is unresolved, and why.
-    pub fn unresolved_reason(&self) -> Option<(&Case<T>, &Arc<str>)> {
+    pub fn unresolved_reason(&self) -> Option<(&Case<T>, &Reason)> {
         self.cases.iter().find_map(|case| match &case.state {
             State::Unresolved(reason) => Some((case, reason)),
             _ => None,
@@ -101,7 +101,7 @@ impl<T> Attribute<T> {
     }
 
     /// Another attribute with each known value changed by `change`; a refusal makes it unresolved.
-    pub fn try_map<U>(self, change: impl Fn(T) -> Result<U, Arc<str>>) -> Attribute<U> {
+    pub fn try_map<U>(self, change: impl Fn(T) -> Result<U, Reason>) -> Attribute<U> {
         self.map(|state| match state {
             State::Set(value) => change(value).map_or_else(State::Unresolved, State::Set),
             State::Default(value) => change(value).map_or_else(State::Unresolved, State::Default),

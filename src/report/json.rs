@@ -111,6 +111,7 @@ pub(super) struct Open<'a> {
     unit: &'a str,
     address: &'a str,
     reason: &'a str,
+    cause: &'static str,
     #[serde(flatten)]
     place: Place,
 }
@@ -221,6 +222,7 @@ pub(super) fn open<'a>(entry: &'a NotEvaluated, sources: &Sources) -> Open<'a> {
         unit: &entry.subject.unit,
         address: &entry.subject.address,
         reason: &entry.reason,
+        cause: entry.cause,
         place: place(entry.span, sources),
     }
 }

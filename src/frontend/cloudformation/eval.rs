@@ -7,9 +7,8 @@ use super::template::{Dialect, Template, scalar};
 use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
 use crate::conditions::{Cases, Condition, MAX_CASES};
 use crate::frontend::tree::{Node, Value};
-use crate::graph::Origin;
+use crate::graph::{Cause, Origin, Reason};
 use crate::source::Span;
-use std::sync::Arc;
 
 /// How a dynamic reference begins.
 const DYNAMIC: &str = "{{resolve:";
@@ -19,7 +18,7 @@ const UNKNOWN_REFERENCE: &str = "a dynamic reference is known only when the stac
 #[derive(Debug)]
 pub(super) struct Listed<'t> {
     /// The items, those that are absent left out, or why they are not known.
-    pub(super) items: Result<Vec<Evaluated<'t>>, Arc<str>>,
+    pub(super) items: Result<Vec<Evaluated<'t>>, Reason>,
     /// The property as written.
     pub(super) span: Span,
     /// Where it came from, nearest first.
@@ -28,8 +27,8 @@ pub(super) struct Listed<'t> {
 
 impl Listed<'_> {
     /// The items as texts, or why one is not known.
-    pub(super) fn texts(&self) -> Result<Vec<String>, Arc<str>> {
-        let items = self.items.as_ref().map_err(Arc::clone)?;
+    pub(super) fn texts(&self) -> Result<Vec<String>, Reason> {
+        let items = self.items.as_ref().map_err(Reason::clone)?;
         items.iter().map(Evaluated::text).collect()
     }
 }
@@ -48,7 +47,7 @@ impl<'t> Template<'t> {
         if !self.may_step() {
             self.note_limit(at, "the template takes too many steps to evaluate".to_owned());
             return one(Evaluated::Unresolved(
-                "the template takes too many steps to evaluate".into(),
+                Cause::Limit.because("the template takes too many steps to evaluate"),
             ));
         }
         match &node.value {
@@ -86,18 +85,18 @@ impl<'t> Template<'t> {
     }
 
     /// Why `text` is filled in by something other than CloudFormation's intrinsics.
-    pub(super) fn placeholder(&self, text: &str) -> Option<Arc<str>> {
+    pub(super) fn placeholder(&self, text: &str) -> Option<Reason> {
         let is_dynamic = text.contains(DYNAMIC);
         self.foreign(text)
-            .or_else(|| is_dynamic.then(|| UNKNOWN_REFERENCE.into()))
+            .or_else(|| is_dynamic.then(|| Cause::Elsewhere.because(UNKNOWN_REFERENCE)))
     }
 
     /// Which language other than CloudFormation's `text` is written in.
-    pub(super) fn foreign(&self, text: &str) -> Option<Arc<str>> {
+    pub(super) fn foreign(&self, text: &str) -> Option<Reason> {
         let mut braces = text.match_indices("{{");
         let is_own = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(DYNAMIC));
         if braces.any(|(at, _)| !is_own(at)) || text.contains("{%") {
-            return Some("a template language fills it in".into());
+            return Some(Cause::NotRead.because("a template language fills it in"));
         }
         None
     }
@@ -114,9 +113,9 @@ impl<'t> Template<'t> {
     fn field_of(&self, outcome: &Outcome<'t>, key: &str, here: &Condition) -> Outcomes<'t> {
         let keep = |value| Cases::one(outcome.clone().with(value));
         match &outcome.value {
-            Evaluated::Tree(node) if is_transformed(node) => {
-                keep(Evaluated::Unresolved("`Fn::Transform` may change it".into()))
-            }
+            Evaluated::Tree(node) if is_transformed(node) => keep(Evaluated::Unresolved(
+                Cause::Unsupported.because("`Fn::Transform` may change it"),
+            )),
             Evaluated::Tree(node) => match node.entry(key) {
                 Some(entry) => self.eval(&entry.value, entry.span(), here).map(|found| Outcome {
                     origins: found.origins.into_iter().chain(outcome.origins.clone()).collect(),
@@ -128,7 +127,7 @@ impl<'t> Template<'t> {
             other => {
                 let reason = other.text().err();
                 keep(Evaluated::Unresolved(
-                    reason.unwrap_or_else(|| "an object is expected here".into()),
+                    reason.unwrap_or_else(|| Cause::Invalid.because("an object is expected here")),
                 ))
             }
         }
@@ -138,9 +137,9 @@ impl<'t> Template<'t> {
     fn unwritten(&self, node: &Node) -> Evaluated<'t> {
         let keys = || node.entries().unwrap_or_default().iter().map(|entry| &*entry.key);
         if keys().any(|key| key == "Fn::Transform") {
-            Evaluated::Unresolved("`AWS::Include` may add it".into())
+            Evaluated::Unresolved(Cause::Unsupported.because("`AWS::Include` may add it"))
         } else if keys().any(|key| key.starts_with(PREFIX)) {
-            Evaluated::Unresolved("a loop may add it".into())
+            Evaluated::Unresolved(Cause::Unsupported.because("a loop may add it"))
         } else {
             self.nothing()
         }
@@ -149,7 +148,7 @@ impl<'t> Template<'t> {
     /// What is not written: a macro of the account's own may add it to what it finds.
     pub(super) fn nothing(&self) -> Evaluated<'t> {
         match &self.account_macro {
-            Some(name) => Evaluated::Unresolved(format!("the macro `{name}` may add it").into()),
+            Some(name) => Evaluated::Unresolved(Cause::Unsupported.because(format!("the macro `{name}` may add it"))),
             None => Evaluated::Absent,
         }
     }
@@ -206,12 +205,12 @@ impl<'t> Template<'t> {
     }
 
     /// Why a value is not known that has more cases than are told apart.
-    fn too_many_cases(&self, at: Span) -> Arc<str> {
+    fn too_many_cases(&self, at: Span) -> Reason {
         self.note_limit(
             at,
             format!("a value depends on more than {MAX_CASES} combinations of conditions"),
         );
-        "too many combinations of conditions".into()
+        Cause::Limit.because("too many combinations of conditions")
     }
 
     /// The outcome in place of more cases than are told apart.
@@ -231,7 +230,7 @@ fn dynamic(text: &str) -> Vec<Part> {
         parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
         parts.push(Part::Open {
             text: reference.to_owned(),
-            reason: UNKNOWN_REFERENCE.into(),
+            reason: Cause::Elsewhere.because(UNKNOWN_REFERENCE),
             atomic: false,
         });
         rest = behind;

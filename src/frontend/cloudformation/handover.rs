@@ -8,7 +8,7 @@ use super::stacks::Stack;
 use super::template::Template;
 use super::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, split};
 use crate::conditions::{Case, Condition};
-use crate::graph::{Origin, Target};
+use crate::graph::{Cause, Origin, Reason, Target};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -61,9 +61,12 @@ impl<'t> Template<'t> {
         let items = list.items.and_then(|items| {
             let texts = items.into_iter().map(|item| match item {
                 Evaluated::Text(parts) => Ok(self.parts_over(&parts)),
-                other => Err(other.text().err().unwrap_or_else(|| "a string is expected here".into())),
+                other => Err(other
+                    .text()
+                    .err()
+                    .unwrap_or_else(|| Cause::Invalid.because("a string is expected here"))),
             });
-            texts.collect::<Result<Vec<_>, Arc<str>>>()
+            texts.collect::<Result<Vec<_>, Reason>>()
         });
         Outcome {
             value: items.map_or_else(Evaluated::Unresolved, Evaluated::Items),
@@ -101,7 +104,7 @@ impl<'t> Template<'t> {
     }
 
     /// What a reference of this template is to another.
-    fn seen_elsewhere(&self, reference: &Reference) -> Result<Foreign, Arc<str>> {
+    fn seen_elsewhere(&self, reference: &Reference) -> Result<Foreign, Reason> {
         if let Some(foreign) = &reference.elsewhere {
             return Ok(foreign.clone());
         }
@@ -111,7 +114,10 @@ impl<'t> Template<'t> {
             Target::Elsewhere { .. } => self.kind_elsewhere(&link.target),
             Target::External(_) | Target::Dangling(_) => None,
         };
-        let unknown = || format!("`{}` is known only when the stack is deployed", reference.shown());
+        let unknown = || {
+            let words = format!("`{}` is known only when the stack is deployed", reference.shown());
+            Cause::KnownAfterApply.because(words)
+        };
         let kind = kind.ok_or_else(unknown)?;
         if let Target::Resource(id) = &link.target {
             link.target = Target::Elsewhere {
@@ -137,7 +143,9 @@ impl<'t> Template<'t> {
                     (self.parameter_text(parameter, &text), Some(Origin { span, what }))
                 }
                 (Evaluated::Absent, None) => {
-                    let reason = format!("parameter `{name}` has no default, and the call does not set it");
+                    let reason = Cause::InputWithoutValue.because(format!(
+                        "parameter `{name}` has no default, and the call does not set it"
+                    ));
                     (Evaluated::open(format!("${{{name}}}"), reason), None)
                 }
                 (Evaluated::Text(parts), _) if parameter.is_list() => (Evaluated::Items(split(parts, ",")), None),

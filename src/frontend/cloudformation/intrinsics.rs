@@ -11,6 +11,7 @@ use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, combine};
 use crate::conditions::{Condition, TooMany};
 use crate::frontend::tree::Node;
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 
 impl<'t> Template<'t> {
@@ -35,12 +36,18 @@ impl<'t> Template<'t> {
             "Fn::Cidr" => self.cidr(argument, at, world),
             "Fn::If" => self.choose(argument, at, world),
             "Fn::FindInMap" => self.find_in_map(argument, at, world),
-            "Fn::GetAZs" => refused(at, "availability zones are known only when the stack is deployed"),
-            "Fn::Transform" => refused(at, "the result of `Fn::Transform` is unknown"),
+            "Fn::GetAZs" => unresolved(
+                at,
+                Cause::KnownAfterApply.because("availability zones are known only when the stack is deployed"),
+            ),
+            "Fn::Transform" => unresolved(
+                at,
+                Cause::Unsupported.because("the result of `Fn::Transform` is unknown"),
+            ),
             "Fn::And" | "Fn::Equals" | "Fn::Not" | "Fn::Or" => {
                 refused(at, &format!("`{name}` is only allowed in conditions"))
             }
-            _ => refused(at, &format!("`{name}` is not evaluated")),
+            _ => unresolved(at, Cause::Unsupported.because(format!("`{name}` is not evaluated"))),
         }
     }
 
@@ -62,7 +69,7 @@ impl<'t> Template<'t> {
         let names = self.eval(argument, at, world);
         let all = names.and_then(|when, outcome| match outcome.value.text() {
             Ok(name) => self.name(&name, at, &world.and(when)),
-            Err(reason) => refused(at, &reason),
+            Err(reason) => unresolved(at, reason),
         });
         all.unwrap_or_else(|TooMany| self.too_many(at))
     }
@@ -105,7 +112,7 @@ impl<'t> Template<'t> {
                 match names.as_deref() {
                     Ok([id, rest @ ..]) if !id.is_empty() => self.attribute_value(id, &rest.join("."), at, world),
                     Ok(_) => wrong(),
-                    Err(reason) => refused(at, reason),
+                    Err(reason) => unresolved(at, reason.clone()),
                 }
             })
         });
@@ -127,7 +134,12 @@ impl<'t> Template<'t> {
     }
 }
 
+/// Refused by CloudFormation, for what `words` say.
+fn refused<'t>(at: Span, words: &str) -> Outcomes<'t> {
+    unresolved(at, Cause::Invalid.because(words))
+}
+
 /// Not resolved, for this reason.
-fn refused<'t>(at: Span, reason: &str) -> Outcomes<'t> {
-    always(Evaluated::Unresolved(reason.into()), at)
+fn unresolved<'t>(at: Span, reason: Reason) -> Outcomes<'t> {
+    always(Evaluated::Unresolved(reason), at)
 }

@@ -3,7 +3,7 @@
 use super::template::{Declared, Template};
 use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
 use crate::conditions::Condition;
-use crate::graph::{Form, Link, Target};
+use crate::graph::{Cause, Form, Link, Reason, Target};
 use std::sync::Arc;
 
 /// Aliases of aliases are followed this deep.
@@ -36,21 +36,24 @@ fn gives_arn(kind: &str) -> bool {
 
 impl<'t> Template<'t> {
     /// What an evaluated value points to; a bare name is a queue's.
-    pub(super) fn link(&self, value: &Evaluated<'_>) -> Result<Link, Arc<str>> {
+    pub(super) fn link(&self, value: &Evaluated<'_>) -> Result<Link, Reason> {
         self.link_to(value, true)
     }
 
     /// What an evaluated value points to; a bare name is a queue's or a function's.
-    pub(super) fn link_to(&self, value: &Evaluated<'_>, wants_queue: bool) -> Result<Link, Arc<str>> {
+    pub(super) fn link_to(&self, value: &Evaluated<'_>, wants_queue: bool) -> Result<Link, Reason> {
         match value {
             Evaluated::Text(parts) => self.link_of(parts, wants_queue, 0),
-            other => Err(other.text().err().unwrap_or_else(|| "nothing is written".into())),
+            other => Err(other
+                .text()
+                .err()
+                .unwrap_or_else(|| Cause::Invalid.because("nothing is written"))),
         }
     }
 
-    fn link_of(&self, parts: &[Part], wants_queue: bool, hops: usize) -> Result<Link, Arc<str>> {
+    fn link_of(&self, parts: &[Part], wants_queue: bool, hops: usize) -> Result<Link, Reason> {
         match parts {
-            [] => Err("it is empty".into()),
+            [] => Err(Cause::Invalid.because("it is empty")),
             [Part::Reference(reference)] => self.target(reference, hops),
             // A qualifier behind a function's name or ARN.
             [Part::Reference(reference), Part::Text(text), ..] if text.starts_with(':') => self.target(reference, hops),
@@ -59,7 +62,7 @@ impl<'t> Template<'t> {
     }
 
     /// A text that was put together: an ARN, a URL or a name.
-    fn composed(&self, parts: &[Part], hint: bool, hops: usize) -> Result<Link, Arc<str>> {
+    fn composed(&self, parts: &[Part], hint: bool, hops: usize) -> Result<Link, Reason> {
         let text = rendered(parts);
         let mut wants_queue = hint;
         let (form, name) = if text.starts_with("arn:") {
@@ -87,7 +90,7 @@ impl<'t> Template<'t> {
         }
         if !known(&name) || (name.is_empty() && !known(parts)) {
             let reason = literal(&name).err().or_else(|| literal(parts).err());
-            return Err(reason.unwrap_or_else(|| "the name is not known".into()));
+            return Err(reason.unwrap_or_else(|| Cause::Derived.because("the name is not known")));
         }
         Ok(Link {
             target: Target::External(text.into()),
@@ -96,7 +99,7 @@ impl<'t> Template<'t> {
     }
 
     /// What `Ref` or `Fn::GetAtt` of a resource points to.
-    fn target(&self, reference: &Reference, hops: usize) -> Result<Link, Arc<str>> {
+    fn target(&self, reference: &Reference, hops: usize) -> Result<Link, Reason> {
         if let Some(foreign) = &reference.elsewhere {
             let target = foreign.link.target.clone();
             self.kinds_elsewhere.borrow_mut().insert(target, foreign.kind.clone());
@@ -128,7 +131,9 @@ impl<'t> Template<'t> {
             ("AWS::SQS::Queue", Some("Arn")) => to(Form::Arn),
             ("AWS::SQS::Queue", Some("QueueName"))
             | ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => to(Form::Name),
-            ("AWS::SQS::Queue", Some(other)) => Err(format!("queues have no attribute `{other}`").into()),
+            ("AWS::SQS::Queue", Some(other)) => {
+                Err(Cause::Invalid.because(format!("queues have no attribute `{other}`")))
+            }
             ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(Form::Arn),
             ("AWS::Lambda::Alias" | "AWS::Lambda::Version", _) => {
                 let object = self.properties_of(resource);
@@ -144,14 +149,15 @@ impl<'t> Template<'t> {
                             };
                             Ok(Link { form, ..link })
                         }
-                        _ => Err(format!("the function of `{}` is not known", reference.id).into()),
+                        _ => Err(Cause::Derived.because(format!("the function of `{}` is not known", reference.id))),
                     },
-                    _ => Err(format!("the function of `{}` is not known", reference.id).into()),
+                    _ => Err(Cause::Derived.because(format!("the function of `{}` is not known", reference.id))),
                 }
             }
-            (kind, _) if is_opaque(kind) => {
-                Err(format!("`{}` is known only when the stack is deployed", reference.shown()).into())
-            }
+            (kind, _) if is_opaque(kind) => Err(Cause::KnownAfterApply.because(format!(
+                "`{}` is known only when the stack is deployed",
+                reference.shown()
+            ))),
             (_, Some(attribute)) if attribute.contains("Arn") => to(Form::Arn),
             (kind, None) if gives_arn(kind) => to(Form::Arn),
             _ => to(Form::Name),
@@ -159,7 +165,7 @@ impl<'t> Template<'t> {
     }
 
     /// What a name points to that no resource has: one that the SAM transform makes, or nothing.
-    fn generated(&self, reference: &Reference) -> Result<Link, Arc<str>> {
+    fn generated(&self, reference: &Reference) -> Result<Link, Reason> {
         if self.is_sam {
             if let Some(function) = self.function_of_generated(&reference.id) {
                 let target = Target::Resource(function);
@@ -190,7 +196,7 @@ impl<'t> Template<'t> {
                 form: Form::Name,
             });
         }
-        Err(format!("`{}` is not declared in this file", reference.id).into())
+        Err(Cause::Elsewhere.because(format!("`{}` is not declared in this file", reference.id)))
     }
 
     /// The function whose alias or version the SAM transform calls `id`.
@@ -235,7 +241,7 @@ impl<'t> Template<'t> {
     pub(super) fn properties_of(&self, resource: &Declared<'t>) -> Outcomes<'t> {
         match resource.properties {
             _ if resource.is_transformed => {
-                let changed = Evaluated::Unresolved("`Fn::Transform` may change it".into());
+                let changed = Evaluated::Unresolved(Cause::Unsupported.because("`Fn::Transform` may change it"));
                 always(changed, resource.header)
             }
             Some(node) => self.eval(node, resource.header, &Condition::always()),

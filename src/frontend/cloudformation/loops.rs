@@ -8,6 +8,7 @@ use super::parameters::Values;
 use super::template::{Declared, Dialect, LANGUAGE_EXTENSIONS, Template, transforms};
 use crate::conditions::Condition;
 use crate::frontend::tree::{Entry, Node, SyntaxError, Value, keep_last};
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -390,7 +391,7 @@ pub(super) fn marks(resource: &Node) -> &[Node] {
 
 impl<'t> Template<'t> {
     /// The worlds in which a resource exists, and why it may not exist in them either.
-    pub(super) fn existence(&self, declared: &Declared<'t>) -> (Condition, Option<Arc<str>>) {
+    pub(super) fn existence(&self, declared: &Declared<'t>) -> (Condition, Option<Reason>) {
         let condition = declared.condition.map(|name| self.condition(name));
         let mut when = condition.unwrap_or_default();
         let mut uncertain = None;
@@ -404,7 +405,7 @@ impl<'t> Template<'t> {
                 match (list.texts(), item) {
                     (Ok(texts), Some(item)) if !texts.iter().any(|text| text == item) => continue,
                     (Err(reason), _) => uncertain = Some(reason),
-                    (Ok(_), None) => uncertain = Some("the items of a loop are not known".into()),
+                    (Ok(_), None) => uncertain = Some(Cause::Derived.because("the items of a loop are not known")),
                     (Ok(_), Some(_)) => {}
                 }
                 of_loop = of_loop.or(&list.when);

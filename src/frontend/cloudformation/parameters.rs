@@ -10,6 +10,7 @@ pub(super) use declared::Parameter;
 use crate::diagnostic::Diagnostic;
 use crate::frontend::{json, toml, tree::Parsed, yaml};
 use crate::given::{Given, Parameters};
+use crate::graph::Reason;
 use crate::source::{FileId, Sources, Span};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -20,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone)]
 pub(super) struct Supplied {
     /// The value, or why it is not known although one is given.
-    pub(super) value: Result<Arc<str>, Arc<str>>,
+    pub(super) value: Result<Arc<str>, Reason>,
     /// Where it is written, unless that is the command line.
     pub(super) span: Option<Span>,
     /// As a noun phrase: "`--parameters`", "`samconfig.toml`".

@@ -21,7 +21,7 @@ use super::template::{Dialect, Template};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{
-    Attribute, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
+    Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
 };
 use crate::source::{Sources, Span};
 use resolve::{Resolver, open_reason};
@@ -128,7 +128,7 @@ pub(super) fn fill(
         graph.invocations.push(Invocation {
             by: "resources".into(),
             span: document.span,
-            function: Attribute::unresolved("function", note.as_str(), document.span),
+            function: Attribute::unresolved("function", Cause::NotRead.because(note.as_str()), document.span),
         });
     }
     resolver.diagnostics.into_iter().chain(limits).collect()

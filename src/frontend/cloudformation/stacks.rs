@@ -12,7 +12,7 @@ use super::value::{Evaluated, Outcome, Outcomes, always};
 use super::{Loaded, Read, faults_of, includes, local, loops, lower, open};
 use crate::conditions::Condition;
 use crate::frontend::tree::{Node, Value};
-use crate::graph::UnitKind;
+use crate::graph::{Cause, UnitKind};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -126,8 +126,8 @@ impl<'t> Template<'t> {
             return None;
         };
         let Some(outcomes) = outputs.get(name) else {
-            let reason = format!("stack `{id}` has no output `{name}`");
-            return Some(always(Evaluated::Unresolved(reason.into()), at));
+            let reason = Cause::Invalid.because(format!("stack `{id}` has no output `{name}`"));
+            return Some(always(Evaluated::Unresolved(reason), at));
         };
         let here = outcomes.clone().restrict(world);
         Some(here.map(|outcome| Outcome { span: at, ..outcome }))

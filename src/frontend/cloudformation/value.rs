@@ -3,7 +3,7 @@
 
 use crate::conditions::{Cases, Condition, TooMany};
 use crate::frontend::tree::Node;
-use crate::graph::{Link, Origin};
+use crate::graph::{Cause, Link, Origin, Reason};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(super) enum Part {
         /// What stands for it; equal texts stand for equal values.
         text: String,
         /// Why it is not known.
-        reason: Arc<str>,
+        reason: Reason,
         /// Whether it holds none of the separators of ARNs and URLs.
         atomic: bool,
     },
@@ -76,7 +76,7 @@ pub(super) enum Evaluated<'t> {
     /// A list of scalars that was computed.
     Items(Vec<Vec<Part>>),
     /// Not known, and why.
-    Unresolved(Arc<str>),
+    Unresolved(Reason),
 }
 
 impl Evaluated<'_> {
@@ -86,21 +86,21 @@ impl Evaluated<'_> {
     }
 
     /// Text that stands for something unknown.
-    pub(super) fn open(text: impl Into<String>, reason: impl Into<Arc<str>>) -> Self {
+    pub(super) fn open(text: impl Into<String>, reason: Reason) -> Self {
         Evaluated::Text(vec![Part::Open {
             text: text.into(),
-            reason: reason.into(),
+            reason,
             atomic: false,
         }])
     }
 
     /// The text, where it is known, or why it is not.
-    pub(super) fn text(&self) -> Result<String, Arc<str>> {
+    pub(super) fn text(&self) -> Result<String, Reason> {
         match self {
             Evaluated::Text(parts) => literal(parts),
             Evaluated::Unresolved(reason) => Err(reason.clone()),
-            Evaluated::Absent => Err("nothing is written".into()),
-            Evaluated::Tree(_) | Evaluated::Items(_) => Err("a single value is expected here".into()),
+            Evaluated::Absent => Err(Cause::Invalid.because("nothing is written")),
+            Evaluated::Tree(_) | Evaluated::Items(_) => Err(Cause::Invalid.because("a single value is expected here")),
         }
     }
 
@@ -127,7 +127,7 @@ impl Evaluated<'_> {
             }],
             Evaluated::Tree(_) | Evaluated::Items(_) => vec![Part::Open {
                 text: "${list}".to_owned(),
-                reason: "a list is used in a string".into(),
+                reason: Cause::Invalid.because("a list is used in a string"),
                 atomic: false,
             }],
         }
@@ -135,14 +135,16 @@ impl Evaluated<'_> {
 }
 
 /// The text of `parts`, where all of it is known, or why it is not.
-pub(super) fn literal(parts: &[Part]) -> Result<String, Arc<str>> {
+pub(super) fn literal(parts: &[Part]) -> Result<String, Reason> {
     let mut text = String::new();
     for part in parts {
         match part {
             Part::Text(piece) => text.push_str(piece),
             Part::Reference(reference) => {
                 let shown = reference.shown();
-                return Err(format!("`{shown}` is known only when the stack is deployed").into());
+                return Err(
+                    Cause::KnownAfterApply.because(format!("`{shown}` is known only when the stack is deployed"))
+                );
             }
             Part::Open { reason, .. } => return Err(reason.clone()),
         }

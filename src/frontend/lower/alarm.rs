@@ -3,7 +3,7 @@
 use super::read::spread;
 use super::{Lowering, Named, Node, Path, View, is_absent};
 use crate::conditions::{Cases, Condition};
-use crate::graph::{Alarm, AlarmMetric, Attribute, Link, Sourced, State};
+use crate::graph::{Alarm, AlarmMetric, Attribute, Cause, Link, Sourced, State};
 
 /// The dimension that names a queue.
 const QUEUE: &str = "QueueName";
@@ -116,7 +116,7 @@ impl<V: View> Lowering<V> {
                     return self.view.attribute(item, value).cases;
                 }
                 if name.unresolved_reason().is_some() {
-                    otherwise = State::Unresolved("the name of a dimension is not known".into());
+                    otherwise = State::Unresolved(Cause::Derived.because("the name of a dimension is not known"));
                 }
             }
             Cases::one(Sourced {

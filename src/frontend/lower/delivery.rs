@@ -5,7 +5,7 @@ use super::queue::is_missing;
 use super::read::exact;
 use super::{Lowering, Named, Node, Path, View, is_absent, last, own_link};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, Topic};
-use crate::graph::{Attribute, Fault, Link, PolicyFault, Resource, limits};
+use crate::graph::{Attribute, Cause, Fault, Link, PolicyFault, Resource, limits};
 
 /// What a dialect calls a pipe's attributes.
 pub(in crate::frontend) struct PipeNames {
@@ -146,7 +146,11 @@ impl<V: View> Lowering<V> {
             let fault = |kind, span| Fault { kind, span };
             let Ok(fields) = object.and_then(|object| this.view.fields(&object)) else {
                 return Ok(SubscriptionRedrivePolicy {
-                    target: Attribute::unresolved(name, "the redrive policy is malformed", span),
+                    target: Attribute::unresolved(
+                        name,
+                        Cause::Invalid.because("the redrive policy is malformed"),
+                        span,
+                    ),
                     faults: vec![fault(PolicyFault::NotAnObject, span)],
                 });
             };

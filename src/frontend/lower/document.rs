@@ -3,10 +3,11 @@
 //! What is not settled makes the part unresolved, or the document opaque. Whether anything is allowed is not decided
 //! here.
 
-use super::{Element, Field, Lowering, Path, Reason, View};
+use super::{Element, Field, Lowering, Path, View};
 use crate::conditions::Condition;
+use crate::graph::Reason;
 use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, State};
+use crate::graph::{Attribute, Cause, State};
 use crate::source::Span;
 
 impl<V: View> Lowering<V> {
@@ -51,7 +52,7 @@ impl<V: View> Lowering<V> {
         let effect = |view: &mut V, value: &V::Written| match view.text(value)?.as_str() {
             "Allow" => Ok(Effect::Allow),
             "Deny" => Ok(Effect::Deny),
-            other => Err(format!("`{other}` is neither `Allow` nor `Deny`").into()),
+            other => Err(Cause::Invalid.because(format!("`{other}` is neither `Allow` nor `Deny`"))),
         };
         let (actions, resources) = (either("Action", "NotAction"), either("Resource", "NotResource"));
         let principals = either("Principal", "NotPrincipal");
@@ -117,7 +118,7 @@ fn texts<V: View>(view: &mut V, list: &V::Written) -> Result<Vec<String>, Reason
         if element.when.is_always() {
             view.text(&element.written)
         } else {
-            Err("it depends on a condition".into())
+            Err(Cause::Unsupported.because("it depends on a condition"))
         }
     };
     elements.map(text).collect()
@@ -135,7 +136,7 @@ fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Princi
     for kind in kinds {
         for id in view.elements(&kind.value, "") {
             if !id.when.is_always() {
-                return Err("it depends on a condition".into());
+                return Err(Cause::Unsupported.because("it depends on a condition"));
             }
             all.push(Principal {
                 kind: kind.key.to_string(),

@@ -1,9 +1,10 @@
 //! Lists, as a whole in each case in which they have the same elements, or element by element.
 
 use super::read::spread;
-use super::{Element, Lowering, Path, Reason, View};
+use super::{Element, Lowering, Path, View};
 use crate::conditions::{Case, Cases, Condition, TooMany};
-use crate::graph::{Attribute, Link, Name, Sourced, State};
+use crate::graph::Reason;
+use crate::graph::{Attribute, Cause, Link, Name, Sourced, State};
 
 impl<V: View> Lowering<V> {
     /// The lists at `inner` in what stands at `path`, `None` where nothing does.
@@ -53,6 +54,6 @@ fn told_apart<W: Clone>(elements: Vec<Element<W>>, within: &Condition) -> Cases<
     });
     match Cases::product(each, within) {
         Ok(lists) => lists.map(|items| items.into_iter().flatten().collect()),
-        Err(TooMany) => Cases::one(Err("too many combinations of conditions".into())),
+        Err(TooMany) => Cases::one(Err(Cause::Limit.because("too many combinations of conditions"))),
     }
 }

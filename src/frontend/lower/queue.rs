@@ -1,10 +1,12 @@
 //! Queues with their two policies.
 
 use super::read::{exact, spread};
-use super::{Lowering, Named, Node, Path, Reason, View, is_absent};
+use super::{Lowering, Named, Node, Path, View, is_absent};
 use crate::conditions::{Cases, Condition, TooMany};
+use crate::graph::Reason;
 use crate::graph::{
-    Attribute, Case, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced, State, limits,
+    Attribute, Case, Cause, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced, State,
+    limits,
 };
 use crate::source::Span;
 
@@ -183,14 +185,14 @@ impl<V: View> Lowering<V> {
 
 /// The state of a policy's key that has to be there and is not.
 pub(super) fn is_missing<T>(key: &str) -> State<T> {
-    State::Unresolved(format!("`{key}` is missing").into())
+    State::Unresolved(Cause::Invalid.because(format!("`{key}` is missing")))
 }
 
 fn malformed(span: Span) -> RedrivePolicy {
-    let unknown = "the redrive policy is malformed";
+    let unknown = || Cause::Invalid.because("the redrive policy is malformed");
     RedrivePolicy {
-        target: Attribute::unresolved(TARGET, unknown, span),
-        max_receive_count: Attribute::unresolved(COUNT, unknown, span),
+        target: Attribute::unresolved(TARGET, unknown(), span),
+        max_receive_count: Attribute::unresolved(COUNT, unknown(), span),
         faults: vec![Fault {
             kind: PolicyFault::NotAnObject,
             span,

@@ -1,8 +1,9 @@
 //! Reads attributes of the graph: what the view shows, turned into numbers, texts and links, with AWS's default or the
 //! reason where nothing is written.
 
-use super::{Field, Lowering, Named, Path, Policy, Reason, View};
+use super::{Field, Lowering, Named, Path, Policy, View};
 use crate::conditions::{Cases, Condition};
+use crate::graph::Reason;
 use crate::graph::{Attribute, Link, Name, Seconds, Sourced, State};
 use crate::source::Span;
 

@@ -8,7 +8,8 @@ use crate::conditions::{Case, Cases, Condition};
 use crate::graph::access::PolicyDocument;
 use crate::graph::delivery::Sender;
 use crate::graph::{
-    Attribute, FailureTarget, Form, Link, Queue, RedriveAllowPolicy, RedrivePolicy, Sourced, State, Target,
+    Attribute, Cause, FailureTarget, Form, Link, Queue, Reason, RedriveAllowPolicy, RedrivePolicy, Sourced, State,
+    Target,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -49,7 +50,7 @@ struct Separate {
 
 /// Why it may not exist.
 struct Doubt {
-    reason: Arc<str>,
+    reason: Reason,
     /// As [`Node::cause`].
     cause: Option<Arc<str>>,
     /// Where it does.
@@ -140,7 +141,7 @@ impl<V: View> Lowering<V> {
                 if is_named {
                     key.policy = policy.clone();
                 } else if named.is_none() {
-                    let reason = "a separate policy may be on any key";
+                    let reason = Cause::KnownAfterApply.because("a separate policy may be on any key");
                     key.policy = Attribute::unresolved("policy", reason, key.resource.header);
                 }
             }
@@ -254,7 +255,7 @@ fn merge<T: Clone>(
 }
 
 /// Makes an absent policy unresolved where `when` holds.
-fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Arc<str>, when: &Condition) {
+fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Reason, when: &Condition) {
     let mut cases = Vec::with_capacity(own.cases.len());
     for case in own.cases.iter().cloned() {
         if !matches!(case.state, State::Default(None)) {

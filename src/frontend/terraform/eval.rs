@@ -1,8 +1,22 @@
 //! Evaluates expressions in a scope, lazily and each named thing once.
 //!
-//! What is not known stays not known with its first reason; a choice that is not known becomes cases. It knows
-//! no resource type beyond which attributes are links and what the provider's defaults are (`provider.rs`).
-//! Work is bounded in steps and depth.
+//! ```text
+//! variable "env" {}
+//! locals { wait = var.env == "prod" ? 300 : 30 }
+//! resource "aws_sqs_queue" "q" {
+//!   for_each                   = toset(["a", "b"])
+//!   visibility_timeout_seconds = local.wait
+//! }
+//! ```
+//!
+//! Nothing is evaluated until the lowering asks for the members of `aws_sqs_queue.q`. `for_each` gives two
+//! (`expansion.rs`), each with a [`Scope`] of its own in which `each.key` is known. Asked for the timeout of the first,
+//! `local.wait` is evaluated and remembered; the second finds it there. `var.env` has no value, so whether it is `prod`
+//! is a question with two answers (`questions.rs`), and the conditional gives a value with two cases: 300 where
+//! `var.env = prod`, else 30. Whatever is computed from it is computed in each case ([`Evaluator::lift`]).
+//!
+//! What is not known stays not known with its first reason. It knows no resource type beyond which attributes are links
+//! and what the provider's defaults are (`provider.rs`). Work is bounded in steps and depth.
 
 mod blocks;
 mod constraint;
@@ -24,8 +38,9 @@ use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
-use super::value::{BOUNDS, Key, Kind, TOO_MANY_CASES, Value, joined};
+use super::value::{Key, Kind, TOO_MANY_CASES, Value, joined};
 use crate::conditions::{Cases, Condition};
+use crate::graph::{Cause, Reason};
 use crate::source::{Sources, Span};
 use expansion::Made;
 use rustc_hash::FxHashMap;
@@ -71,7 +86,7 @@ pub(super) struct Evaluator<'a> {
     /// The expression that is being evaluated.
     place: Option<Span>,
     /// The first bound that was reached, and where.
-    pub(super) limit: Option<(Span, &'static str)>,
+    pub(super) limit: Option<(Span, Reason)>,
     /// Calls that lead back to a module they come through, by their headers, and what is wrong with each.
     pub(super) circles: BTreeMap<Span, Arc<str>>,
     made: Made,
@@ -137,18 +152,19 @@ impl Evaluator<'_> {
     pub(super) fn eval(&mut self, expression: &Expression, scope: &Scope) -> Value {
         self.place = Some(expression.span);
         if !self.spend(1) {
-            return Value::unknown(TOO_MANY_STEPS);
+            return Value::beyond(TOO_MANY_STEPS);
         }
         if self.depth >= MAX_DEPTH {
             return self.give_up(expression.span, "more than 200 expressions wait for each other");
         }
+        // Not only nested expressions: a local that waits for a local that waits for a local is as deep.
         self.depth += 1;
         let value = self.eval_kind(expression, scope);
         self.depth -= 1;
-        if let Some(unknown) = value.as_unknown()
-            && let Some(bound) = BOUNDS.iter().find(|bound| ***bound == *unknown.reason)
-        {
-            self.limit.get_or_insert((expression.span, bound));
+        // A value may outgrow its bound where no expression is known. The first one that has it is where users look.
+        if let Some(unknown) = value.as_unknown().filter(|unknown| unknown.is_bound()) {
+            self.limit
+                .get_or_insert_with(|| (expression.span, unknown.reason.clone()));
         }
         let value = self.identified(value, expression, scope);
         self.placed(value, expression.span, scope)
@@ -160,7 +176,8 @@ impl Evaluator<'_> {
         if self.steps > MAX_STEPS
             && let Some(place) = self.place
         {
-            self.limit.get_or_insert((place, TOO_MANY_STEPS));
+            self.limit
+                .get_or_insert_with(|| (place, Cause::Limit.because(TOO_MANY_STEPS)));
         }
         self.steps <= MAX_STEPS
     }
@@ -174,13 +191,13 @@ impl Evaluator<'_> {
     pub(super) fn reached(&mut self, bound: &'static str) -> Value {
         match self.place {
             Some(place) => self.give_up(place, bound),
-            None => Value::unknown(bound),
+            None => Value::beyond(bound),
         }
     }
 
     fn give_up(&mut self, span: Span, bound: &'static str) -> Value {
-        self.limit.get_or_insert((span, bound));
-        Value::unknown(bound)
+        self.limit.get_or_insert_with(|| (span, Cause::Limit.because(bound)));
+        Value::beyond(bound)
     }
 
     fn eval_kind(&mut self, expression: &Expression, scope: &Scope) -> Value {
@@ -188,12 +205,14 @@ impl Evaluator<'_> {
             Syntax::Null => Value::null(),
             Syntax::Bool(value) => Value::bool(*value),
             Syntax::Number(Some(value)) => Value::exact(value.clone()),
-            Syntax::Number(None) => Value::unknown("it is a number of too many digits"),
+            Syntax::Number(None) => Value::unknown(Cause::Unsupported.because("it is a number of too many digits")),
             Syntax::Text(text) => Value::text(text.clone()),
             Syntax::Template(parts) => self.template(parts, scope),
             Syntax::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
             Syntax::Object(items) => self.object(items, scope),
-            Syntax::Variable(_) if expression.is_unread() => Value::unknown("it cannot be read"),
+            Syntax::Variable(_) if expression.is_unread() => {
+                Value::unknown(Cause::NotRead.because("it cannot be read"))
+            }
             Syntax::Variable(_) => self.traverse(expression, &[], scope),
             Syntax::Traversal(base, steps) => self.traverse(base, steps, scope),
             Syntax::Conditional(parts) => self.conditional(parts, scope),
@@ -238,7 +257,7 @@ impl Evaluator<'_> {
                 }
                 (None, item) => {
                     let shown = self.shown(item.key.span);
-                    return Value::unknown(format!("the key `{shown}` is not known"));
+                    return Value::unknown(Cause::Derived.because(format!("the key `{shown}` is not known")));
                 }
             }
         }
@@ -261,7 +280,8 @@ impl Evaluator<'_> {
             if value.as_unknown().is_some() {
                 return value;
             }
-            // Both branches become one type.
+            // Both branches become one type, so the other is evaluated for its type alone: Terraform ignores what it
+            // would refuse there, and so does `conform`.
             let other = self.branch(&mut branches, yes, no, !answer, scope);
             self.conform(value, &other)
         }))
@@ -297,7 +317,7 @@ impl Evaluator<'_> {
             return types::convert(&value, &types::of(other));
         }
         if !self.spend((value.weight + other.weight) as usize / 8) {
-            return Value::unknown(TOO_MANY_STEPS);
+            return Value::beyond(TOO_MANY_STEPS);
         }
         let (mine, theirs) = (types::of(&value), types::of(other));
         if mine == theirs {
@@ -326,12 +346,13 @@ impl Evaluator<'_> {
         if !values.iter().any(|value| matches!(value.kind, Kind::Cases(_))) {
             return change(self, values);
         }
+        // `300 when A, 30 when not A` beside `5 when A, 1 when not A` are two combinations and not four.
         let lists = values.iter().map(Value::each_case);
         let Ok(combinations) = Cases::product(lists, &Condition::always()) else {
-            return Value::unknown(TOO_MANY_CASES);
+            return Value::beyond(TOO_MANY_CASES);
         };
         if !self.spend(combinations.len() * values.len()) {
-            return Value::unknown(TOO_MANY_STEPS);
+            return Value::beyond(TOO_MANY_STEPS);
         }
         Value::cases(combinations.map(|values| change(self, values)))
     }
@@ -371,7 +392,7 @@ impl Evaluator<'_> {
                         let mut all = Vec::new();
                         for (name, item) in pairs {
                             if !this.spend(1) {
-                                return Value::unknown(TOO_MANY_STEPS);
+                                return Value::beyond(TOO_MANY_STEPS);
                             }
                             let mut inner = scope.with(value, item);
                             if let Some(key) = key {
@@ -392,7 +413,7 @@ impl Evaluator<'_> {
                 .map(|text| text.len() / 16)
                 .sum();
             if !this.spend(length) {
-                return Value::unknown(TOO_MANY_STEPS);
+                return Value::beyond(TOO_MANY_STEPS);
             }
             if let Some(refused) = parts.iter().find(|part| part.is_refused()) {
                 return refused.clone().of_type(Some(types::Type::Text));
@@ -432,7 +453,9 @@ impl Evaluator<'_> {
                 .collect(),
             Kind::Unknown(_) => return Err(collection.clone()),
             Kind::Resource(_) | Kind::AnyResource(_) | Kind::AnyModule(_) => {
-                return Err(Value::unknown("its attributes are unknown"));
+                return Err(Value::unknown(
+                    Cause::Derived.because("its attributes are unknown"),
+                ));
             }
             _ => return Err(Value::error("it is not a collection")),
         };
@@ -453,7 +476,7 @@ impl Evaluator<'_> {
             let mut entries: Vec<(Option<Value>, Value)> = Vec::new();
             for (key, value) in pairs {
                 if !this.spend(1) {
-                    return Value::unknown(TOO_MANY_STEPS);
+                    return Value::beyond(TOO_MANY_STEPS);
                 }
                 let mut inner = scope.clone();
                 if let Some(name) = &parts.key_name {
@@ -467,7 +490,7 @@ impl Evaluator<'_> {
                         Some(false) => continue,
                         None => {
                             return Value::unknown(kept.as_unknown().map_or_else(
-                                || "the condition of a `for` is not known".into(),
+                                || Cause::Derived.because("the condition of a `for` is not known"),
                                 |unknown| unknown.reason.clone(),
                             ));
                         }
@@ -490,10 +513,10 @@ impl Evaluator<'_> {
         for (key, value) in entries {
             let key = self.plain(key.unwrap_or_else(Value::null));
             let Some(key) = key.to_text() else {
-                return Value::unknown(
-                    key.as_unknown()
-                        .map_or_else(|| "a key is not known".into(), |unknown| unknown.reason.clone()),
-                );
+                return Value::unknown(key.as_unknown().map_or_else(
+                    || Cause::Derived.because("a key is not known"),
+                    |unknown| unknown.reason.clone(),
+                ));
             };
             if parts.grouping {
                 groups.entry(key).or_default().push(value);
@@ -501,7 +524,7 @@ impl Evaluator<'_> {
                 map.push((key, value));
             }
             if !self.spend(1) {
-                return Value::unknown(TOO_MANY_STEPS);
+                return Value::beyond(TOO_MANY_STEPS);
             }
         }
         let keys: std::collections::BTreeSet<&Arc<str>> = map.iter().map(|(key, _)| key).collect();

@@ -11,6 +11,7 @@ mod numbers;
 mod partial;
 mod patterns;
 mod sets;
+mod table;
 mod texts;
 mod times;
 mod yaml;
@@ -20,7 +21,9 @@ use super::json;
 use super::syntax::Expression;
 use super::types::{self, Type};
 use super::value::{Identity, Kind, Value};
+use crate::graph::Cause;
 use std::sync::Arc;
+use table::{FUNCTIONS, Function, PARTLY};
 
 /// What a function makes of its evaluated arguments; `None` where their number or their types do not fit.
 type Answer = Option<Value>;
@@ -55,7 +58,9 @@ pub(super) fn call(
                 values.push(last.clone());
                 return identified(name, &values, last);
             }
-            None => return Value::unknown(format!("the last argument of `{name}` is not known")),
+            None => {
+                return Value::unknown(Cause::Derived.because(format!("the last argument of `{name}` is not known")));
+            }
         }
     }
     let name = name.clone();
@@ -106,7 +111,7 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
     let values: Vec<Value> = values.into_iter().map(|value| eval.unfolded(value)).collect();
     let work: usize = values.iter().map(size).sum();
     if !eval.spend(work) {
-        return Value::unknown(TOO_MANY_STEPS);
+        return Value::beyond(TOO_MANY_STEPS);
     }
     // What Terraform refuses is refused, whatever else is not known.
     let refused = values
@@ -115,7 +120,8 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
     if let Some(refused) = refused {
         return refused.clone().of_type(None);
     }
-    if let Some(answer) = tolerant(eval, name, &values) {
+    let partly = Function::find(PARTLY, name);
+    if let Some(answer) = partly.and_then(|function| function.compute(eval, scope, &values)) {
         return answer.from(&values);
     }
     if let Some(unknown) = values.iter().find(|value| value.as_unknown().is_some()) {
@@ -132,35 +138,20 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
     if let Some(unknown) = values.iter().find(|value| value.as_unknown().is_some()) {
         return unknown.clone().of_type(None);
     }
-    let has = |names: &[&str]| names.contains(&name);
-    let answer = match () {
-        () if has(collections::NAMES) => collections::apply(eval, name, &values),
-        () if has(sets::NAMES) => sets::apply(eval, name, &values),
-        () if has(texts::NAMES) => texts::apply(name, &values),
-        () if has(patterns::NAMES) => patterns::apply(eval, name, &values),
-        () if has(format::NAMES) => format::apply(eval, name, &values),
-        () if has(numbers::NAMES) => numbers::apply(name, &values),
-        () if has(encoding::NAMES) => encoding::apply(eval, name, &values),
-        () if has(files::NAMES) => files::apply(eval, name, &values, scope),
-        () if has(digests::NAMES) => digests::apply(eval, name, &values, scope),
-        () if has(times::NAMES) => times::apply(name, &values),
-        () if has(networks::NAMES) => networks::apply(name, &values),
-        () if has(TOLERANT) => None,
-        () if has(UNSETTLED) => {
-            // A text, though none that is known.
-            let reason = format!("`{name}` gives another result at each run");
-            Some(Kind::Template([Value::unknown(reason)].into()).into())
-        }
-        () => return Value::unknown(format!("the function `{name}` is not supported yet")),
+    let Some(function) = Function::find(FUNCTIONS, name) else {
+        return Value::unknown(Cause::Unsupported.because(format!("the function `{name}` is not supported yet")));
     };
-    match answer {
+    match function.compute(eval, scope, &values) {
         Some(answer) => answer.from(&values),
         None => refuse(name, &values),
     }
 }
 
-/// What no file settles.
-const UNSETTLED: &[&str] = &["bcrypt", "plantimestamp", "timestamp", "uuid"];
+/// A text that no file settles: a function of the clock, or of chance.
+fn unsettled(name: &str) -> Answer {
+    let reason = Cause::Run.because(format!("`{name}` gives another result at each run"));
+    Some(Kind::Template([Value::unknown(reason)].into()).into())
+}
 
 /// The elements of a list or a set that is not null.
 fn plain_items(value: &Value) -> Option<&Arc<[Value]>> {
@@ -176,16 +167,20 @@ fn as_list(value: &Value, element: &Type) -> Option<Value> {
 /// The reason why known arguments gave nothing: a reference that AWS fills, or a mistake.
 fn refuse(name: &str, values: &[Value]) -> Value {
     let filled = values.iter().find_map(|value| match &value.kind {
-        Kind::Reference(id, attribute) => Some(format!("`{}.{attribute}` is known only after apply", id.address())),
-        Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Resource(_) => {
-            Some(format!("an argument of `{name}` is known only after apply"))
+        Kind::Reference(id, attribute) => {
+            Some(Cause::KnownAfterApply.because(format!("`{}.{attribute}` is known only after apply", id.address())))
         }
-        Kind::AnyResource(_) | Kind::AnyModule(_) => Some(format!("an argument of `{name}` is not known")),
+        Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Resource(_) => {
+            Some(Cause::KnownAfterApply.because(format!("an argument of `{name}` is known only after apply")))
+        }
+        Kind::AnyResource(_) | Kind::AnyModule(_) => {
+            Some(Cause::Derived.because(format!("an argument of `{name}` is not known")))
+        }
         Kind::List(items) | Kind::Set(items) if !items.iter().all(Value::is_plain) => {
-            Some(format!("an argument of `{name}` is not known"))
+            Some(Cause::Derived.because(format!("an argument of `{name}` is not known")))
         }
         Kind::Map(entries) if !entries.iter().all(|(_, value)| value.is_plain()) => {
-            Some(format!("an argument of `{name}` is not known"))
+            Some(Cause::Derived.because(format!("an argument of `{name}` is not known")))
         }
         _ => None,
     });
@@ -201,57 +196,6 @@ fn size(value: &Value) -> usize {
         Kind::Map(entries) => entries.len(),
         Kind::Text(text) => text.len() / 64,
         _ => 1,
-    }
-}
-
-/// What [`tolerant`] knows and no other place.
-const TOLERANT: &[&str] = &[
-    "coalesce",
-    "ephemeralasnull",
-    "jsondecode",
-    "jsonencode",
-    "nonsensitive",
-    "sensitive",
-];
-
-/// Functions that take what is not known and may still answer.
-fn tolerant(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    match (name, values) {
-        ("jsonencode", [value]) if value.as_unknown().is_none() => Some(if json::is_finite(value) {
-            Kind::Encoded(Arc::new(value.clone())).into()
-        } else {
-            Value::error("it holds an infinite number")
-        }),
-        ("jsondecode", [value]) if value.as_unknown().is_none() => {
-            let text = match &value.kind {
-                Kind::Bool(_) | Kind::Number(_) => value.to_text().map(Value::text),
-                _ => None,
-            };
-            Some(json::decode(text.as_ref().unwrap_or(value)).unwrap_or_else(Value::error))
-        }
-        ("sensitive" | "nonsensitive" | "ephemeralasnull", [value]) => Some(value.clone()),
-        ("startswith", [text, prefix]) => partial::has(text, prefix, <[Value]>::first, |a, b| a.starts_with(b)),
-        ("endswith", [text, suffix]) => partial::has(text, suffix, <[Value]>::last, |a, b| a.ends_with(b)),
-        ("format", _) if values.iter().skip(1).any(|value| value.as_unknown().is_some()) => {
-            let settled = values.iter().map(|value| json::settled(eval.plain(value.clone())));
-            let settled: Vec<Value> = settled.collect();
-            let unknown = settled.first()?.as_unknown().is_some();
-            if unknown {
-                None
-            } else {
-                format::apply(eval, name, &settled)
-            }
-        }
-        ("trimprefix", [text, prefix]) => partial::without_prefix(text, prefix),
-        ("trimsuffix", [text, suffix]) => partial::without_suffix(text, suffix),
-        ("chomp", [text]) => partial::without_line_end(text),
-        ("trimspace", [text]) => partial::without_space(text),
-        ("split", [separator, text]) if matches!(text.kind, Kind::Reference(..) | Kind::Template(_)) => {
-            partial::pieces(separator, text)
-        }
-        ("replace", [text, from, to]) => partial::replaced(text, from, to),
-        ("coalesce", _) => Some(coalesce(eval, values)),
-        _ => None,
     }
 }
 

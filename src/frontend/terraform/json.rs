@@ -2,6 +2,7 @@
 
 use super::number::Number;
 use super::value::{Kind, Value, joined};
+use crate::graph::Cause;
 use std::sync::Arc;
 
 /// Stands for a reference while the text around it is read; characters that no policy holds.
@@ -58,7 +59,7 @@ fn in_string(text: &str) -> bool {
 
 fn parse(text: &str, held: &[Value]) -> Result<Value, &'static str> {
     if !numbers_are_short(text) {
-        return Ok(Value::unknown(TOO_FINE));
+        return Ok(Value::unknown(Cause::Unsupported.because(TOO_FINE)));
     }
     let json: serde_json::Value = serde_json::from_str(text).map_err(|_| "it is not JSON")?;
     Ok(convert(json, held))
@@ -112,7 +113,7 @@ fn convert(json: serde_json::Value, held: &[Value]) -> Value {
         serde_json::Value::Bool(value) => Value::bool(value),
         serde_json::Value::Number(number) => match Number::parse(&number.to_string()) {
             Some(number) => Value::exact(number),
-            None => Value::unknown(TOO_FINE),
+            None => Value::unknown(Cause::Unsupported.because(TOO_FINE)),
         },
         serde_json::Value::String(text) => restore(&text, held),
         serde_json::Value::Array(items) => Value::list(items.into_iter().map(|item| convert(item, held)).collect()),

@@ -1,6 +1,16 @@
-//! Terraform's numbers: binary floating point of 512 bits for what is written, of 64 for what is counted and of 53
-//! for what a mathematical function gives, each rounded to nearest even. So `0.1 + 0.2` is 0.3 here as there, and
-//! `pow(2, 60)` prints as 1152921504606847000 in both.
+//! Terraform's numbers, bit for bit, because names, keys and comparisons are made of what they print.
+//!
+//! ```text
+//! a = 0.1 + 0.2      # 0.3
+//! b = 7 / 2 * 2      # 7
+//! c = pow(2, 60)     # 1152921504606847000
+//! ```
+//!
+//! A number is a mantissa times a power of two, in as many bits as it came with: 512 for what is written, 64 for what is
+//! counted (`count.index`, `length`), 53 for what a mathematical function gives. `0.1` is the nearest such number of 512
+//! bits, so its sum with `0.2` is off by far less than any digit that is printed; 64-bit floating point would print
+//! 0.30000000000000004. `pow` computes in 53 bits, whose printed digits end where they end for Terraform. Results are
+//! rounded to nearest, ties to even, in the greater precision of both operands.
 //!
 //! It knows no value around a number. Numbers of more than [`MAX_BITS`] bits are refused.
 
@@ -122,6 +132,8 @@ impl Number {
             let cut = bits - precision;
             let negative = mantissa.sign() == Sign::Minus;
             let magnitude = mantissa.magnitude();
+            // What is cut is more than half of the last bit that stays if its first bit is set and any other; exactly
+            // half goes to the even neighbour.
             let half = magnitude.bit(cut - 1);
             let below = sticky || magnitude.trailing_zeros().is_some_and(|zeros| zeros < cut - 1);
             let mut kept = magnitude >> cut;
@@ -131,6 +143,7 @@ impl Number {
             mantissa = BigInt::from_biguint(if negative { Sign::Minus } else { Sign::Plus }, kept);
             exponent += i64::try_from(cut).ok()?;
         }
+        // An odd mantissa: each number has one form, which is compared and hashed by its fields.
         let zeros = mantissa.trailing_zeros().unwrap_or(0);
         mantissa >>= zeros;
         exponent += i64::try_from(zeros).ok()?;
@@ -155,6 +168,7 @@ impl Number {
 
     /// `a` / `b` · 2^`exponent`.
     fn quotient(a: &BigInt, b: &BigInt, exponent: i64, precision: u64) -> Option<Number> {
+        // Two bits more than are kept, and whether a rest is left, say how to round; no division is exact in binary.
         let shift = (precision + 2 + b.bits()).saturating_sub(a.bits());
         let shifted = a << shift;
         let (whole, rest) = (&shifted / b, &shifted % b);
@@ -294,6 +308,7 @@ impl Number {
         }
         let ((a, x), (b, y)) = (self.parts()?, other.parts()?);
         let mut product = Number::rounded(a * b, x + y, WRITTEN, false)?;
+        // Terraform multiplies in 512 bits and keeps as many as the product needs, if those are more.
         let least = match &product.repr {
             Repr::Large { mantissa, .. } => mantissa.bits(),
             _ => 0,

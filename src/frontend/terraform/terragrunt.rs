@@ -1,5 +1,17 @@
 //! `terragrunt.hcl`: which module it calls, with which inputs, after the files that it includes.
 //!
+//! ```text
+//! include "root" { path = find_in_parent_folders("root.hcl") }
+//! terraform { source = "../../modules/queue" }
+//! dependency "dlq" { config_path = "../dlq" }
+//! inputs = { delay = 5, dead_letter_arn = dependency.dlq.outputs.arn }
+//! ```
+//!
+//! In `infra/prod/`, below an `infra/root.hcl` with `inputs = { delay = 0, owner = "orders" }`, that becomes a [`Root`]
+//! named after its directory, which calls `modules/queue` with three inputs: `delay = 5`, because the file wins over what
+//! it includes; `owner = "orders"`, which only the included file sets; and a `dead_letter_arn` that is known only after
+//! apply. The module is then evaluated as a root of its own, with the inputs where variable files would be.
+//!
 //! The functions that lead through the tree of files are Terragrunt's (`terragrunt/functions.rs`), everything else
 //! is Terraform's. Outputs of dependencies, the environment and what commands print are not known, and nothing is
 //! generated or run.
@@ -13,6 +25,7 @@ use super::value::{Kind, Value};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::frontend::{ReadError, limit_reached, parse_error, read};
+use crate::graph::{Cause, Reason};
 use crate::source::{Sources, Span};
 use functions::Context;
 use std::cell::{Cell, RefCell};
@@ -47,16 +60,16 @@ pub(super) struct Root {
 pub(super) struct Inputs {
     pub(super) values: Vec<Attribute>,
     /// Why there may be others, and where that is written.
-    rest: Option<(Arc<str>, Span)>,
+    rest: Option<(Reason, Span)>,
     /// Why each may be another: variable files win over inputs.
-    over: Option<(Arc<str>, Span)>,
+    over: Option<(Reason, Span)>,
 }
 
 impl Inputs {
     /// What `name` is given.
     pub(super) fn get(&self, name: &str) -> Option<Attribute> {
         let open =
-            |(reason, span): &(Arc<str>, Span)| known_attribute(name.into(), Value::unknown(reason.clone()), *span);
+            |(reason, span): &(Reason, Span)| known_attribute(name.into(), Value::unknown(reason.clone()), *span);
         if let Some(over) = &self.over {
             return Some(open(over));
         }
@@ -172,11 +185,11 @@ impl Reader<'_> {
             let unknown = Evaluation::new(self.sources, &Body::default(), &context, Vec::new());
             let text = |name: &str| unknown.text(block.body.attribute(name));
             let Some(path) = text("path").map(PathBuf::from) else {
-                // Whatever it sets stays open.
+                // Whatever it sets stays open: no variable of the module has its default for certain.
                 let config = Config {
                     inputs: Inputs {
                         rest: Some((
-                            "a file that `terragrunt.hcl` includes is not known".into(),
+                            Cause::NotRead.because("a file that `terragrunt.hcl` includes is not known"),
                             block.header,
                         )),
                         ..Inputs::default()
@@ -204,6 +217,7 @@ impl Reader<'_> {
         }
         let mut own = self.own(&body, &context, &included, depth);
         own.included = paths;
+        // The last include is the nearest, and the file itself nearer than all of them.
         for (_, deep, config) in included.into_iter().rev() {
             own.inputs = config.inputs.under(own.inputs, deep);
             own.source = own.source.or(config.source);
@@ -227,17 +241,19 @@ impl Reader<'_> {
             )
         });
         let mut exposed: Vec<(Arc<str>, Value)> = exposed.collect();
+        // A single include without a label is `include.locals`, one with a label `include.root.locals`.
         let include = match exposed.as_mut_slice() {
             [(label, only)] if label.is_empty() => only.clone(),
             _ => Value::map(exposed),
         };
-        let later = |what: &str| Value::unknown(format!("{what} are known only after apply"));
+        let later =
+            |what: &str| Value::unknown(Cause::KnownAfterApply.because(format!("{what} are known only after apply")));
         let names = vec![
             ("include".into(), include),
             ("dependency".into(), later("outputs of a `dependency`")),
             (
                 "feature".into(),
-                Value::unknown("`feature` flags are set when Terragrunt runs"),
+                Value::unknown(Cause::Run.because("`feature` flags are set when Terragrunt runs")),
             ),
         ];
         let mut config = Config::default();
@@ -246,6 +262,7 @@ impl Reader<'_> {
             let sources = self.sources;
             let (unit, reads) = (self.unit.clone(), self.reads);
             let read_other = |path: &Path| {
+                // A reader of its own, as the one that is reading is borrowed: its problems are handed over below.
                 let mut reader = Reader {
                     sources,
                     unit: unit.clone(),
@@ -254,10 +271,12 @@ impl Reader<'_> {
                     errors: Vec::new(),
                 };
                 if depth >= MAX_DEPTH || !context.allows(path) {
-                    return Value::unknown("a configuration that it reads was not found");
+                    return Value::unknown(Cause::ModuleNotHere.because("a configuration that it reads was not found"));
                 }
                 if reads.get() >= MAX_READS {
-                    return Value::unknown(format!("more than {MAX_READS} configurations are read"));
+                    return Value::unknown(
+                        Cause::Limit.because(format!("more than {MAX_READS} configurations are read")),
+                    );
                 }
                 reads.set(reads.get() + 1);
                 let other = reader.config(path, &Context::of(path, sources), depth + 1);
@@ -295,7 +314,10 @@ impl Reader<'_> {
                 };
                 if let Some(extra) = block.body.blocks.iter().find(hands_over) {
                     let label = extra.labels.first().cloned().unwrap_or_default();
-                    over = Some((format!("`extra_arguments` `{label}` may set it").into(), extra.header));
+                    over = Some((
+                        Cause::InputWithoutValue.because(format!("`extra_arguments` `{label}` may set it")),
+                        extra.header,
+                    ));
                 }
             }
             if let Some(attribute) = body.attribute("inputs") {
@@ -393,7 +415,10 @@ fn inputs_of(value: Value, span: Span) -> Inputs {
     let Some(entries) = value.entries() else {
         let reason = value.as_unknown().map(|unknown| unknown.reason.clone());
         return Inputs {
-            rest: Some((reason.unwrap_or_else(|| "the `inputs` are not known".into()), span)),
+            rest: Some((
+                reason.unwrap_or_else(|| Cause::Derived.because("the `inputs` are not known")),
+                span,
+            )),
             ..Inputs::default()
         };
     };
@@ -421,7 +446,7 @@ fn known_attribute(name: Arc<str>, value: Value, span: Span) -> Attribute {
 fn value_of(attribute: &Attribute) -> Value {
     match &attribute.value.kind {
         Syntax::Known(value) => (**value).clone(),
-        _ => Value::unknown("it is not known"),
+        _ => Value::unknown(Cause::Derived.because("it is not known")),
     }
 }
 

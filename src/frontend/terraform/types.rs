@@ -1,10 +1,21 @@
 //! Terraform's types: the type of a value, the one type that several can become, and conversions.
 //!
-//! It follows the unification of Terraform's type system, by which `true ? [1] : ["a"]` is `["1"]` and
-//! `true ? {a = 1} : {b = 2}` a map. What is not known has any type.
+//! ```text
+//! locals {
+//!   numbers = [1, true]
+//!   names   = tolist(["a"])
+//!   both    = var.large ? local.numbers : local.names
+//! }
+//! ```
+//!
+//! A literal is a tuple: `numbers` is of type `tuple([number, bool])`, `names` of `list(string)`. Both branches of a
+//! conditional become one type. No tuple may become any list, and no list a tuple of two, but every element of the tuple
+//! can be a text; so the type is `list(string)` ([`unify`]), and where `var.large` holds, `both` is
+//! `["1", "true"]` ([`convert`]). By the same rules `true ? {a = 1} : {b = 2}` is a map. What is not known has any type.
 
 use super::value::{Kind, Value};
 use crate::conditions::Cases;
+use crate::graph::Cause;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -122,6 +133,8 @@ pub(super) fn unify(types: &[Type]) -> Option<Type> {
     let sets = count(|one| matches!(one, Type::Set(_)));
     let all = types.len();
     let is_all = |some: usize| some > 0 && some + any == all;
+    // Of collections of one kind beside something unknown it is only known that they become such a collection, of
+    // elements that the unknown one has a say in.
     if any > 0 && (is_all(maps + objects) || is_all(lists + tuples) || is_all(sets)) {
         return Some(Type::Any);
     }
@@ -149,6 +162,7 @@ pub(super) fn unify(types: &[Type]) -> Option<Type> {
     if objects > 0 && tuples > 0 {
         return None;
     }
+    // No rule for their kinds: one of them may do for all, as `string` does for numbers and booleans.
     let mut candidates: Vec<&Type> = types.iter().filter(|one| **one != Type::Any).collect();
     candidates.sort_by_key(|candidate| candidate.rank());
     candidates
@@ -299,7 +313,9 @@ pub(super) fn convert(value: &Value, to: &Type) -> Value {
     let open = matches!(value.kind, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_));
     match converted {
         Some(converted) => value.with(converted),
-        None if open => value.with(Value::unknown("it is known only after apply")),
+        None if open => value.with(Value::unknown(
+            Cause::KnownAfterApply.because("it is known only after apply"),
+        )),
         None => value.with(Value::error(format!("it is not {}", name(to)))),
     }
 }

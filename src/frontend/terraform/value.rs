@@ -12,6 +12,7 @@ mod trail;
 use super::number::Number;
 use super::types::{self, Type};
 use crate::conditions::Cases;
+use crate::graph::Cause;
 use crate::source::Span;
 pub(super) use address::{Key, ModulePath, ResourceId};
 pub(super) use identity::{Identity, Unknown};
@@ -34,8 +35,6 @@ const TOO_LONG: &str = "it is a string of more than a megabyte";
 const TOO_MIXED: &str = "it is a string of more than 256 unknown parts";
 /// The value is one of more than [`crate::conditions::MAX_CASES`].
 pub(super) const TOO_MANY_CASES: &str = "it depends on too many conditions";
-/// Reasons that are bounds of ours, of which the user is told.
-pub(super) const BOUNDS: [&str; 5] = [TOO_MANY_PARTS, TOO_DEEP, TOO_LONG, TOO_MIXED, TOO_MANY_CASES];
 
 /// A value, where it is written, and where it came from.
 #[derive(Debug, Clone)]
@@ -100,7 +99,7 @@ impl From<Kind> for Value {
         if let Some(bound) = bound {
             (weight, depth) = (1, 0);
             kind = Kind::Unknown(Unknown {
-                reason: bound.into(),
+                reason: Cause::Limit.because(bound),
                 identity: None,
                 error: false,
             });
@@ -316,10 +315,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
         };
         for part in flat {
             let Some(text) = part.to_text() else {
-                if part
-                    .as_unknown()
-                    .is_some_and(|unknown| BOUNDS.contains(&&*unknown.reason))
-                {
+                if part.as_unknown().is_some_and(Unknown::is_bound) {
                     return part;
                 }
                 close(&mut open, &mut all);
@@ -328,7 +324,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
             };
             length += text.len();
             if length > MAX_TEXT {
-                return Value::unknown(TOO_LONG);
+                return Value::beyond(TOO_LONG);
             }
             match &mut open {
                 Some((before, _)) => before.push_str(&text),
@@ -339,7 +335,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     close(&mut open, &mut all);
     match all.len() {
         0 => Value::text(""),
-        MAX_PARTS.. => Value::unknown(TOO_MIXED),
+        MAX_PARTS.. => Value::beyond(TOO_MIXED),
         1 if matches!(all[0].kind, Kind::Text(_) | Kind::Reference(..)) => all.remove(0),
         _ => Kind::Template(all.into()).into(),
     }

@@ -122,6 +122,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         rule: "visibility-timeout-too-short",
         subject: subject(HOSTILE),
         reason: HOSTILE.to_owned(),
+        cause: "input-without-value",
         span: find(&sources, "infra/main.tf", "resource"),
     }];
     let suppressed = suppressed(&sources);

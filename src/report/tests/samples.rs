@@ -73,6 +73,7 @@ fn open(sources: &Sources, address: &str, rule: &'static str, reason: &str) -> N
             ..subject()
         },
         reason: reason.to_owned(),
+        cause: "input-without-value",
         span: span_of(sources, "infra/queues.tf", QUEUES, "name"),
     }
 }

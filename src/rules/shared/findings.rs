@@ -9,7 +9,7 @@ use super::settings::{Settings, SettingsOf};
 use super::settle::Said;
 use super::trace::{Read, Verdict};
 use crate::diagnostic::Subject;
-use crate::graph::{Attribute, Condition, Graph, Resource, State};
+use crate::graph::{Attribute, Condition, Graph, Reason, Resource, State};
 use crate::rules::{Cause, Rule};
 use crate::source::Span;
 
@@ -61,7 +61,7 @@ impl<'g> Findings<'g> {
             match &case.state {
                 State::Unresolved(reason) => {
                     let cause = case.origins.last().map_or(case.span, |origin| origin.span);
-                    self.unresolved(&both, resource, case, reason.to_string(), cause);
+                    self.unresolved(&both, resource, case, reason, cause);
                 }
                 State::Set(value) | State::Default(value) => {
                     self.judged(
@@ -176,12 +176,12 @@ impl<'g> Findings<'g> {
     }
 
     /// Notes that `resource` could not be judged under the condition `when`, where the rule wanted to know `read`.
-    fn unresolved(&mut self, when: &Condition, resource: &Resource, read: &dyn Read, reason: String, span: Span) {
+    fn unresolved(&mut self, when: &Condition, resource: &Resource, read: &dyn Read, reason: &Reason, span: Span) {
         if self.is_quiet {
             return;
         }
         let verdict = Verdict::NotEvaluated {
-            reason: reason.clone(),
+            reason: reason.to_string(),
             span,
         };
         self.judged(when, resource, [read, &span], verdict);

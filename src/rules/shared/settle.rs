@@ -7,7 +7,7 @@ use super::findings::Findings;
 use super::settings::Settings;
 use super::trace::{About, Judgement, Read, Trace, Verdict};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
-use crate::graph::{Attribute, Condition, Graph, Resource, UnitId};
+use crate::graph::{Attribute, Cause, Condition, Graph, Reason, Resource, UnitId};
 use crate::rules::{Rule, spoken_before};
 use crate::source::Span;
 use rayon::prelude::*;
@@ -96,6 +96,7 @@ impl Statement {
             rule: rule.id,
             subject,
             reason,
+            cause: Cause::Limit.name(),
             span,
         };
         (note, verdict)
@@ -153,12 +154,13 @@ impl Said {
     }
 
     /// Notes that `subject` could not be judged, because of the cause at `span`.
-    pub(super) fn not_evaluated(&mut self, subject: Subject, reason: String, span: Span) {
+    pub(super) fn not_evaluated(&mut self, subject: Subject, reason: &Reason, span: Span) {
         let rule = self.rule.id;
         self.notes.add(NotEvaluated {
             rule,
             subject,
-            reason,
+            reason: reason.to_string(),
+            cause: reason.cause().name(),
             span,
         });
     }

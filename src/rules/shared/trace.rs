@@ -3,11 +3,10 @@
 //! Ordinary runs keep none of it and build no text. It decides nothing: rules compare and say how that came out.
 
 use crate::diagnostic::Subject;
-use crate::graph::{Attribute, Case, Condition, Resource};
+use crate::graph::{Attribute, Case, Condition, Reason, Resource};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// How a rule judged a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -79,7 +78,7 @@ impl<T> Read for Case<T> {
 pub(super) struct About {
     pub(super) subject: Subject,
     shown: String,
-    uncertain: Option<Arc<str>>,
+    uncertain: Option<Reason>,
 }
 
 impl About {

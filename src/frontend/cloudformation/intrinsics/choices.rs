@@ -1,18 +1,17 @@
 //! Functions that choose: by condition, and by the keys of a mapping.
 
-use super::refused;
+use super::{refused, unresolved};
 use crate::conditions::{Case, Cases, Condition, MAX_CASES, TooMany};
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::{Template, scalar};
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, always};
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::graph::Origin;
+use crate::graph::{Cause, Origin, Reason};
 use crate::source::Span;
 use std::cell::OnceCell;
-use std::sync::Arc;
 
 /// A known key, or why it is not known, and where it came from.
-type Key = (Result<String, Arc<str>>, Vec<Origin>);
+type Key = (Result<String, Reason>, Vec<Origin>);
 
 /// What stands for a key that is not there, and where.
 struct Fallback<'t> {
@@ -57,12 +56,12 @@ impl<'t> Template<'t> {
         };
         let all = self.eval(map, at, world).and_then(|when, outcome| {
             let mapping = outcome.value.text().and_then(|name| {
-                let missing = || format!("mapping `{name}` is not declared").into();
+                let missing = || Cause::Invalid.because(format!("mapping `{name}` is not declared"));
                 self.mapping(&name).ok_or_else(missing)
             });
             match mapping {
                 Ok(mapping) => self.look_up(mapping, [first, second], &fallback, &world.and(when)),
-                Err(reason) => refused(at, &reason),
+                Err(reason) => unresolved(at, reason),
             }
         });
         all.unwrap_or_else(|TooMany| self.too_many(at))
@@ -122,7 +121,7 @@ impl<'t> Template<'t> {
         match &node.value {
             Value::Sequence(items) if items.iter().all(is_plain) => Evaluated::Tree(node),
             Value::Sequence(_) | Value::Mapping(_) => {
-                Evaluated::Unresolved("mappings hold only strings and lists of strings".into())
+                Evaluated::Unresolved(Cause::Invalid.because("mappings hold only strings and lists of strings"))
             }
             Value::Null => Evaluated::Absent,
             _ => self.plain(&scalar(node).unwrap_or_default()),
@@ -130,7 +129,7 @@ impl<'t> Template<'t> {
     }
 
     /// The default value where `here` holds, or why there is none.
-    fn instead(&self, fallback: &Fallback<'t>, reason: Arc<str>, here: &Condition) -> Outcomes<'t> {
+    fn instead(&self, fallback: &Fallback<'t>, reason: Reason, here: &Condition) -> Outcomes<'t> {
         let Some(value) = fallback.value else {
             return always(Evaluated::Unresolved(reason), fallback.at);
         };
@@ -161,8 +160,8 @@ impl<'t> Template<'t> {
             Case::new(when, (Ok(entry.key.to_string()), Vec::new()))
         });
         let mut cases: Vec<Case<Key>> = cases.filter(|case| world.is_possible_with(&case.when)).collect();
-        let unknown = |reason: String| (Err(reason.into()), Vec::new());
-        let missing = format!("no key for `{name}`");
+        let unknown = |reason: Reason| (Err(reason), Vec::new());
+        let missing = Cause::Invalid.because(format!("no key for `{name}`"));
         if fallback.value.is_some() {
             let others = cases
                 .iter()
@@ -172,11 +171,11 @@ impl<'t> Template<'t> {
         match cases.len() {
             0 => Cases::one(unknown(missing)),
             1..=MAX_CASES => cases.into(),
-            _ => Cases::one(unknown("the mapping has too many keys".to_owned())),
+            _ => Cases::one(unknown(Cause::Limit.because("the mapping has too many keys"))),
         }
     }
 }
 
-fn missing_key(mapping: &str, key: &str) -> Arc<str> {
-    format!("mapping `{mapping}` has no `{key}`").into()
+fn missing_key(mapping: &str, key: &str) -> Reason {
+    Cause::Invalid.because(format!("mapping `{mapping}` has no `{key}`"))
 }

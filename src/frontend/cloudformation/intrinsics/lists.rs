@@ -6,9 +6,9 @@ use crate::frontend::cloudformation::eval::Listed;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, combine, literal};
 use crate::frontend::tree::Node;
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
 /// Address ranges that `Fn::Cidr` makes, at most.
 const MAX_RANGES: u64 = 256;
@@ -22,10 +22,12 @@ impl<'t> Template<'t> {
         world: &Condition,
     ) -> Cases<Listed<'t>> {
         let lists = self.eval(node, at, world).map(|outcome| {
-            let reason: Arc<str> = match &outcome.value {
-                Evaluated::Text(parts) => literal(parts).err().unwrap_or_else(|| "a list is expected here".into()),
-                Evaluated::Tree(tree) if tree.items().is_none() => "a list is expected here".into(),
-                Evaluated::Absent => "a list is expected here".into(),
+            let reason: Reason = match &outcome.value {
+                Evaluated::Text(parts) => literal(parts)
+                    .err()
+                    .unwrap_or_else(|| Cause::Invalid.because("a list is expected here")),
+                Evaluated::Tree(tree) if tree.items().is_none() => Cause::Invalid.because("a list is expected here"),
+                Evaluated::Absent => Cause::Invalid.because("a list is expected here"),
                 _ => return outcome,
             };
             outcome.with(Evaluated::Unresolved(reason))
@@ -77,7 +79,7 @@ impl<'t> Template<'t> {
             Outcome {
                 value: match ranges {
                     Err(reason) => Evaluated::Unresolved(reason),
-                    Ok(None) => Evaluated::Unresolved("the ranges of `Fn::Cidr` are not known".into()),
+                    Ok(None) => Evaluated::Unresolved(Cause::Derived.because("the ranges of `Fn::Cidr` are not known")),
                     Ok(Some(ranges)) => {
                         Evaluated::Items(ranges.into_iter().map(|range| vec![Part::Text(range)]).collect())
                     }
@@ -92,10 +94,12 @@ impl<'t> Template<'t> {
 fn selected<'t>(items: &[Evaluated<'t>], index: &Evaluated<'t>) -> Evaluated<'t> {
     let index = match index.text().map(|text| text.trim().parse::<usize>()) {
         Ok(Ok(index)) => index,
-        Ok(Err(_)) => return Evaluated::Unresolved("the index of `Fn::Select` is not a whole number".into()),
+        Ok(Err(_)) => {
+            return Evaluated::Unresolved(Cause::Invalid.because("the index of `Fn::Select` is not a whole number"));
+        }
         Err(reason) => return Evaluated::Unresolved(reason),
     };
-    let reason = || Evaluated::Unresolved("the list of `Fn::Select` is shorter".into());
+    let reason = || Evaluated::Unresolved(Cause::Invalid.because("the list of `Fn::Select` is shorter"));
     items.get(index).cloned().unwrap_or_else(reason)
 }
 

@@ -4,7 +4,7 @@ use crate::conditions::{Case, Cases, Condition, MAX_CASES};
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
-use crate::graph::Origin;
+use crate::graph::{Cause, Origin, Reason};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ impl<'t> Template<'t> {
     pub(super) fn pseudo_value(&self, name: &str, at: Span) -> Outcomes<'t> {
         let value = match name {
             "AWS::NoValue" => Evaluated::Absent,
-            "AWS::NotificationARNs" => {
-                Evaluated::Unresolved("`AWS::NotificationARNs` is known only when the stack is deployed".into())
-            }
+            "AWS::NotificationARNs" => Evaluated::Unresolved(
+                Cause::KnownAfterApply.because("`AWS::NotificationARNs` is known only when the stack is deployed"),
+            ),
             // Its parts are known by their kind: templates take it apart for the last one.
             "AWS::StackId" => {
                 let text = |text: &str| Part::Text(text.to_owned());
@@ -43,7 +43,7 @@ impl<'t> Template<'t> {
             Some(known) => Part::Text(known.to_string()),
             None => Part::Open {
                 text: format!("${{{name}}}"),
-                reason: format!("`{name}` is known only when the stack is deployed").into(),
+                reason: Cause::KnownAfterApply.because(format!("`{name}` is known only when the stack is deployed")),
                 atomic: true,
             },
         }
@@ -53,24 +53,24 @@ impl<'t> Template<'t> {
         let Some(parameter) = self.parameter(name) else {
             return Cases::from_iter([]);
         };
-        let open = |reason: String| always(Evaluated::open(format!("${{{name}}}"), reason), at);
+        let open = |reason: Reason| always(Evaluated::open(format!("${{{name}}}"), reason), at);
         let one = |value, origin| Outcome {
             value,
             span: at,
             origins: vec![origin],
         };
         if parameter.is_from_store() {
-            return open(format!("parameter `{name}` is read from the parameter store"));
+            return open(Cause::Elsewhere.because(format!("parameter `{name}` is read from the parameter store")));
         }
         if parameter.is_secret() {
-            return open(format!("parameter `{name}` is secret"));
+            return open(Cause::Secret.because(format!("parameter `{name}` is secret")));
         }
         if let Some(handed) = self.handed_value(name, parameter, at) {
             return handed.restrict(world);
         }
         match parameter.argument() {
             None => {}
-            Some(Err(reason)) => return open(reason.to_string()),
+            Some(Err(reason)) => return open(reason),
             Some(Ok(argument)) => {
                 let origin = Origin {
                     span: argument.span,
@@ -82,7 +82,9 @@ impl<'t> Template<'t> {
         let default = parameter.default();
         if let Some(allowed) = parameter.allowed() {
             if allowed.len() > MAX_CASES {
-                return open(format!("parameter `{name}` has too many allowed values"));
+                return open(
+                    Cause::InputWithoutValue.because(format!("parameter `{name}` has too many allowed values")),
+                );
             }
             let all = allowed.into_iter().map(|(value, span)| {
                 let when = Condition::is(self.variable(name), value.as_str());
@@ -101,14 +103,14 @@ impl<'t> Template<'t> {
             return all.collect::<Outcomes<'t>>().restrict(world);
         }
         if self.leaves_open.get() {
-            return open(format!("parameter `{name}` may have any value"));
+            return open(Cause::InputWithoutValue.because(format!("parameter `{name}` may have any value")));
         }
         let compared = self.compared(name);
         if !(compared.is_empty() || parameter.is_list()) {
             return self.compared_value(name, &compared, default, at, world);
         }
         let Some((text, span)) = default else {
-            return open(format!("parameter `{name}` has no default"));
+            return open(Cause::InputWithoutValue.because(format!("parameter `{name}` has no default")));
         };
         let origin = Origin {
             span,
@@ -144,11 +146,13 @@ impl<'t> Template<'t> {
             };
             all.push(Case::new(when, then));
         }
-        let open = |reason: String| Evaluated::open(format!("${{{name}}}"), reason);
+        let open = |reason: Reason| Evaluated::open(format!("${{{name}}}"), reason);
         let value = match &default {
             Some((text, _)) if !compared.iter().any(|known| **known == **text) => self.plain(text),
-            Some(_) => open(format!("parameter `{name}` may have values that no condition names")),
-            None => open(format!("parameter `{name}` has no default")),
+            Some(_) => open(
+                Cause::InputWithoutValue.because(format!("parameter `{name}` may have values that no condition names")),
+            ),
+            None => open(Cause::InputWithoutValue.because(format!("parameter `{name}` has no default"))),
         };
         let then = Outcome {
             value,

@@ -8,6 +8,7 @@ use crate::frontend::cloudformation::value::{
     Evaluated, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
 };
 use crate::frontend::tree::{Entry, Node, Value};
+use crate::graph::Cause;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -108,7 +109,7 @@ impl<'t> Template<'t> {
 
     pub(super) fn too_long(&self, at: Span) -> Evaluated<'t> {
         self.note_limit(at, "a string is longer than a whole template may be".to_owned());
-        Evaluated::Unresolved("the text is too long".into())
+        Evaluated::Unresolved(Cause::Limit.because("the text is too long"))
     }
 
     /// A text that was put together, in which a dynamic reference may have come about.
@@ -121,7 +122,7 @@ impl<'t> Template<'t> {
             [Part::Text(text)] => self.plain(text),
             _ => Evaluated::open(
                 rendered(&parts),
-                "a dynamic reference is known only when the stack is deployed",
+                Cause::Elsewhere.because("a dynamic reference is known only when the stack is deployed"),
             ),
         }
     }
@@ -168,7 +169,12 @@ impl<'t> Template<'t> {
         self.argument(text, at, world).map(|outcome| Outcome {
             value: match &outcome.value {
                 Evaluated::Text(parts) => self.pieces(parts, delimiter),
-                other => Evaluated::Unresolved(other.text().err().unwrap_or_else(|| "a string is expected here".into())),
+                other => Evaluated::Unresolved(
+                    other
+                        .text()
+                        .err()
+                        .unwrap_or_else(|| Cause::Invalid.because("a string is expected here")),
+                ),
             },
             ..outcome
         })
@@ -190,7 +196,9 @@ impl<'t> Template<'t> {
             Evaluated::Items(split(parts, delimiter))
         } else {
             let reason = literal(parts).err();
-            Evaluated::Unresolved(reason.unwrap_or_else(|| "the string of `Fn::Split` is unknown".into()))
+            Evaluated::Unresolved(
+                reason.unwrap_or_else(|| Cause::Derived.because("the string of `Fn::Split` is unknown")),
+            )
         }
     }
 
@@ -251,7 +259,10 @@ impl<'t> Template<'t> {
                 _ => "?".to_owned(),
             };
             let text = format!("${{import {shown}}}");
-            Cases::one(outcome.with(Evaluated::open(text, format!("import `{shown}`"))))
+            Cases::one(outcome.with(Evaluated::open(
+                text,
+                Cause::Elsewhere.because(format!("import `{shown}`")),
+            )))
         });
         imports.unwrap_or_else(|TooMany| self.too_many(at))
     }
@@ -260,7 +271,9 @@ impl<'t> Template<'t> {
 /// A name in a text has to stand for something.
 fn never_absent(outcome: Outcome<'_>) -> Outcome<'_> {
     match outcome.value {
-        Evaluated::Absent => outcome.with(Evaluated::Unresolved("`AWS::NoValue` is used in a string".into())),
+        Evaluated::Absent => outcome.with(Evaluated::Unresolved(
+            Cause::Invalid.because("`AWS::NoValue` is used in a string"),
+        )),
         _ => outcome,
     }
 }

@@ -3,6 +3,7 @@
 use super::Supplied;
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::tree::{Entry, Node};
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ impl<'t> Parameter<'t> {
     }
 
     /// What it is given, or why that is not known; `None` where nothing is given.
-    pub(in crate::frontend::cloudformation) fn argument(self) -> Option<Result<Argument, Arc<str>>> {
+    pub(in crate::frontend::cloudformation) fn argument(self) -> Option<Result<Argument, Reason>> {
         let supplied = self.supplied?;
         let argument = supplied.value.clone().and_then(|value| {
             let allowed = self
@@ -66,11 +67,10 @@ impl<'t> Parameter<'t> {
                 by: supplied.by.clone(),
             };
             allowed.then_some(argument).ok_or_else(|| {
-                format!(
+                Cause::Invalid.because(format!(
                     "{} gives a value that parameter `{}` does not allow",
                     supplied.by, self.entry.key
-                )
-                .into()
+                ))
             })
         });
         Some(argument)

@@ -5,6 +5,7 @@ use super::{Supplied, assignment, parse, samconfig};
 use crate::frontend::cloudformation::template::scalar;
 use crate::frontend::tree::{Node, SyntaxError, Value};
 use crate::frontend::{ReadError, read as read_text};
+use crate::graph::{Cause, Reason};
 use crate::source::{Sources, Span};
 use std::path::Path;
 use std::sync::Arc;
@@ -93,7 +94,7 @@ fn listed(item: &Node, by: &Arc<str>) -> Result<Option<(Arc<str>, Supplied)>, Sy
     }
 }
 
-fn supplied(value: Result<Arc<str>, Arc<str>>, span: Span, by: &Arc<str>) -> Supplied {
+fn supplied(value: Result<Arc<str>, Reason>, span: Span, by: &Arc<str>) -> Supplied {
     Supplied {
         value,
         span: Some(span),
@@ -102,7 +103,7 @@ fn supplied(value: Result<Arc<str>, Arc<str>>, span: Span, by: &Arc<str>) -> Sup
 }
 
 /// A scalar, a list of them as its items with commas, or a function of the pipeline.
-fn value_of(node: &Node) -> Result<Result<Arc<str>, Arc<str>>, SyntaxError> {
+fn value_of(node: &Node) -> Result<Result<Arc<str>, Reason>, SyntaxError> {
     if let Some(items) = node.items() {
         let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
         return texts
@@ -110,9 +111,9 @@ fn value_of(node: &Node) -> Result<Result<Arc<str>, Arc<str>>, SyntaxError> {
             .ok_or_else(|| refused(node));
     }
     match node.entries() {
-        Some([entry]) if entry.key.starts_with("Fn::") => {
-            Ok(Err(format!("`{}` is known only in the pipeline", entry.key).into()))
-        }
+        Some([entry]) if entry.key.starts_with("Fn::") => Ok(Err(
+            Cause::Run.because(format!("`{}` is known only in the pipeline", entry.key))
+        )),
         Some(_) => Err(refused(node)),
         None => scalar(node).map(|text| Ok(text.into())).ok_or_else(|| refused(node)),
     }

@@ -5,6 +5,7 @@ use super::super::value::{Evaluated, Part};
 use crate::frontend::json;
 use crate::frontend::lower::Policy;
 use crate::frontend::tree::{Node, Value};
+use crate::graph::Cause;
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -56,12 +57,12 @@ pub(super) fn policy(parts: &[Part], span: Span) -> Policy<Json> {
         return Policy::Empty;
     }
     let Ok(node) = json::parse_value(&text, span) else {
-        return Policy::Malformed("the policy is not JSON".into());
+        return Policy::Malformed(Cause::Invalid.because("the policy is not JSON"));
     };
     match restored(&node, parts, 0) {
         Json::Object(entries) if entries.is_empty() => Policy::Empty,
         object @ Json::Object(_) => Policy::Object(object),
-        Json::Value(_) | Json::List(_) => Policy::Malformed("a policy is an object".into()),
+        Json::Value(_) | Json::List(_) => Policy::Malformed(Cause::Invalid.because("a policy is an object")),
     }
 }
 
@@ -94,7 +95,9 @@ fn marked(parts: &[Part]) -> String {
 /// The parts put back into what a marked text holds.
 fn restored(node: &Node, parts: &[Part], depth: usize) -> Json {
     if depth > MAX_DEPTH {
-        return Json::Value(Evaluated::Unresolved("the policy is nested too deep".into()));
+        return Json::Value(Evaluated::Unresolved(
+            Cause::Limit.because("the policy is nested too deep"),
+        ));
     }
     let inner = |node: &Node| restored(node, parts, depth + 1);
     match &node.value {

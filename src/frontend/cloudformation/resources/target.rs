@@ -3,8 +3,8 @@
 use super::super::template::Template;
 use super::super::value::{Evaluated, Part, Reference, literal, rendered, split};
 use crate::conditions::Condition;
-use crate::frontend::lower::Reason;
-use crate::graph::{Form, Link, Target};
+use crate::graph::Reason;
+use crate::graph::{Cause, Form, Link, Target};
 use std::sync::Arc;
 
 /// Whether `link` leads to a queue, where that is known.
@@ -59,11 +59,14 @@ fn qualifier_of(template: &Template<'_>, reference: &Reference) -> Result<Option
             let names = template.field(&template.properties_of(alias), "Name", &Condition::always());
             match &*names {
                 [only] => only.value.text().map(Some),
-                _ => Err(format!("the name of `{}` depends on a condition", reference.id).into()),
+                _ => Err(Cause::Unsupported.because(format!("the name of `{}` depends on a condition", reference.id))),
             }
         }
         Some(("AWS::Lambda::Function" | "AWS::Serverless::Function", _)) => Ok(None),
-        _ => Err(format!("`{}` is known only when the stack is deployed", reference.shown()).into()),
+        _ => Err(Cause::KnownAfterApply.because(format!(
+            "`{}` is known only when the stack is deployed",
+            reference.shown()
+        ))),
     }
 }
 

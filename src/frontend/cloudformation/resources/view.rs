@@ -5,8 +5,9 @@ use super::super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::json_text::{self, Json};
 use super::target;
 use crate::conditions::{Case, Cases, Condition};
-use crate::frontend::lower::{Element, Field, Named, Path, Policy, Reason, View, last};
-use crate::graph::{Attribute, Link, Origin, PolicyFault, Sourced, State};
+use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
+use crate::graph::Reason;
+use crate::graph::{Attribute, Cause, Link, Origin, PolicyFault, Sourced, State};
 use crate::source::Span;
 
 /// What SAM's `Globals` may set that is judged.
@@ -66,9 +67,9 @@ impl<'t> Written<'t> {
             What::Value(value, _) | What::Json(Json::Value(value), _) => Ok(value),
             What::Outcomes(outcomes) => match &**outcomes {
                 [only] => Ok(&only.value),
-                _ => Err("it depends on a condition".into()),
+                _ => Err(Cause::Unsupported.because("it depends on a condition")),
             },
-            What::Json(..) => Err("a single value is expected here".into()),
+            What::Json(..) => Err(Cause::Invalid.because("a single value is expected here")),
         }
     }
 }
@@ -93,8 +94,9 @@ impl<'t> View for CloudFormation<'_, 't> {
                 .outcomes(within, path)
                 .map_cases(|when, outcome| match outcome.value {
                     Evaluated::Absent if is_global => {
-                        let reason = format!("`Globals` in a file that was not read may set `{name}`");
-                        Sourced::new(State::Unresolved(reason.into()), within.header)
+                        let reason =
+                            Cause::NotRead.because(format!("`Globals` in a file that was not read may set `{name}`"));
+                        Sourced::new(State::Unresolved(reason), within.header)
                     }
                     Evaluated::Absent => absent(),
                     value => Sourced {
@@ -111,7 +113,11 @@ impl<'t> View for CloudFormation<'_, 't> {
                 }),
         };
         if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions gives a value", within.header);
+            return Attribute::unresolved(
+                name,
+                Cause::Derived.because("no combination of conditions gives a value"),
+                within.header,
+            );
         }
         let name = name.into();
         Attribute { name, cases }
@@ -189,11 +195,13 @@ impl<'t> View for CloudFormation<'_, 't> {
             return Err(value
                 .text()
                 .err()
-                .unwrap_or_else(|| "an object is expected here".into()));
+                .unwrap_or_else(|| Cause::Invalid.because("an object is expected here")));
         };
-        let entries = node.entries().ok_or("an object is expected here")?;
+        let entries = node
+            .entries()
+            .ok_or_else(|| Cause::Invalid.because("an object is expected here"))?;
         if entries.iter().any(|entry| entry.key.starts_with("Fn::")) {
-            return Err("a macro fills it in".into());
+            return Err(Cause::Unsupported.because("a macro fills it in"));
         }
         let fields = entries.iter().map(|entry| {
             let outcomes = self.template.eval(&entry.value, entry.span(), &object.world);
@@ -209,17 +217,17 @@ impl<'t> View for CloudFormation<'_, 't> {
     fn policy(&mut self, written: &Written<'t>) -> Policy<Written<'t>> {
         let (value, span) = match &written.what {
             What::Value(value, span) => (value, *span),
-            _ => return Policy::Malformed("a policy is an object".into()),
+            _ => return Policy::Malformed(Cause::Invalid.because("a policy is an object")),
         };
         match value {
             Evaluated::Absent => Policy::Empty,
             Evaluated::Unresolved(reason) => Policy::Unresolved(reason.clone()),
-            Evaluated::Items(_) => Policy::Malformed("a policy is an object".into()),
+            Evaluated::Items(_) => Policy::Malformed(Cause::Invalid.because("a policy is an object")),
             Evaluated::Tree(node) => match node.entries() {
-                None => Policy::Malformed("a policy is an object".into()),
+                None => Policy::Malformed(Cause::Invalid.because("a policy is an object")),
                 Some([]) => Policy::Empty,
                 Some(entries) if entries.iter().any(|entry| entry.key.starts_with("Fn::")) => {
-                    Policy::Unresolved("a macro fills it in".into())
+                    Policy::Unresolved(Cause::Unsupported.because("a macro fills it in"))
                 }
                 Some(_) => Policy::Object(written.clone()),
             },
@@ -250,7 +258,7 @@ impl<'t> View for CloudFormation<'_, 't> {
 
     fn integer(&mut self, value: &Written<'t>) -> Result<i64, Reason> {
         let text = value.value()?.text()?;
-        whole_number(&text).ok_or_else(|| format!("`{text}` is not a whole number").into())
+        whole_number(&text).ok_or_else(|| Cause::Invalid.because(format!("`{text}` is not a whole number")))
     }
 
     fn boolean(&mut self, value: &Written<'t>) -> Result<bool, Reason> {
@@ -258,7 +266,7 @@ impl<'t> View for CloudFormation<'_, 't> {
         match text.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
-            _ => Err(format!("`{text}` is neither `true` nor `false`").into()),
+            _ => Err(Cause::Invalid.because(format!("`{text}` is neither `true` nor `false`"))),
         }
     }
 
@@ -293,7 +301,7 @@ impl<'t> View for CloudFormation<'_, 't> {
     }
 
     fn missing(name: &str) -> Reason {
-        format!("`{name}` is missing").into()
+        Cause::Invalid.because(format!("`{name}` is missing"))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::frontend::cloudformation::value::Part;
 use crate::frontend::cloudformation::{complaints, parse};
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::frontend::{ReadError, limit_reached, read};
-use crate::graph::Origin;
+use crate::graph::{Origin, Reason};
 use crate::source::{Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
@@ -510,7 +510,7 @@ fn literal(text: &str, quoted: bool, at: Span) -> Node {
 }
 
 /// Why a text is not known, where a variable of the framework was left in it.
-pub(super) fn open_reason(text: &str) -> Option<Arc<str>> {
+pub(super) fn open_reason(text: &str) -> Option<Reason> {
     pieces(text)?.into_iter().find_map(|piece| match piece {
         Piece::Variable { written, sources } => Some(variables::reason(written, &sources)),
         Piece::Text(_) => None,

@@ -2,7 +2,7 @@
 //! resolved here. `${Name}` and `${AWS::Region}` are CloudFormation's and stay text.
 //! <https://github.com/serverless/serverless/blob/v3/lib/configuration/variables/parse.js>
 
-use std::sync::Arc;
+use crate::graph::{Cause, Reason};
 
 /// Variables in variables are told apart this deep.
 const MAX_DEPTH: usize = 16;
@@ -192,23 +192,23 @@ fn parts(text: &str, delimiter: char) -> Vec<&str> {
 }
 
 /// Why a variable that was left in place has no value, from the first of its sources.
-pub(in super::super) fn reason(written: &str, sources: &[Source<'_>]) -> Arc<str> {
-    let why = match sources.first() {
+pub(in super::super) fn reason(written: &str, sources: &[Source<'_>]) -> Reason {
+    let (cause, why) = match sources.first() {
         Some(Source::Named { kind, parameters, .. }) => match *kind {
-            "env" => "is read from the environment of a deployment",
-            "ssm" => "is read from the parameter store",
-            "s3" => "is read from a bucket",
-            "cf" => "is an output of a deployed stack",
-            "aws" | "sls" => "is known only when the service is deployed",
-            "opt" | "param" => "is set when the service is deployed",
-            "file" if parameters.first().is_some_and(|path| is_code(path)) => "is computed by code",
-            "file" => "is not in the project",
-            "self" => "is not set in the service",
-            _ => "is known only to a plugin",
+            "env" => (Cause::Run, "is read from the environment of a deployment"),
+            "ssm" => (Cause::Elsewhere, "is read from the parameter store"),
+            "s3" => (Cause::Elsewhere, "is read from a bucket"),
+            "cf" => (Cause::Elsewhere, "is an output of a deployed stack"),
+            "aws" | "sls" => (Cause::KnownAfterApply, "is known only when the service is deployed"),
+            "opt" | "param" => (Cause::InputWithoutValue, "is set when the service is deployed"),
+            "file" if parameters.first().is_some_and(|path| is_code(path)) => (Cause::Unsupported, "is computed by code"),
+            "file" => (Cause::Elsewhere, "is not in the project"),
+            "self" => (Cause::InputWithoutValue, "is not set in the service"),
+            _ => (Cause::Unsupported, "is known only to a plugin"),
         },
-        _ => "is not a variable of the Serverless Framework",
+        _ => (Cause::Invalid, "is not a variable of the Serverless Framework"),
     };
-    format!("`{written}` {why}").into()
+    cause.because(format!("`{written}` {why}"))
 }
 
 /// Whether the framework would run the file.

@@ -4,6 +4,7 @@ use super::super::syntax::{Block, Body, Kind as Syntax};
 use super::super::value::Value;
 use super::{Evaluator, Scope};
 use crate::conditions::{Case, Condition};
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -18,9 +19,9 @@ pub(in super::super) struct Nested {
 
 impl Evaluator<'_> {
     /// The nested blocks `name`, dynamic ones expanded; or why they are not known.
-    pub(in super::super) fn blocks(&mut self, body: &Body, scope: &Scope, name: &str) -> Result<Vec<Nested>, Arc<str>> {
+    pub(in super::super) fn blocks(&mut self, body: &Body, scope: &Scope, name: &str) -> Result<Vec<Nested>, Reason> {
         if body.broken.is_some() {
-            return Err("a part of the block cannot be read".into());
+            return Err(Cause::NotRead.because("a part of the block cannot be read"));
         }
         let mut all = Vec::new();
         for block in &body.blocks {
@@ -38,13 +39,12 @@ impl Evaluator<'_> {
         Ok(all)
     }
 
-    fn dynamic(&mut self, block: &Arc<Block>, scope: &Scope, all: &mut Vec<Nested>) -> Result<(), Arc<str>> {
-        let unknown = |reason: &str| -> Arc<str> { reason.into() };
+    fn dynamic(&mut self, block: &Arc<Block>, scope: &Scope, all: &mut Vec<Nested>) -> Result<(), Reason> {
         let label = block.labels.first().cloned().unwrap_or_default();
         let content = block.body.blocks.iter().find(|block| &*block.kind == "content");
         let collection = block.body.attribute("for_each").cloned();
         let (Some(content), Some(collection)) = (content, collection) else {
-            return Err(unknown("a dynamic block is not complete"));
+            return Err(Cause::Invalid.because("a dynamic block is not complete"));
         };
         let collection = self.eval(&collection.value, scope);
         let iterator = match block.body.attribute("iterator").map(|attribute| &attribute.value.kind) {
@@ -57,7 +57,7 @@ impl Evaluator<'_> {
                 Err(_) if collection.is_null() => continue,
                 Err(refused) => {
                     return Err(refused.as_unknown().map_or_else(
-                        || unknown("the `for_each` of a dynamic block is not known"),
+                        || Cause::Derived.because("the `for_each` of a dynamic block is not known"),
                         |unknown| unknown.reason.clone(),
                     ));
                 }

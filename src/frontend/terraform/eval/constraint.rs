@@ -20,7 +20,7 @@ impl Evaluator<'_> {
             return value;
         };
         if !self.spend(1) {
-            return Value::unknown("evaluating it takes more than 2 million steps");
+            return Value::beyond("evaluating it takes more than 2 million steps");
         }
         if let Kind::Cases(_) = value.kind {
             return self.lift(vec![value], &mut |this, mut values| {

@@ -8,6 +8,7 @@ use super::super::value::{Identity, Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
 use crate::conditions::{Case, Cases, Condition};
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ pub(in super::super) struct Member {
     /// Where it exists, given that its module does.
     pub(in super::super) when: Condition,
     /// Why it may not exist at all.
-    pub(in super::super) uncertain: Option<Arc<str>>,
+    pub(in super::super) uncertain: Option<Reason>,
     /// What that depends on: members of one cause exist together.
     pub(in super::super) cause: Option<Arc<str>>,
     /// The instance of a module.
@@ -84,7 +85,7 @@ enum Keys {
     Count(usize),
     Each(Vec<(Arc<str>, Value)>),
     /// Why that is not known.
-    Unknown(Arc<str>),
+    Unknown(Reason),
 }
 
 impl Evaluator<'_> {
@@ -151,27 +152,29 @@ impl Evaluator<'_> {
     }
 
     /// The module that a call means, or why it is not evaluated.
-    pub(in super::super) fn target(&mut self, module: usize, call: &Call, name: &str) -> Result<Arc<Module>, Arc<str>> {
+    pub(in super::super) fn target(&mut self, module: usize, call: &Call, name: &str) -> Result<Arc<Module>, Reason> {
         let found = match (&call.source, self.installed(module, call, name)) {
             (Source::Here(path), _) => self.modules.get(path).cloned(),
             (_, Some(installed)) => Some(installed),
             (Source::Described(described), None) => Some(described.clone()),
-            (Source::Away(why), None) => return Err(format!("module `{name}` is not here ({why})").into()),
+            (Source::Away(why), None) => {
+                return Err(Cause::ModuleNotHere.because(format!("module `{name}` is not here ({why})")));
+            }
         };
         let circle = found.as_ref().and_then(|found| self.circle(module, found, name));
         if let Some(circle) = circle {
             self.circles.insert(call.block.header, circle.clone());
-            return Err(circle);
+            return Err(Cause::Invalid.because(circle));
         }
         let bound = if self.instances[module].calls.len() >= MAX_CALLS {
             "modules call each other more than 32 levels deep"
         } else if self.instances.len() > MAX_INSTANCES {
             "there are more than 20000 instances of modules"
         } else {
-            return found.ok_or_else(|| "the module is not here".into());
+            return found.ok_or_else(|| Cause::ModuleNotHere.because("the module is not here"));
         };
         self.give_up(call.block.header, bound);
-        Err(bound.into())
+        Err(Cause::Limit.because(bound))
     }
 
     /// What is wrong with calling `found` as `name` in `module`, if that is in it already: each call would make the
@@ -236,6 +239,7 @@ impl Evaluator<'_> {
             }
             None => {}
         }
+        // While it is computed: `count = length(aws_sqs_queue.q)` of `q` itself would never end.
         self.expansions.insert((module, named.clone()), None);
         let scope = self.scope(module);
         let cases_of_keys = self.keys(&block.body, &scope);
@@ -248,7 +252,8 @@ impl Evaluator<'_> {
             then: (keys, cause),
         } in cases_of_keys
         {
-            let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Arc<str>>| {
+            let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Reason>| {
+                // `count = var.large ? 3 : 1` has its first instance in both cases: one member that exists in either.
                 if let Some(&at) = by_key.get(&key) {
                     members[at].when = members[at].when.or(&when);
                     return values[at].clone();
@@ -340,11 +345,11 @@ impl Evaluator<'_> {
                 if self.room(count, &Key::Index(count), module, span) {
                     Keys::Count(count)
                 } else {
-                    Keys::Unknown("its `count` is too large".into())
+                    Keys::Unknown(Cause::Limit.because("its `count` is too large"))
                 }
             }
             (_, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
-            _ => Keys::Unknown("its `count` is not known".into()),
+            _ => Keys::Unknown(Cause::Derived.because("its `count` is not known")),
         }
     }
 
@@ -372,7 +377,7 @@ impl Evaluator<'_> {
         let longest = keys.iter().max_by_key(|key| key.len());
         let longest = longest.map_or(Key::None, |key| Key::Name(key.clone()));
         if !self.room(keys.len(), &longest, module, span) {
-            return Keys::Unknown("its `for_each` is too large".into());
+            return Keys::Unknown(Cause::Limit.because("its `for_each` is too large"));
         }
         match &value.kind {
             Kind::Map(entries) => Keys::Each(entries.to_vec()),
@@ -390,13 +395,15 @@ impl Evaluator<'_> {
                         ));
                     } else {
                         let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
-                        return Keys::Unknown(reason.unwrap_or_else(|| "a key of `for_each` is not known".into()));
+                        return Keys::Unknown(
+                            reason.unwrap_or_else(|| Cause::Derived.because("a key of `for_each` is not known")),
+                        );
                     }
                 }
                 Keys::Each(all)
             }
             Kind::Unknown(unknown) => Keys::Unknown(unknown.reason.clone()),
-            _ => Keys::Unknown("its `for_each` is not known".into()),
+            _ => Keys::Unknown(Cause::Derived.because("its `for_each` is not known")),
         }
     }
 }

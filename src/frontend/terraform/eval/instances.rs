@@ -5,6 +5,7 @@ use super::super::value::{Key, Kind, ModulePath, Value};
 use super::expansion::Made;
 use super::{Evaluator, Scope};
 use crate::conditions::Condition;
+use crate::graph::Reason;
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub(in super::super) struct Instance {
     /// Where it exists.
     pub(in super::super) when: Condition,
     /// Why it may not exist at all.
-    pub(in super::super) uncertain: Option<Arc<str>>,
+    pub(in super::super) uncertain: Option<Reason>,
     /// Headers of the calls it comes through, outermost first.
     pub(in super::super) calls: Vec<Span>,
 }
@@ -34,7 +35,7 @@ pub(super) struct Birth {
     pub(super) scope: Scope,
     pub(super) key: Key,
     pub(super) when: Condition,
-    pub(super) uncertain: Option<Arc<str>>,
+    pub(super) uncertain: Option<Reason>,
 }
 
 impl<'a> Evaluator<'a> {

@@ -4,6 +4,7 @@ use super::super::inputs::Input;
 use super::super::syntax::{Attribute, Block, Kind as Syntax};
 use super::super::value::{Identity, Kind, Value};
 use super::{Evaluator, Named};
+use crate::graph::Cause;
 use std::sync::Arc;
 
 impl Evaluator<'_> {
@@ -23,7 +24,7 @@ impl Evaluator<'_> {
     pub(super) fn local(&mut self, module: usize, name: &Arc<str>) -> Value {
         self.once(module, Named::Local(name.clone()), |this| {
             let Some(attribute) = this.instances[module].module.locals.get(name).cloned() else {
-                return Value::unknown(format!("`local.{name}` is not declared"));
+                return Value::unknown(Cause::Invalid.because(format!("`local.{name}` is not declared")));
             };
             let scope = this.scope(module);
             let value = this.eval(&attribute.value, &scope);
@@ -44,7 +45,7 @@ impl Evaluator<'_> {
     pub(super) fn variable(&mut self, module: usize, name: &Arc<str>) -> Value {
         self.once(module, Named::Variable(name.clone()), |this| {
             let Some(block) = this.instances[module].module.variables.get(name).cloned() else {
-                return Value::unknown(format!("`var.{name}` is not declared"));
+                return Value::unknown(Cause::Invalid.because(format!("`var.{name}` is not declared")));
             };
             let scope = this.scope(module);
             let nullable = block.body.attribute("nullable");
@@ -54,7 +55,7 @@ impl Evaluator<'_> {
             let default = block.body.attribute("default").cloned();
             let from_default = |this: &mut Self| {
                 let Some(attribute) = &default else {
-                    return Value::unknown(format!("`var.{name}` has no value"));
+                    return Value::unknown(Cause::InputWithoutValue.because(format!("`var.{name}` has no value")));
                 };
                 let mut value = this.eval(&attribute.value, &scope);
                 let what = if !this.is_described(module) {

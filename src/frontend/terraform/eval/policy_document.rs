@@ -6,6 +6,7 @@ use super::super::syntax::Body;
 use super::super::value::{Kind, Value, joined};
 use super::{Evaluator, Scope, TOO_MANY_STEPS};
 use crate::conditions::Case;
+use crate::graph::Cause;
 use std::sync::Arc;
 
 /// The version where none is written.
@@ -52,7 +53,7 @@ impl Evaluator<'_> {
             ]);
             merge(&mut statements, vec![statement]);
             if !self.spend(statements.len()) {
-                return Value::unknown(TOO_MANY_STEPS);
+                return Value::beyond(TOO_MANY_STEPS);
             }
         }
         for name in ["override_json", "override_policy_documents"] {
@@ -144,10 +145,10 @@ impl Evaluator<'_> {
             let kind = self.argument_or_null(&nested.block.body, &nested.scope, "type");
             let identifiers = self.argument_or_null(&nested.block.body, &nested.scope, "identifiers");
             let (Some(kind), Some(items)) = (kind.to_text(), identifiers.items()) else {
-                return Value::unknown("a principal of a policy is not known");
+                return Value::unknown(Cause::Derived.because("a principal of a policy is not known"));
             };
             if !nested.when.is_always() {
-                return Value::unknown("a principal of a policy depends on a condition");
+                return Value::unknown(Cause::Unsupported.because("a principal of a policy depends on a condition"));
             }
             let items: Vec<Value> = items.iter().map(replaced).collect();
             let is_anyone = items
@@ -182,10 +183,10 @@ impl Evaluator<'_> {
             let variable = self.argument_or_null(body, scope, "variable");
             let values = self.argument_or_null(body, scope, "values");
             let (Some(test), Some(variable), Some(items)) = (test.to_text(), variable.to_text(), values.items()) else {
-                return Value::unknown("a condition of a policy is not known");
+                return Value::unknown(Cause::Derived.because("a condition of a policy is not known"));
             };
             if !nested.when.is_always() {
-                return Value::unknown("a condition of a policy depends on a condition");
+                return Value::unknown(Cause::Unsupported.because("a condition of a policy depends on a condition"));
             }
             let items = items.iter().map(replaced);
             if !all.iter().any(|(known, _)| *known == test) {

@@ -5,6 +5,7 @@
 use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
 use super::super::value::{ResourceId, Value};
 use super::{Evaluator, Named, Scope};
+use crate::graph::Cause;
 use std::sync::Arc;
 
 /// The name of a provider configuration in a module: of the provider, and its alias.
@@ -15,10 +16,10 @@ impl Evaluator<'_> {
     pub(in super::super) fn region_of(&mut self, id: &ResourceId) -> Value {
         let label = (id.kind.clone(), id.name.clone());
         let Some(expansion) = self.resource(id.module, id.data, &label) else {
-            return Value::unknown(format!("`{}` is not declared", id.address()));
+            return Value::unknown(Cause::Invalid.because(format!("`{}` is not declared", id.address())));
         };
         let Some((member, block)) = expansion.member(&id.key).zip(self.block_of(id)) else {
-            return Value::unknown(format!("`{}` does not exist", id.address()));
+            return Value::unknown(Cause::Invalid.because(format!("`{}` does not exist", id.address())));
         };
         self.region(&id.kind, &block.body, &member.scope)
     }
@@ -74,7 +75,7 @@ impl Evaluator<'_> {
     fn region_of_the_run(&self) -> Value {
         match self.inputs.and_then(|inputs| inputs.region.clone()) {
             Some(region) => Value::text(region),
-            None => Value::unknown("no provider block sets the Region"),
+            None => Value::unknown(Cause::Run.because("no provider block sets the Region")),
         }
     }
 

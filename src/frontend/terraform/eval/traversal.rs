@@ -5,6 +5,7 @@ use super::super::syntax::{Block, Expression, Kind as Syntax, Step};
 use super::super::types::Type;
 use super::super::value::{Identity, Key, Kind, ResourceId, Value};
 use super::{Evaluator, Scope};
+use crate::graph::Cause;
 use std::sync::Arc;
 
 impl Evaluator<'_> {
@@ -34,16 +35,22 @@ impl Evaluator<'_> {
             ("local", Some(name)) => (self.local(module, &name), 1),
             ("module", Some(name)) => match self.call(module, &name) {
                 Some(expansion) => (expansion.value.clone(), 1),
-                None => (Value::unknown(format!("`module.{name}` is not declared")), 1),
+                None => (
+                    Value::unknown(Cause::Invalid.because(format!("`module.{name}` is not declared"))),
+                    1,
+                ),
             },
             ("each", Some(name)) => match (&scope.each, &*name) {
                 (Some((key, _)), "key") => (key.clone(), 1),
                 (Some((_, value)), "value") => (value.clone(), 1),
-                _ => (Value::unknown(format!("`each.{name}` is not known")), 1),
+                _ => (
+                    Value::unknown(Cause::Derived.because(format!("`each.{name}` is not known"))),
+                    1,
+                ),
             },
             ("count", Some(_)) => match &scope.index {
                 Some(index) => (index.clone(), 1),
-                None => (Value::unknown("`count.index` is not known"), 1),
+                None => (Value::unknown(Cause::Derived.because("`count.index` is not known")), 1),
             },
             ("path", Some(name)) => (self.path(module, &name), 1),
             ("terraform", Some(attribute)) if &*attribute == "workspace" => {
@@ -52,14 +59,17 @@ impl Evaluator<'_> {
             }
             ("terraform" | "self", Some(attribute)) => {
                 let reason = format!("`{name}.{attribute}` is not known here");
-                (Value::unknown(reason), 1)
+                (Value::unknown(Cause::Run.because(reason)), 1)
             }
             ("data", Some(kind)) => match attribute(1) {
                 Some(name) => (self.resource_value(module, true, (kind, name)), 2),
-                None => (Value::unknown("`data` is not a value"), 1),
+                None => (Value::unknown(Cause::Invalid.because("`data` is not a value")), 1),
             },
             (_, Some(label)) => (self.resource_value(module, false, (name.clone(), label)), 1),
-            (name, None) => (Value::unknown(format!("`{name}` is not supported")), 0),
+            (name, None) => (
+                Value::unknown(Cause::Unsupported.because(format!("`{name}` is not supported"))),
+                0,
+            ),
         };
         self.follow(value, steps.get(used..).unwrap_or(&[]), scope)
     }
@@ -124,10 +134,12 @@ impl Evaluator<'_> {
                 Kind::AnyResource(_) | Kind::AnyModule(_) | Kind::Unknown(_) => {
                     let identity = this.splat_over(&value, rest, scope);
                     let unknown = match &value.kind {
-                        Kind::AnyResource(id) => {
-                            Value::unknown(format!("the instances of `{}` are not known", id.address()))
+                        Kind::AnyResource(id) => Value::unknown(
+                            Cause::Derived.because(format!("the instances of `{}` are not known", id.address())),
+                        ),
+                        Kind::AnyModule(_) => {
+                            Value::unknown(Cause::Derived.because("the instances of a module are not known"))
                         }
-                        Kind::AnyModule(_) => Value::unknown("the instances of a module are not known"),
                         _ => value,
                     };
                     return unknown.identified(|| identity);
@@ -214,10 +226,14 @@ impl Evaluator<'_> {
 
     /// What the block of a resource says about `name`, or the provider's default.
     pub(in super::super) fn configured(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
-        let unknown = || Value::unknown(format!("`{}.{name}` is known only after apply", id.address()));
+        let unknown = || {
+            Value::unknown(
+                Cause::KnownAfterApply.because(format!("`{}.{name}` is known only after apply", id.address())),
+            )
+        };
         let label = (id.kind.clone(), id.name.clone());
         let Some(expansion) = self.resource(id.module, id.data, &label) else {
-            return Value::unknown(format!("`{}` is not declared", id.address()));
+            return Value::unknown(Cause::Invalid.because(format!("`{}` is not declared", id.address())));
         };
         let (Some(member), Some(block)) = (expansion.member(&id.key), self.block_of(id)) else {
             return unknown();

@@ -5,127 +5,105 @@ use super::super::number::Number;
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Value};
 use super::{Answer, as_list, plain_items};
+use crate::graph::Cause;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &[
-    "alltrue",
-    "anytrue",
-    "chunklist",
-    "coalescelist",
-    "compact",
-    "concat",
-    "contains",
-    "distinct",
-    "element",
-    "flatten",
-    "index",
-    "keys",
-    "length",
-    "lookup",
-    "matchkeys",
-    "merge",
-    "one",
-    "reverse",
-    "slice",
-    "sort",
-    "sum",
-    "transpose",
-    "values",
-    "zipmap",
-];
 
 /// More elements than this are not put together.
 const MAX_ITEMS: usize = 100_000;
 const TOO_MANY_ITEMS: &str = "a list has more than 100000 elements";
 
-pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    match (name, values) {
-        ("length", [value]) => length(value),
-        ("concat", lists) if !lists.is_empty() => concat(eval, lists),
-        ("merge", maps) => merge(maps),
-        ("lookup", [map, key, default @ ..]) if default.len() < 2 => lookup(map, key, default.first()),
-        ("keys", [map]) => {
-            let keys = map.entries()?.iter().map(|(key, _)| key.clone());
-            Some(like(map, Value::texts(keys)))
-        }
-        ("values", [map]) => {
-            let values = map.entries()?.iter().map(|(_, value)| value.clone()).collect();
-            Some(match map.declared.as_deref() {
-                Some(Type::Map(element)) => Value::list_of(values, element),
-                _ => Value::list(values),
-            })
-        }
-        ("contains", [list, wanted]) => contains(eval, list, wanted),
-        ("element", [list, index]) => element(list, index),
-        ("flatten", [list]) => {
-            let mut all = Vec::new();
-            flatten(list, &mut all)?;
-            Some(Value::list(all))
-        }
-        ("one", [list]) => match &**plain_items(list)? {
-            [] => Some(Value::null()),
-            [only] => Some(only.clone()),
-            _ => None,
-        },
-        ("zipmap", [keys, items]) => zipmap(keys, items),
-        ("reverse", [list]) => {
-            let items = plain_items(list)?.iter().rev().cloned().collect();
-            Some(match types::of(list) {
-                Type::List(element) | Type::Set(element) => Value::list_of(items, &element),
-                _ => Value::list(items),
-            })
-        }
-        ("slice", [list, start, end]) => {
-            let place = |value: &Value| value.to_whole().and_then(|at| usize::try_from(at).ok());
-            let items = list.items().filter(|_| matches!(list.kind, Kind::List(_)))?;
-            let part = items.get(place(start)?..place(end)?)?.to_vec();
-            Some(like(list, Value::list(part)))
-        }
-        ("index", [list, wanted]) => index(list, wanted),
-        ("coalescelist", lists) => coalesce(lists),
-        _ => of_one_type(eval, name, values),
+/// `keys`.
+pub(super) fn keys(map: &Value) -> Answer {
+    let keys = map.entries()?.iter().map(|(key, _)| key.clone());
+    Some(like(map, Value::texts(keys)))
+}
+
+/// `values`.
+pub(super) fn values(map: &Value) -> Answer {
+    let values = map.entries()?.iter().map(|(_, value)| value.clone()).collect();
+    Some(match map.declared.as_deref() {
+        Some(Type::Map(element)) => Value::list_of(values, element),
+        _ => Value::list(values),
+    })
+}
+
+/// `flatten`.
+pub(super) fn flatten(list: &Value) -> Answer {
+    let mut all = Vec::new();
+    flatten_into(list, &mut all)?;
+    Some(Value::list(all))
+}
+
+/// `one`.
+pub(super) fn one(list: &Value) -> Answer {
+    match &**plain_items(list)? {
+        [] => Some(Value::null()),
+        [only] => Some(only.clone()),
+        _ => None,
     }
 }
 
-/// Functions of lists whose elements become one type.
-fn of_one_type(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    match (name, values) {
-        ("compact", [list]) => {
-            let list = as_list(list, &Type::Text)?;
-            let items = list.items()?.iter();
-            let kept = items.filter(|item| !item.is_null() && item.to_text().is_none_or(|text| !text.is_empty()));
-            Some(Value::list_of(kept.cloned().collect(), &Type::Text))
-        }
-        ("distinct", [list]) => distinct(eval, &as_list(list, &Type::Any)?),
-        ("sort", [list]) => {
-            let list = as_list(list, &Type::Text)?;
-            let mut texts: Vec<Arc<str>> = list.items()?.iter().map(Value::to_text).collect::<Option<_>>()?;
-            texts.sort();
-            Some(Value::texts(texts))
-        }
-        ("sum", [list]) => {
-            let numbers: Vec<Number> = plain_items(list)?.iter().map(Value::to_exact).collect::<Option<_>>()?;
-            let (first, rest) = numbers.split_first()?;
-            let sum = rest.iter().try_fold(first.clone(), |sum, next| sum.add(next));
-            Some(Value::computed(sum))
-        }
-        ("alltrue", [list]) => Some(Value::bool(answers(list)?.iter().all(|answer| *answer))),
-        ("anytrue", [list]) => Some(Value::bool(answers(list)?.contains(&true))),
-        ("chunklist", [list, size]) => {
-            let list = as_list(list, &Type::Any)?;
-            let items = list.items()?;
-            let size = usize::try_from(size.to_whole()?).ok()?;
-            let inner = types::of(&list);
-            let size = if size == 0 { items.len().max(1) } else { size };
-            let chunks = items.chunks(size).map(|chunk| like(&list, Value::list(chunk.to_vec())));
-            Some(Value::list_of(chunks.collect(), &inner))
-        }
-        ("matchkeys", [values, keys, wanted]) => matching(eval, values, keys, wanted),
-        ("transpose", [map]) => transpose(map),
-        _ => None,
-    }
+/// `reverse`.
+pub(super) fn reverse(list: &Value) -> Answer {
+    let items = plain_items(list)?.iter().rev().cloned().collect();
+    Some(match types::of(list) {
+        Type::List(element) | Type::Set(element) => Value::list_of(items, &element),
+        _ => Value::list(items),
+    })
+}
+
+/// `slice`.
+pub(super) fn slice(list: &Value, start: &Value, end: &Value) -> Answer {
+    let place = |value: &Value| value.to_whole().and_then(|at| usize::try_from(at).ok());
+    let items = list.items().filter(|_| matches!(list.kind, Kind::List(_)))?;
+    let part = items.get(place(start)?..place(end)?)?.to_vec();
+    Some(like(list, Value::list(part)))
+}
+
+/// `compact`.
+pub(super) fn compact(list: &Value) -> Answer {
+    let list = as_list(list, &Type::Text)?;
+    let items = list.items()?.iter();
+    let kept = items.filter(|item| !item.is_null() && item.to_text().is_none_or(|text| !text.is_empty()));
+    Some(Value::list_of(kept.cloned().collect(), &Type::Text))
+}
+
+/// `sort`.
+pub(super) fn sort(list: &Value) -> Answer {
+    let list = as_list(list, &Type::Text)?;
+    let mut texts: Vec<Arc<str>> = list.items()?.iter().map(Value::to_text).collect::<Option<_>>()?;
+    texts.sort();
+    Some(Value::texts(texts))
+}
+
+/// `sum`.
+pub(super) fn sum(list: &Value) -> Answer {
+    let numbers: Vec<Number> = plain_items(list)?.iter().map(Value::to_exact).collect::<Option<_>>()?;
+    let (first, rest) = numbers.split_first()?;
+    let sum = rest.iter().try_fold(first.clone(), |sum, next| sum.add(next));
+    Some(Value::computed(sum))
+}
+
+/// `alltrue`.
+pub(super) fn all_true(list: &Value) -> Answer {
+    Some(Value::bool(answers(list)?.iter().all(|answer| *answer)))
+}
+
+/// `anytrue`.
+pub(super) fn any_true(list: &Value) -> Answer {
+    Some(Value::bool(answers(list)?.contains(&true)))
+}
+
+/// `chunklist`.
+pub(super) fn chunks(list: &Value, size: &Value) -> Answer {
+    let list = as_list(list, &Type::Any)?;
+    let items = list.items()?;
+    let size = usize::try_from(size.to_whole()?).ok()?;
+    let inner = types::of(&list);
+    let size = if size == 0 { items.len().max(1) } else { size };
+    let chunks = items.chunks(size).map(|chunk| like(&list, Value::list(chunk.to_vec())));
+    Some(Value::list_of(chunks.collect(), &inner))
 }
 
 /// `made` as a list where `from` is a list or a map, as a tuple where it is a tuple or an object.
@@ -138,7 +116,8 @@ fn like(from: &Value, made: Value) -> Value {
     Value { declared, ..made }
 }
 
-fn length(value: &Value) -> Answer {
+/// `length`.
+pub(super) fn length(value: &Value) -> Answer {
     match &value.kind {
         Kind::Text(text) => Some(match super::texts::characters(text) {
             Ok(all) => Value::count(all.len()),
@@ -146,14 +125,15 @@ fn length(value: &Value) -> Answer {
         }),
         Kind::Map(entries) => Some(Value::count(entries.len())),
         // What is not known may be equal to another.
-        Kind::Set(items) if items.len() > 1 && !items.iter().all(Value::is_plain) => {
-            Some(Value::unknown("an element of a set is not known"))
-        }
+        Kind::Set(items) if items.len() > 1 && !items.iter().all(Value::is_plain) => Some(Value::unknown(
+            Cause::Derived.because("an element of a set is not known"),
+        )),
         _ => Some(Value::count(value.items()?.len())),
     }
 }
 
-fn concat(eval: &mut Evaluator, lists: &[Value]) -> Answer {
+/// `concat`.
+pub(super) fn concat(eval: &mut Evaluator, lists: &[Value]) -> Answer {
     let mut all = Vec::new();
     for list in lists {
         let Kind::List(items) = &list.kind else {
@@ -173,7 +153,8 @@ fn concat(eval: &mut Evaluator, lists: &[Value]) -> Answer {
     Some(Value::list(all))
 }
 
-fn merge(maps: &[Value]) -> Answer {
+/// `merge`.
+pub(super) fn merge(maps: &[Value]) -> Answer {
     let mut all = Vec::new();
     let given: Vec<&Value> = maps.iter().filter(|map| !map.is_null()).collect();
     for map in &given {
@@ -191,7 +172,8 @@ fn merge(maps: &[Value]) -> Answer {
     })
 }
 
-fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> Answer {
+/// `lookup`.
+pub(super) fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> Answer {
     let entries = map.entries()?;
     let key = key.to_text()?;
     let found = entries.iter().find(|(name, _)| **name == *key);
@@ -208,7 +190,8 @@ fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> Answer {
     found.map(|(_, value)| value.clone()).or(default)
 }
 
-fn contains(eval: &mut Evaluator, list: &Value, wanted: &Value) -> Answer {
+/// `contains`.
+pub(super) fn contains(eval: &mut Evaluator, list: &Value, wanted: &Value) -> Answer {
     if wanted.is_null() {
         return None;
     }
@@ -221,10 +204,14 @@ fn contains(eval: &mut Evaluator, list: &Value, wanted: &Value) -> Answer {
             Some(false) => {}
         }
     }
-    Some(answer.map_or_else(|| Value::unknown("an element of a list is not known"), Value::bool))
+    Some(answer.map_or_else(
+        || Value::unknown(Cause::Derived.because("an element of a list is not known")),
+        Value::bool,
+    ))
 }
 
-fn element(list: &Value, index: &Value) -> Answer {
+/// `element`.
+pub(super) fn element(list: &Value, index: &Value) -> Answer {
     let Kind::List(items) = &list.kind else {
         return None;
     };
@@ -239,10 +226,10 @@ fn element(list: &Value, index: &Value) -> Answer {
     items.get(usize::try_from(at).ok()?).cloned()
 }
 
-fn flatten(list: &Value, all: &mut Vec<Value>) -> Option<()> {
+fn flatten_into(list: &Value, all: &mut Vec<Value>) -> Option<()> {
     for item in list.items()?.iter() {
         match &item.kind {
-            Kind::List(_) | Kind::Set(_) => flatten(item, all)?,
+            Kind::List(_) | Kind::Set(_) => flatten_into(item, all)?,
             Kind::Unknown(_) | Kind::Cases(_) => return None,
             _ => all.push(item.clone()),
         }
@@ -250,7 +237,8 @@ fn flatten(list: &Value, all: &mut Vec<Value>) -> Option<()> {
     Some(())
 }
 
-fn zipmap(keys: &Value, items: &Value) -> Answer {
+/// `zipmap`.
+pub(super) fn zipmap(keys: &Value, items: &Value) -> Answer {
     let keys = as_list(keys, &Type::Text)?;
     let values = items.items()?;
     if keys.items()?.len() != values.len() {
@@ -264,7 +252,8 @@ fn zipmap(keys: &Value, items: &Value) -> Answer {
     })
 }
 
-fn index(list: &Value, wanted: &Value) -> Answer {
+/// `index`.
+pub(super) fn index(list: &Value, wanted: &Value) -> Answer {
     let Kind::List(items) = &list.kind else {
         return None;
     };
@@ -272,14 +261,18 @@ fn index(list: &Value, wanted: &Value) -> Answer {
         match item.equals(wanted) {
             Some(true) => return Some(Value::count(at)),
             Some(false) => {}
-            None => return Some(Value::unknown("an element of a list is not known")),
+            None => {
+                return Some(Value::unknown(
+                    Cause::Derived.because("an element of a list is not known"),
+                ));
+            }
         }
     }
     None
 }
 
 /// The first list that has elements.
-fn coalesce(lists: &[Value]) -> Answer {
+pub(super) fn coalesce(lists: &[Value]) -> Answer {
     if lists.iter().any(|list| list.items().is_none()) {
         return None;
     }
@@ -289,18 +282,22 @@ fn coalesce(lists: &[Value]) -> Answer {
         .cloned()
 }
 
-fn distinct(eval: &mut Evaluator, list: &Value) -> Answer {
+/// `distinct`.
+pub(super) fn distinct(eval: &mut Evaluator, list: &Value) -> Answer {
+    let list = &as_list(list, &Type::Any)?;
     let mut all: Vec<Value> = Vec::new();
     for item in list.items()?.iter() {
         if !eval.spend(all.len()) {
-            return Some(Value::unknown(TOO_MANY_STEPS));
+            return Some(Value::beyond(TOO_MANY_STEPS));
         }
         let mut answers = all.iter().map(|known| known.equals(item));
         if answers.any(|answer| answer == Some(true)) {
             continue;
         }
         if all.iter().any(|known| known.equals(item).is_none()) {
-            return Some(Value::unknown("an element of a list is not known"));
+            return Some(Value::unknown(
+                Cause::Derived.because("an element of a list is not known"),
+            ));
         }
         all.push(item.clone());
     }
@@ -317,7 +314,8 @@ fn answers(list: &Value) -> Option<Vec<bool>> {
     answers.collect()
 }
 
-fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wanted: &Value) -> Answer {
+/// `matchkeys`.
+pub(super) fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wanted: &Value) -> Answer {
     let values = as_list(values, &Type::Any)?;
     let (keys, wanted) = (as_list(keys, &Type::Any)?, as_list(wanted, &Type::Any)?);
     let one = types::unify(&[types::of(&keys), types::of(&wanted)])?;
@@ -327,7 +325,7 @@ fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wanted: &Value) 
         return None;
     }
     if !eval.spend(keys.len().saturating_mul(wanted.len())) {
-        return Some(Value::unknown(TOO_MANY_STEPS));
+        return Some(Value::beyond(TOO_MANY_STEPS));
     }
     let mut kept = Vec::new();
     for (item, key) in items.iter().zip(keys.iter()) {
@@ -335,13 +333,16 @@ fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wanted: &Value) 
         if answers.contains(&Some(true)) {
             kept.push(item.clone());
         } else if answers.contains(&None) {
-            return Some(Value::unknown("an element of a list is not known"));
+            return Some(Value::unknown(
+                Cause::Derived.because("an element of a list is not known"),
+            ));
         }
     }
     Some(like(&values, Value::list(kept)))
 }
 
-fn transpose(map: &Value) -> Answer {
+/// `transpose`.
+pub(super) fn transpose(map: &Value) -> Answer {
     let map = types::convert(map, &Type::Map(Arc::new(Type::List(Arc::new(Type::Text)))));
     let mut all: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
     for (key, values) in map.entries()?.iter() {

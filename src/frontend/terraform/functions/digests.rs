@@ -3,68 +3,63 @@
 use super::super::eval::{Evaluator, Scope};
 use super::super::value::Value;
 use super::Answer;
-use super::encoding::base64;
 use md5::{Digest, Md5};
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &[
-    "base64sha256",
-    "base64sha512",
-    "filebase64sha256",
-    "filebase64sha512",
-    "filemd5",
-    "filesha1",
-    "filesha256",
-    "filesha512",
-    "md5",
-    "sha1",
-    "sha256",
-    "sha512",
-    "uuidv5",
-];
+/// How a digest is computed.
+pub(super) type Algorithm = fn(&[u8]) -> Vec<u8>;
 
-pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value], scope: &Scope) -> Answer {
-    if name == "uuidv5" {
-        let [namespace, name] = values else {
-            return None;
-        };
-        return uuid(&namespace.to_text()?, &name.to_text()?);
-    }
-    let [value] = values else {
-        return None;
-    };
-    let text = value.to_text()?;
-    let (bytes, name) = match name.strip_prefix("file") {
-        Some(name) => match eval.contents(&text, scope.module) {
-            Ok(bytes) => (bytes, name),
-            Err(refused) => return Some(refused),
-        },
-        None => (text.as_bytes().to_vec(), name),
-    };
-    let (encode, name): (fn(&[u8]) -> String, &str) = match name.strip_prefix("base64") {
-        Some(name) => (base64, name),
-        None => (hexadecimal, name),
-    };
-    if !eval.spend(bytes.len() / 8) {
-        return Some(Value::unknown(super::super::eval::TOO_MANY_STEPS));
-    }
-    let digest = match name {
-        "md5" => Md5::digest(&bytes).to_vec(),
-        "sha1" => Sha1::digest(&bytes).to_vec(),
-        "sha256" => Sha256::digest(&bytes).to_vec(),
-        _ => Sha512::digest(&bytes).to_vec(),
-    };
-    Some(Value::text(encode(&digest)))
+/// `md5`, `sha1` and their kin; `encode` writes the digest.
+pub(super) fn of_text(eval: &mut Evaluator, text: &Value, algorithm: Algorithm, encode: fn(&[u8]) -> String) -> Answer {
+    digest(eval, text.to_text()?.as_bytes(), algorithm, encode)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// `filemd5` and its kin.
+pub(super) fn of_file(
+    (eval, scope): (&mut Evaluator, &Scope),
+    path: &Value,
+    algorithm: Algorithm,
+    encode: fn(&[u8]) -> String,
+) -> Answer {
+    match eval.contents(&path.to_text()?, scope.module) {
+        Ok(bytes) => digest(eval, &bytes, algorithm, encode),
+        Err(refused) => Some(refused),
+    }
+}
+
+fn digest(eval: &mut Evaluator, bytes: &[u8], algorithm: Algorithm, encode: fn(&[u8]) -> String) -> Answer {
+    if !eval.spend(bytes.len() / 8) {
+        return Some(Value::beyond(super::super::eval::TOO_MANY_STEPS));
+    }
+    Some(Value::text(encode(&algorithm(bytes))))
+}
+
+pub(super) fn md5(bytes: &[u8]) -> Vec<u8> {
+    Md5::digest(bytes).to_vec()
+}
+
+pub(super) fn sha1(bytes: &[u8]) -> Vec<u8> {
+    Sha1::digest(bytes).to_vec()
+}
+
+pub(super) fn sha256(bytes: &[u8]) -> Vec<u8> {
+    Sha256::digest(bytes).to_vec()
+}
+
+pub(super) fn sha512(bytes: &[u8]) -> Vec<u8> {
+    Sha512::digest(bytes).to_vec()
+}
+
+/// As `md5` writes it.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn uuid(namespace: &str, name: &str) -> Answer {
-    let namespace = match namespace {
+/// `uuidv5`.
+pub(super) fn uuid(namespace: &Value, name: &Value) -> Answer {
+    let (namespace, name) = (namespace.to_text()?, name.to_text()?);
+    let namespace = match &*namespace {
         "dns" => "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
         "url" => "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
         "oid" => "6ba7b812-9dad-11d1-80b4-00c04fd430c8",

@@ -4,53 +4,40 @@ use super::super::eval::Evaluator;
 use super::super::json;
 use super::super::value::{Kind, MAX_TEXT, Value};
 use super::{Answer, yaml};
+use crate::graph::Cause;
 use std::sync::Arc;
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &[
-    "base64decode",
-    "base64encode",
-    "csvdecode",
-    "textdecodebase64",
-    "textencodebase64",
-    "urlencode",
-    "yamldecode",
-    "yamlencode",
-];
 /// YAML as written by Terraform is computed so deep.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    let text = |at: usize| values.get(at).and_then(Value::to_text);
-    match (name, values.len()) {
-        ("base64encode", 1) => Some(Value::text(base64(text(0)?.as_bytes()))),
-        ("base64decode", 1) => Some(Value::text(String::from_utf8(unbase64(&text(0)?)?).ok()?)),
-        ("textencodebase64", 2) => Some(encode_as(&text(0)?, &text(1)?)),
-        ("textdecodebase64", 2) => decode_as(&unbase64(&text(0)?)?, &text(1)?),
-        ("urlencode", 1) => Some(Value::text(urlencode(&text(0)?))),
-        ("csvdecode", 1) => csv(&text(0)?),
-        ("yamldecode", 1) => yaml::decode(eval, &text(0)?),
-        ("yamlencode", 1) => {
-            let [value] = values else {
-                return None;
-            };
-            if !value.is_plain() {
-                return Some(Value::unknown("an argument of `yamlencode` is known only after apply"));
-            }
-            let mut written = String::new();
-            match write_yaml(value, 0, &mut written) {
-                Some(()) => {
-                    // A document that is one plain scalar has an end.
-                    if matches!(value.kind, Kind::Null | Kind::Bool(_) | Kind::Number(_)) {
-                        written.push_str("...\n");
-                    }
-                    Some(Value::text(written))
-                }
-                None => Some(Value::unknown("it cannot be written as YAML")),
-            }
-        }
-        _ => None,
+/// `base64decode`.
+pub(super) fn from_base64(text: &Value) -> Answer {
+    Some(Value::text(String::from_utf8(unbase64(&text.to_text()?)?).ok()?))
+}
+
+/// `textdecodebase64`.
+pub(super) fn from_base64_in(text: &Value, encoding: &Value) -> Answer {
+    decode_as(&unbase64(&text.to_text()?)?, &encoding.to_text()?)
+}
+
+/// `yamlencode`.
+pub(super) fn to_yaml(value: &Value) -> Answer {
+    if !value.is_plain() {
+        return Some(Value::unknown(
+            Cause::KnownAfterApply.because("an argument of `yamlencode` is known only after apply"),
+        ));
     }
+    let mut written = String::new();
+    if write_yaml(value, 0, &mut written).is_none() {
+        return Some(Value::unknown(
+            Cause::Unsupported.because("it cannot be written as YAML"),
+        ));
+    }
+    // A document that is one plain scalar has an end.
+    if matches!(value.kind, Kind::Null | Kind::Bool(_) | Kind::Number(_)) {
+        written.push_str("...\n");
+    }
+    Some(Value::text(written))
 }
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -95,12 +82,13 @@ fn unbase64(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-fn encode_as(text: &str, encoding: &str) -> Value {
+/// `textencodebase64`.
+pub(super) fn encode_as(text: &str, encoding: &str) -> Value {
     let bytes: Vec<u8> = match encoding.to_ascii_uppercase().as_str() {
         "UTF-8" => text.bytes().collect(),
         "UTF-16LE" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         "UTF-16BE" => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
-        _ => return Value::unknown(format!("the encoding `{encoding}` is not supported")),
+        _ => return Value::unknown(Cause::Unsupported.because(format!("the encoding `{encoding}` is not supported"))),
     };
     Value::text(base64(&bytes))
 }
@@ -119,12 +107,17 @@ fn decode_as(bytes: &[u8], encoding: &str) -> Answer {
         "UTF-8" => String::from_utf8(bytes.to_vec()).ok(),
         "UTF-16LE" => wide(u16::from_le_bytes),
         "UTF-16BE" => wide(u16::from_be_bytes),
-        _ => return Some(Value::unknown(format!("the encoding `{encoding}` is not supported"))),
+        _ => {
+            return Some(Value::unknown(
+                Cause::Unsupported.because(format!("the encoding `{encoding}` is not supported")),
+            ));
+        }
     };
     text.map(Value::text)
 }
 
-fn urlencode(text: &str) -> String {
+/// `urlencode`.
+pub(super) fn urlencode(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
         match byte {
@@ -138,7 +131,7 @@ fn urlencode(text: &str) -> String {
     encoded
 }
 
-fn csv(text: &str) -> Answer {
+pub(super) fn csv(text: &str) -> Answer {
     let mut rows = csv_rows(text)?.into_iter();
     let header = rows.next()?;
     let distinct: std::collections::BTreeSet<&String> = header.iter().collect();

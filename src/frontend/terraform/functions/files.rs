@@ -8,64 +8,77 @@ use super::super::value::{MAX_TEXT, Value};
 use super::Answer;
 use super::encoding::base64;
 use crate::files::{Kind, Refusal};
+use crate::graph::{Cause, Reason};
 use regex::Regex;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &[
-    "abspath",
-    "basename",
-    "dirname",
-    "file",
-    "filebase64",
-    "fileexists",
-    "fileset",
-    "pathexpand",
-    "templatefile",
-];
 /// Entries of directories that `fileset` looks at.
 const MAX_ENTRIES: usize = 20_000;
 /// Directories in directories that `fileset` looks into.
 const MAX_LEVELS: usize = 32;
 
-pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value], scope: &Scope) -> Answer {
-    let (first, rest) = values.split_first()?;
-    let path = first.to_text()?;
-    match (name, rest) {
-        ("basename", []) => Some(Value::text(base(&path))),
-        ("dirname", []) => Some(Value::text(directory(&path))),
-        ("pathexpand", []) if path.starts_with('~') => Some(Value::unknown("a home directory is not known")),
-        ("pathexpand", []) => Some(Value::text(path)),
-        ("abspath", []) if path.starts_with('/') => Some(Value::text(clean(&path))),
-        ("abspath", []) => Some(Value::unknown("the working directory is not known")),
-        ("fileexists", []) => Some(match eval.locate(&path, scope.module) {
-            Ok(found) if eval.sources.files().is_file(&found) => Value::bool(true),
-            Ok(_) => Value::error(format!("`{path}` is not a file")),
-            Err(Absent::Missing) => Value::bool(false),
-            Err(Absent::Outside(reason)) => Value::unknown(reason),
-        }),
-        ("file", []) => Some(match eval.contents(&path, scope.module) {
-            Ok(bytes) => String::from_utf8(bytes).map_or_else(
-                |_| Value::error(format!("`{path}` is not UTF-8")),
-                |text| Value::text(text.as_str()),
-            ),
-            Err(refused) => refused,
-        }),
-        ("filebase64", []) => Some(match eval.contents(&path, scope.module) {
-            Ok(bytes) => Value::text(base64(&bytes)),
-            Err(refused) => refused,
-        }),
-        ("fileset", [pattern]) => Some(eval.file_set(&path, &pattern.to_text()?, scope.module)),
-        ("templatefile", [given]) => eval.template_file(&path, given, scope),
-        _ => None,
+/// `pathexpand`.
+pub(super) fn path_expand(path: &str) -> Value {
+    if path.starts_with('~') {
+        return Value::unknown(Cause::Run.because("a home directory is not known"));
     }
+    Value::text(path)
+}
+
+/// `abspath`.
+pub(super) fn absolute(path: &str) -> Value {
+    if path.starts_with('/') {
+        return Value::text(clean(path));
+    }
+    Value::unknown(Cause::Run.because("the working directory is not known"))
+}
+
+/// `fileexists`.
+pub(super) fn exists(eval: &Evaluator, path: &Value, scope: &Scope) -> Answer {
+    let path = path.to_text()?;
+    Some(match eval.locate(&path, scope.module) {
+        Ok(found) if eval.sources.files().is_file(&found) => Value::bool(true),
+        Ok(_) => Value::error(format!("`{path}` is not a file")),
+        Err(Absent::Missing) => Value::bool(false),
+        Err(Absent::Outside(reason)) => Value::unknown(reason),
+    })
+}
+
+/// `file`.
+pub(super) fn text(eval: &mut Evaluator, path: &Value, scope: &Scope) -> Answer {
+    let path = path.to_text()?;
+    Some(match eval.contents(&path, scope.module) {
+        Ok(bytes) => String::from_utf8(bytes).map_or_else(
+            |_| Value::error(format!("`{path}` is not UTF-8")),
+            |text| Value::text(text.as_str()),
+        ),
+        Err(refused) => refused,
+    })
+}
+
+/// `filebase64`.
+pub(super) fn in_base64(eval: &mut Evaluator, path: &Value, scope: &Scope) -> Answer {
+    Some(match eval.contents(&path.to_text()?, scope.module) {
+        Ok(bytes) => Value::text(base64(&bytes)),
+        Err(refused) => refused,
+    })
+}
+
+/// `fileset`.
+pub(super) fn set(eval: &mut Evaluator, path: &Value, pattern: &Value, scope: &Scope) -> Answer {
+    Some(eval.file_set(&path.to_text()?, &pattern.to_text()?, scope.module))
+}
+
+/// `templatefile`.
+pub(super) fn template(eval: &mut Evaluator, path: &Value, given: &Value, scope: &Scope) -> Answer {
+    eval.template_file(&path.to_text()?, given, scope)
 }
 
 /// Why there is no file.
 enum Absent {
     Missing,
-    Outside(String),
+    Outside(Reason),
 }
 
 impl Evaluator<'_> {
@@ -75,7 +88,7 @@ impl Evaluator<'_> {
             &self.instances[0].module.directory,
             &self.instances[module].module.directory,
         );
-        let outside = || Absent::Outside(format!("`{path}` lies outside of the project"));
+        let outside = || Absent::Outside(Cause::Elsewhere.because(format!("`{path}` lies outside of the project")));
         if path.contains('\0') || path.starts_with('~') {
             return Err(outside());
         }
@@ -98,7 +111,11 @@ impl Evaluator<'_> {
     pub(super) fn contents(&mut self, path: &str, module: usize) -> Result<Vec<u8>, Value> {
         let found = match self.locate(path, module) {
             Ok(found) => found,
-            Err(Absent::Missing) => return Err(Value::unknown(format!("there is no file `{path}`"))),
+            Err(Absent::Missing) => {
+                return Err(Value::unknown(
+                    Cause::NotRead.because(format!("there is no file `{path}`")),
+                ));
+            }
             Err(Absent::Outside(reason)) => return Err(Value::unknown(reason)),
         };
         let bytes = self
@@ -106,12 +123,14 @@ impl Evaluator<'_> {
             .files()
             .read(&found, MAX_TEXT as u64)
             .map_err(|refusal| match refusal {
-                Refusal::TooLarge(_) => Value::unknown(format!("`{path}` has more than a megabyte")),
+                Refusal::TooLarge(_) => {
+                    Value::unknown(Cause::NotRead.because(format!("`{path}` has more than a megabyte")))
+                }
                 Refusal::NotAFile => Value::error(format!("`{path}` is not a file")),
-                _ => Value::unknown(format!("`{path}` cannot be read")),
+                _ => Value::unknown(Cause::NotRead.because(format!("`{path}` cannot be read"))),
             })?;
         if !self.spend(bytes.len() / 64 + 16) {
-            return Err(Value::unknown(super::super::eval::TOO_MANY_STEPS));
+            return Err(Value::beyond(super::super::eval::TOO_MANY_STEPS));
         }
         Ok(bytes)
     }
@@ -119,7 +138,11 @@ impl Evaluator<'_> {
     fn template_file(&mut self, path: &str, given: &Value, scope: &Scope) -> Answer {
         let found = match self.locate(path, scope.module) {
             Ok(found) => found,
-            Err(Absent::Missing) => return Some(Value::unknown(format!("there is no file `{path}`"))),
+            Err(Absent::Missing) => {
+                return Some(Value::unknown(
+                    Cause::NotRead.because(format!("there is no file `{path}`")),
+                ));
+            }
             Err(Absent::Outside(reason)) => return Some(Value::unknown(reason)),
         };
         if !self.templates.contains_key(&found) {
@@ -142,9 +165,9 @@ impl Evaluator<'_> {
                 let template = template.clone();
                 self.rendered(&template, given, scope)
             }
-            Some(Err(reason)) => Some(Value::unknown(format!(
-                "the template `{path}` cannot be read: {reason}"
-            ))),
+            Some(Err(reason)) => Some(Value::unknown(
+                Cause::NotRead.because(format!("the template `{path}` cannot be read: {reason}")),
+            )),
             None => None,
         }
     }
@@ -177,7 +200,7 @@ impl Evaluator<'_> {
             Err(Absent::Outside(reason)) => return Value::unknown(reason),
         };
         let Some(pattern) = glob(pattern) else {
-            return Value::unknown("a pattern of `fileset` is not supported");
+            return Value::unknown(Cause::Unsupported.because("a pattern of `fileset` is not supported"));
         };
         let mut names = Vec::new();
         let mut next = vec![(root, String::new(), 0)];
@@ -197,7 +220,7 @@ impl Evaluator<'_> {
                     Kind::File(_) if pattern.is_match(&name) => names.push(name),
                     // A link may lead anywhere.
                     Kind::Link if pattern.is_match(&name) => {
-                        return Value::unknown("`fileset` meets a symbolic link");
+                        return Value::unknown(Cause::Unsupported.because("`fileset` meets a symbolic link"));
                     }
                     _ => {}
                 }
@@ -245,7 +268,7 @@ fn glob(pattern: &str) -> Option<Regex> {
     Regex::new(&translated).ok()
 }
 
-fn base(path: &str) -> String {
+pub(super) fn base(path: &str) -> String {
     let trimmed = path.trim_end_matches('/');
     match (trimmed, path) {
         ("", "") => ".".to_owned(),
@@ -254,7 +277,7 @@ fn base(path: &str) -> String {
     }
 }
 
-fn directory(path: &str) -> String {
+pub(super) fn directory(path: &str) -> String {
     clean(
         path.rsplit_once('/')
             .map_or("", |(before, _)| if before.is_empty() { "/" } else { before }),
@@ -310,8 +333,8 @@ impl Evaluator<'_> {
                     parts.join("/")
                 })
             }
-            "cwd" => Value::unknown("`path.cwd` is the working directory of a run"),
-            _ => Value::unknown(format!("`path.{name}` is not supported")),
+            "cwd" => Value::unknown(Cause::Run.because("`path.cwd` is the working directory of a run")),
+            _ => Value::unknown(Cause::Unsupported.because(format!("`path.{name}` is not supported"))),
         }
     }
 }

@@ -6,18 +6,35 @@ use super::super::types::{self, Type};
 use super::super::value::{Kind, Value, joined};
 use super::texts::characters;
 use super::{Answer, partial, plain_items};
+use crate::graph::Cause;
 use num_bigint::BigInt;
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &["format", "formatlist"];
 /// Widths and precisions above this are not computed.
 const MAX_WIDTH: usize = 1000;
 
-pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
+/// `format`.
+pub(super) fn one(values: &[Value]) -> Answer {
     let (pattern, arguments) = values.split_first()?;
-    if name == "format" {
-        return format(&pattern.to_text()?, arguments);
+    format(&pattern.to_text()?, arguments)
+}
+
+/// `format` of arguments that are not all known: what they show is a part of the text that is not known.
+pub(super) fn partly(eval: &mut Evaluator, values: &[Value]) -> Answer {
+    let mut arguments = values.iter().skip(1);
+    if !arguments.any(|value| value.as_unknown().is_some()) {
+        return None;
     }
+    let settled = values.iter().map(|value| json::settled(eval.plain(value.clone())));
+    let settled: Vec<Value> = settled.collect();
+    if settled.first()?.as_unknown().is_some() {
+        return None;
+    }
+    one(&settled)
+}
+
+/// `formatlist`.
+pub(super) fn each(eval: &mut Evaluator, values: &[Value]) -> Answer {
+    let pattern = values.first()?;
     // The pattern is a text, or a list of texts.
     let text = types::convert(pattern, &Type::Text);
     let texts = types::convert(pattern, &Type::List(std::sync::Arc::new(Type::Text)));
@@ -38,7 +55,7 @@ pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answe
     let length: usize = values.iter().filter_map(Value::to_text).map(|text| text.len()).sum();
     for at in 0..count.unwrap_or(1) {
         if !eval.spend(length / 64 + 1) {
-            return Some(Value::unknown(TOO_MANY_STEPS));
+            return Some(Value::beyond(TOO_MANY_STEPS));
         }
         let row: Vec<Value> = values
             .iter()
@@ -141,27 +158,31 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
         return argument
             .declared
             .is_none()
-            .then(|| Value::unknown("`format` does not know how to show null"));
+            .then(|| Value::unknown(Cause::Unsupported.because("`format` does not know how to show null")));
     }
     let is_simple = verb.width.is_none() && verb.precision.is_none() && !verb.sharp;
     if argument.as_unknown().is_some() {
-        let unknown = || Value::unknown("an argument of `format` is not known");
+        let unknown = || Value::unknown(Cause::Derived.because("an argument of `format` is not known"));
         let is_text = matches!(verb.letter, 's' | 'v') && is_simple;
         return Some(if is_text { argument.clone() } else { unknown() });
     }
     let filled = argument.to_text().is_none() && !argument.is_plain();
     if filled && matches!(verb.letter, 's' | 'v') && is_simple {
         let is_text = types::of(argument) == Type::Text;
-        return is_text
-            .then(|| argument.clone())
-            .or_else(|| Some(Value::unknown("an argument of `format` is not known")));
+        return is_text.then(|| argument.clone()).or_else(|| {
+            Some(Value::unknown(
+                Cause::Derived.because("an argument of `format` is not known"),
+            ))
+        });
     }
     if filled && verb.letter == 'q' && is_simple {
-        let unknown = || Value::unknown("an argument of `format` is not known");
+        let unknown = || Value::unknown(Cause::Derived.because("an argument of `format` is not known"));
         return Some(partial::quoted(argument).unwrap_or_else(unknown));
     }
     if filled {
-        return Some(Value::unknown("an argument of `format` is not known"));
+        return Some(Value::unknown(
+            Cause::Derived.because("an argument of `format` is not known"),
+        ));
     }
     let text = match verb.letter {
         'v' if !verb.sharp => match &argument.kind {
@@ -236,7 +257,7 @@ fn whole(verb: &Verb, number: &BigInt) -> Value {
         _ => magnitude.to_string(),
     };
     if verb.sharp || verb.precision.is_some() {
-        return Value::unknown("a verb of `format` is not supported");
+        return Value::unknown(Cause::Unsupported.because("a verb of `format` is not supported"));
     }
     signed(verb, number.sign() == num_bigint::Sign::Minus, &digits)
 }
@@ -244,7 +265,9 @@ fn whole(verb: &Verb, number: &BigInt) -> Value {
 fn fraction(verb: &Verb, argument: &Value) -> Answer {
     let number = argument.to_exact()?;
     if number.is_infinite() || verb.sharp {
-        return Some(Value::unknown("a verb of `format` is not supported"));
+        return Some(Value::unknown(
+            Cause::Unsupported.because("a verb of `format` is not supported"),
+        ));
     }
     let magnitude = number.abs();
     let letter = if verb.letter.is_ascii_uppercase() { 'E' } else { 'e' };

@@ -6,9 +6,6 @@ use super::Answer;
 use num_bigint::BigInt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &["cidrhost", "cidrnetmask", "cidrsubnet", "cidrsubnets"];
-
 /// An address range.
 #[derive(Clone, Copy)]
 struct Range {
@@ -18,41 +15,46 @@ struct Range {
     bits: u32,
 }
 
-pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
+/// `cidrhost`.
+pub(super) fn host(range: &Value, number: &Value) -> Answer {
+    let number = number.to_exact()?.to_whole()?;
+    Range::of(range)?.host(&number).map(Value::text)
+}
+
+/// `cidrnetmask`.
+pub(super) fn mask(range: &Value) -> Answer {
+    let range = Range::of(range)?;
+    (range.bits == 32).then(|| Value::text(address(range.mask(), 32)))
+}
+
+/// `cidrsubnet`.
+pub(super) fn subnet(range: &Value, more: &Value, number: &Value) -> Answer {
+    let number = number.to_exact()?.to_whole()?;
+    let more = u32::try_from(more.to_whole()?).ok()?;
+    Some(Value::text(Range::of(range)?.subnet(more, &number)?.shown()))
+}
+
+/// `cidrsubnets`.
+pub(super) fn subnets(values: &[Value]) -> Answer {
     let (range, rest) = values.split_first()?;
-    let range = Range::parse(&range.to_text()?)?;
-    let whole = |at: usize| rest.get(at).and_then(Value::to_whole);
-    match (name, rest.len()) {
-        ("cidrhost", 1) => {
-            let number = rest.first()?.to_exact()?.to_whole()?;
-            range.host(&number).map(Value::text)
+    let range = Range::of(range)?;
+    let mut all = Vec::new();
+    let mut next = range.base;
+    for more in rest {
+        let more = u32::try_from(more.to_whole()?).ok();
+        let more = more.filter(|more| (1..=32).contains(more))?;
+        let prefix = range.prefix.checked_add(more).filter(|prefix| *prefix <= range.bits)?;
+        let size = 1_u128.checked_shl(range.bits - prefix)?;
+        // To the next multiple of its size.
+        let base = next.checked_add(size - 1)? / size * size;
+        let last = range.base | !range.mask() & ones(range.bits);
+        if base.checked_add(size - 1)? > last {
+            return None;
         }
-        ("cidrnetmask", 0) => (range.bits == 32).then(|| Value::text(address(range.mask(), 32))),
-        ("cidrsubnet", 2) => {
-            let number = rest.get(1)?.to_exact()?.to_whole()?;
-            let subnet = range.subnet(u32::try_from(whole(0)?).ok()?, &number)?;
-            Some(Value::text(subnet.shown()))
-        }
-        ("cidrsubnets", 1..) => {
-            let mut all = Vec::new();
-            let mut next = range.base;
-            for at in 0..rest.len() {
-                let more = u32::try_from(whole(at)?).ok().filter(|more| (1..=32).contains(more))?;
-                let prefix = range.prefix.checked_add(more).filter(|prefix| *prefix <= range.bits)?;
-                let size = 1_u128.checked_shl(range.bits - prefix)?;
-                // To the next multiple of its size.
-                let base = next.checked_add(size - 1)? / size * size;
-                let last = range.base | !range.mask() & ones(range.bits);
-                if base.checked_add(size - 1)? > last {
-                    return None;
-                }
-                next = base.checked_add(size)?;
-                all.push(Range { base, prefix, ..range }.shown());
-            }
-            Some(Value::list_of(all.into_iter().map(Value::text).collect(), &Type::Text))
-        }
-        _ => None,
+        next = base.checked_add(size)?;
+        all.push(Range { base, prefix, ..range }.shown());
     }
+    Some(Value::list_of(all.into_iter().map(Value::text).collect(), &Type::Text))
 }
 
 fn ones(bits: u32) -> u128 {
@@ -68,6 +70,10 @@ fn address(value: u128, bits: u32) -> String {
 }
 
 impl Range {
+    fn of(value: &Value) -> Option<Range> {
+        Range::parse(&value.to_text()?)
+    }
+
     fn parse(text: &str) -> Option<Range> {
         let (address, prefix) = text.split_once('/')?;
         let plain = !prefix.is_empty() && prefix.len() <= 3 && prefix.bytes().all(|byte| byte.is_ascii_digit());

@@ -3,75 +3,73 @@
 use super::super::number::Number;
 use super::super::value::{Kind, Value};
 use super::Answer;
+use crate::graph::Cause;
 use num_bigint::BigInt;
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &[
-    "abs", "ceil", "floor", "log", "max", "min", "parseint", "pow", "range", "signum",
-];
 /// Terraform's own limit of `range`.
 const MAX_RANGE: usize = 1024;
 
-pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
-    if name == "parseint" {
-        return parse(values);
-    }
+/// `max` and `min`: the number that `better` prefers.
+pub(super) fn best(values: &[Value], better: for<'n> fn(&'n Number, &'n Number) -> &'n Number) -> Answer {
     let numbers: Vec<Number> = values.iter().map(Value::to_exact).collect::<Option<_>>()?;
-    match (name, numbers.as_slice()) {
-        ("max", [first, rest @ ..]) => Some(Value::exact(
-            rest.iter().fold(first, |best, next| best.max(next)).clone(),
-        )),
-        ("min", [first, rest @ ..]) => Some(Value::exact(
-            rest.iter().fold(first, |best, next| best.min(next)).clone(),
-        )),
-        ("abs", [number]) => Some(Value::exact(number.abs())),
-        ("ceil", [number]) => Some(Value::computed(number.to_nearest(true))),
-        ("floor", [number]) => Some(Value::computed(number.to_nearest(false))),
-        ("signum", [number]) => number.to_whole().map(|_| {
-            Value::number(match () {
-                () if number.is_zero() => 0,
-                () if number.is_negative() => -1,
-                () => 1,
-            })
-        }),
-        ("pow", [base, exponent]) => Some(power(base, exponent)),
-        ("log", [number, base]) => {
-            let ratio = logarithm(number.to_f64()) / logarithm(base.to_f64());
-            Number::computed(ratio).map(Value::exact)
-        }
-        ("range", _) => range(&numbers),
-        _ => None,
-    }
+    let (first, rest) = numbers.split_first()?;
+    Some(Value::exact(
+        rest.iter().fold(first, |best, next| better(best, next)).clone(),
+    ))
 }
 
-/// Where the result has 53 bits, so that no library rounds it otherwise.
-fn power(base: &Number, exponent: &Number) -> Value {
-    let open = || Value::unknown("the last digits of a power are not computed");
-    let (Some(exponent), Some(base)) = (exponent.to_i64(), base.to_whole()) else {
-        return open();
-    };
-    let Some(times) = u32::try_from(exponent.unsigned_abs())
-        .ok()
-        .filter(|times| *times <= 1024)
-    else {
-        return open();
-    };
-    if base.bits().saturating_mul(u64::from(times)) > 1100 {
-        return open();
+/// `abs`.
+pub(super) fn abs(value: &Value) -> Answer {
+    Some(Value::exact(value.to_exact()?.abs()))
+}
+
+/// `ceil`, or else `floor`.
+pub(super) fn to_nearest(value: &Value, up: bool) -> Answer {
+    Some(Value::computed(value.to_exact()?.to_nearest(up)))
+}
+
+/// `signum`.
+pub(super) fn signum(value: &Value) -> Answer {
+    let number = value.to_exact()?;
+    number.to_whole()?;
+    Some(Value::number(match () {
+        () if number.is_zero() => 0,
+        () if number.is_negative() => -1,
+        () => 1,
+    }))
+}
+
+/// `log`.
+pub(super) fn log(value: &Value, base: &Value) -> Answer {
+    let ratio = logarithm(value.to_exact()?.to_f64()) / logarithm(base.to_exact()?.to_f64());
+    Number::computed(ratio).map(Value::exact)
+}
+
+/// `pow`, where the result has 53 bits, so that no library rounds it otherwise.
+pub(super) fn power(base: &Value, exponent: &Value) -> Answer {
+    let (base, exponent) = (base.to_exact()?, exponent.to_exact()?);
+    let exact = exact_power(&base, &exponent).map(Value::exact);
+    Some(exact.unwrap_or_else(|| {
+        Value::unknown(Cause::Unsupported.because("the last digits of a power are not computed"))
+    }))
+}
+
+fn exact_power(base: &Number, exponent: &Number) -> Option<Number> {
+    let (exponent, base) = (exponent.to_i64()?, base.to_whole()?);
+    let times = u32::try_from(exponent.unsigned_abs()).ok()?;
+    if times > 1024 || base.bits().saturating_mul(u64::from(times)) > 1100 {
+        return None;
     }
     let whole = base.pow(times);
     if whole.bits() - whole.trailing_zeros().unwrap_or(0) > 53 {
-        return open();
+        return None;
     }
-    let Some(whole) = Number::whole(whole) else {
-        return open();
-    };
-    let computed = if exponent < 0 {
+    let whole = Number::whole(whole)?;
+    Number::computed(if exponent < 0 {
         1.0 / whole.to_f64()
     } else {
         whole.to_f64()
-    };
-    Number::computed(computed).map_or_else(open, Value::exact)
+    })
 }
 
 /// The natural logarithm, digit for digit as Go computes it (by FreeBSD's method), which the system's may not.
@@ -112,16 +110,16 @@ fn logarithm(x: f64) -> f64 {
     k * LN2_HIGH - ((half - (s * (half + odd + even) + k * LN2_LOW)) - f)
 }
 
-fn parse(values: &[Value]) -> Answer {
-    let [text, base] = values else {
-        return None;
-    };
+/// `parseint`.
+pub(super) fn parse(text: &Value, base: &Value) -> Answer {
     let Kind::Text(text) = &text.kind else {
         return None;
     };
     let base = base.to_whole()?;
     if (37..=62).contains(&base) {
-        return Some(Value::unknown("numbers in a base above 36 are not supported"));
+        return Some(Value::unknown(
+            Cause::Unsupported.because("numbers in a base above 36 are not supported"),
+        ));
     }
     let base = u32::try_from(base).ok().filter(|base| (2..=36).contains(base))?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -130,10 +128,12 @@ fn parse(values: &[Value]) -> Answer {
     Some(Value::computed(Number::whole(whole)))
 }
 
-fn range(numbers: &[Number]) -> Answer {
+/// `range`.
+pub(super) fn range(values: &[Value]) -> Answer {
+    let numbers: Vec<Number> = values.iter().map(Value::to_exact).collect::<Option<_>>()?;
     let (zero, one) = (Number::from(0), Number::from(1));
     let downward = |start: &Number, end: &Number| if end < start { one.neg() } else { one.clone() };
-    let (start, end, step) = match numbers {
+    let (start, end, step) = match numbers.as_slice() {
         [end] => (zero.clone(), end.clone(), downward(&zero, end)),
         [start, end] => (start.clone(), end.clone(), downward(start, end)),
         [start, end, step] => (start.clone(), end.clone(), step.clone()),

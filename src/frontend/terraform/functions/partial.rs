@@ -82,6 +82,9 @@ pub(super) fn replaced(text: &Value, from: &Value, to: &Value) -> Answer {
 
 /// `split` at what stands in no ARN, URL or name.
 pub(super) fn pieces(separator: &Value, text: &Value) -> Answer {
+    if !matches!(text.kind, Kind::Reference(..) | Kind::Template(_)) {
+        return None;
+    }
     let separator = separator.to_text()?;
     if !separator.contains([',', ';', '|', ' ', '\n']) {
         return None;

@@ -5,69 +5,73 @@ use super::super::types::Type;
 use super::super::value::{MAX_TEXT, Value};
 use super::Answer;
 use super::texts::MAX_PIECES;
+use crate::graph::Cause;
 use regex::{Captures, Regex, RegexBuilder};
 use std::sync::Arc;
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &["regex", "regexall", "replace"];
 /// A compiled pattern may be so large.
 const MAX_COMPILED: usize = 1 << 20;
 
-pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    let text = |at: usize| values.get(at).and_then(Value::to_text);
-    // A pattern is compiled each time, and then reads the text once.
-    let length: usize = (0..values.len()).filter_map(text).map(|text| text.len()).sum();
-    if !eval.spend(256 + length / 4) {
-        return Some(Value::unknown(TOO_MANY_STEPS));
-    }
-    match (name, values.len()) {
-        ("regex", 2) => {
-            let (pattern, text) = (text(0)?, text(1)?);
-            let regex = match compile(&pattern) {
-                Ok(regex) => regex,
-                Err(refused) => return Some(refused),
-            };
-            let found = regex.captures(&text)?;
-            captured(&regex, &found)
-        }
-        ("regexall", 2) => {
-            let (pattern, text) = (text(0)?, text(1)?);
-            let regex = match compile(&pattern) {
-                Ok(regex) => regex,
-                Err(refused) => return Some(refused),
-            };
-            let all: Option<Vec<Value>> = regex
-                .captures_iter(&text)
-                .take(MAX_PIECES + 1)
-                .map(|found| captured(&regex, &found))
-                .collect();
-            Some(match all? {
-                all if all.len() > MAX_PIECES => Value::unknown("`regexall` finds more than 100000 matches"),
-                all => Value::list_of(all, &Type::Any),
-            })
-        }
-        ("replace", 3) => Some(replace(&text(0)?, &text(1)?, &text(2)?)),
-        _ => None,
-    }
+/// Counts the work of a function: a pattern is compiled each time, and then reads the text once.
+fn may_match(eval: &mut Evaluator, texts: &[&str]) -> Result<(), Value> {
+    let length: usize = texts.iter().map(|text| text.len()).sum();
+    let fits = eval.spend(256 + length / 4);
+    fits.then_some(()).ok_or_else(|| Value::beyond(TOO_MANY_STEPS))
 }
 
-fn replace(text: &str, from: &str, to: &str) -> Value {
+/// `regex`.
+pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -> Answer {
+    let (pattern, text) = (pattern.to_text()?, text.to_text()?);
+    let regex = match may_match(eval, &[&pattern, &text]).and_then(|()| compile(&pattern)) {
+        Ok(regex) => regex,
+        Err(refused) => return Some(refused),
+    };
+    let found = regex.captures(&text)?;
+    captured(&regex, &found)
+}
+
+/// `regexall`.
+pub(super) fn all_matches(eval: &mut Evaluator, pattern: &Value, text: &Value) -> Answer {
+    let (pattern, text) = (pattern.to_text()?, text.to_text()?);
+    let regex = match may_match(eval, &[&pattern, &text]).and_then(|()| compile(&pattern)) {
+        Ok(regex) => regex,
+        Err(refused) => return Some(refused),
+    };
+    let found = regex.captures_iter(&text).take(MAX_PIECES + 1);
+    let all: Vec<Value> = found.map(|found| captured(&regex, &found)).collect::<Option<_>>()?;
+    Some(if all.len() > MAX_PIECES {
+        Value::beyond("`regexall` finds more than 100000 matches")
+    } else {
+        Value::list_of(all, &Type::Any)
+    })
+}
+
+/// `replace`.
+pub(super) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Value) -> Answer {
+    let (text, from, to) = (text.to_text()?, from.to_text()?, to.to_text()?);
+    Some(match may_match(eval, &[&text, &from, &to]) {
+        Ok(()) => replaced(&text, &from, &to),
+        Err(refused) => refused,
+    })
+}
+
+fn replaced(text: &str, from: &str, to: &str) -> Value {
     let inner = from.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     let copies = text.len().saturating_add(1).saturating_mul(to.len().saturating_add(1));
     if copies > 64 * MAX_TEXT {
-        return Value::unknown("it is a string of more than a megabyte");
+        return Value::beyond("it is a string of more than a megabyte");
     }
-    let replaced = match inner {
+    let made = match inner {
         Some(pattern) => match compile(pattern) {
             Ok(regex) => regex.replace_all(text, to).into_owned(),
             Err(refused) => return refused,
         },
         None => text.replace(from, to),
     };
-    if replaced.len() > MAX_TEXT {
-        return Value::unknown("it is a string of more than a megabyte");
+    if made.len() > MAX_TEXT {
+        return Value::beyond("it is a string of more than a megabyte");
     }
-    Value::text(replaced)
+    Value::text(made)
 }
 
 /// What a match gives: itself, its groups in order, or its groups by name.
@@ -94,13 +98,14 @@ fn captured(regex: &Regex, found: &Captures<'_>) -> Answer {
 }
 
 fn compile(pattern: &str) -> Result<Regex, Value> {
-    let translated = translate(pattern).ok_or_else(|| Value::unknown("a pattern is not supported"))?;
+    let translated =
+        translate(pattern).ok_or_else(|| Value::unknown(Cause::Unsupported.because("a pattern is not supported")))?;
     RegexBuilder::new(&translated)
         .size_limit(MAX_COMPILED)
         .dfa_size_limit(MAX_COMPILED)
         .build()
         .map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => Value::unknown("a pattern is too large"),
+            regex::Error::CompiledTooBig(_) => Value::beyond("a pattern is too large"),
             _ => Value::error("a pattern is not a regular expression"),
         })
 }

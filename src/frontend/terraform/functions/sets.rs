@@ -4,45 +4,27 @@ use super::super::eval::Evaluator;
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Value};
 use super::Answer;
+use crate::graph::Cause;
 use std::sync::Arc;
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &[
-    "setintersection",
-    "setproduct",
-    "setsubtract",
-    "setunion",
-    "tobool",
-    "tolist",
-    "tomap",
-    "tonumber",
-    "toset",
-    "tostring",
-];
 /// Bounds `setproduct` and what grows like it.
 const MAX_ITEMS: usize = 100_000;
 
-pub(super) fn apply(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    let any = || Arc::new(Type::Any);
-    let wanted = match name {
-        "tobool" => Type::Bool,
-        "tonumber" => Type::Number,
-        "tostring" => Type::Text,
-        "tolist" => Type::List(any()),
-        "toset" => Type::Set(any()),
-        "tomap" => Type::Map(any()),
-        _ => return of_sets(eval, name, values),
-    };
-    let [value] = values else {
-        return None;
-    };
-    Some(types::convert(value, &wanted))
+/// `tostring` and the other conversions.
+pub(super) fn convert(value: &Value, wanted: &Type) -> Answer {
+    Some(types::convert(value, wanted))
 }
 
-fn of_sets(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
-    if name == "setproduct" {
-        return product(eval, values);
-    }
+/// What a function of sets makes of two of them.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Operation {
+    Union,
+    Intersection,
+    Subtraction,
+}
+
+/// `setunion`, `setintersection` and `setsubtract`.
+pub(super) fn combine(eval: &mut Evaluator, operation: Operation, values: &[Value]) -> Answer {
     let mut sets = Vec::new();
     for value in values {
         let set = types::convert(value, &Type::Set(Arc::new(Type::Any)));
@@ -63,24 +45,23 @@ fn of_sets(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
     let sets: Vec<Value> = sets.iter().map(|set| types::convert(set, &one)).collect();
     let work: usize = sets.iter().filter_map(Value::items).map(|items| items.len()).sum();
     let plain = sets.iter().all(Value::is_plain);
-    if !plain && name != "setunion" {
-        return Some(Value::unknown("an element of a set is not known"));
+    if !plain && operation != Operation::Union {
+        return Some(Value::unknown(
+            Cause::Derived.because("an element of a set is not known"),
+        ));
     }
     let (first, rest) = sets.split_first()?;
-    if name == "setsubtract" && rest.len() != 1 {
-        return None;
-    }
     let mut all: Vec<Value> = first.items()?.to_vec();
     for other in rest {
         let other = other.items()?;
         if !eval.spend(all.len().saturating_mul(other.len()) / 16 + work) {
-            return Some(Value::unknown(super::super::eval::TOO_MANY_STEPS));
+            return Some(Value::beyond(super::super::eval::TOO_MANY_STEPS));
         }
         let has = |item: &Value| other.iter().any(|one| one.equals(item) == Some(true));
-        match name {
-            "setunion" => all.extend(other.iter().cloned()),
-            "setintersection" => all.retain(has),
-            _ => all.retain(|item| !has(item)),
+        match operation {
+            Operation::Union => all.extend(other.iter().cloned()),
+            Operation::Intersection => all.retain(has),
+            Operation::Subtraction => all.retain(|item| !has(item)),
         }
     }
     let element = match one {
@@ -90,10 +71,8 @@ fn of_sets(eval: &mut Evaluator, name: &str, values: &[Value]) -> Answer {
     Some(Value::set_of(all, &element))
 }
 
-fn product(eval: &mut Evaluator, values: &[Value]) -> Answer {
-    if values.len() < 2 {
-        return None;
-    }
+/// `setproduct`.
+pub(super) fn product(eval: &mut Evaluator, values: &[Value]) -> Answer {
     let all_sets = values.iter().all(|value| matches!(value.kind, Kind::Set(_)));
     let any_list = values
         .iter()

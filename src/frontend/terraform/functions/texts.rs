@@ -3,78 +3,79 @@
 use super::super::types::{self, Type};
 use super::super::value::{MAX_TEXT, Value, joined};
 use super::{Answer, plain_items};
-
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &[
-    "chomp",
-    "endswith",
-    "indent",
-    "join",
-    "lower",
-    "split",
-    "startswith",
-    "strcontains",
-    "strrev",
-    "substr",
-    "title",
-    "trim",
-    "trimprefix",
-    "trimspace",
-    "trimsuffix",
-    "upper",
-];
+use crate::graph::Cause;
 
 /// Pieces that a text is split into.
 pub(super) const MAX_PIECES: usize = 100_000;
 
-pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
-    if name == "join" {
-        return join(values);
+/// A function of one text.
+pub(super) fn of_text(value: &Value, change: impl Fn(&str) -> Value) -> Answer {
+    Some(change(&value.to_text()?))
+}
+
+/// A function of two texts.
+pub(super) fn of_texts(one: &Value, other: &Value, change: impl Fn(&str, &str) -> Value) -> Answer {
+    Some(change(&one.to_text()?, &other.to_text()?))
+}
+
+/// `lower`.
+pub(super) fn lower(text: &str) -> Value {
+    Value::text(each(text, |c| c.to_lowercase().collect()))
+}
+
+/// `upper`.
+pub(super) fn upper(text: &str) -> Value {
+    Value::text(each(text, |c| c.to_uppercase().collect()))
+}
+
+/// `chomp`.
+pub(super) fn chomp(text: &str) -> Value {
+    Value::text(text.trim_end_matches(['\r', '\n']))
+}
+
+/// `strrev`.
+pub(super) fn reverse(text: &str) -> Value {
+    match characters(text) {
+        Ok(all) => Value::text(all.into_iter().rev().collect::<String>()),
+        Err(refused) => refused,
     }
-    let texts: Vec<_> = values.iter().map(Value::to_text).collect::<Option<_>>()?;
-    let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-    let answer = match (name, texts.as_slice()) {
-        ("lower", [text]) => Value::text(each(text, |c| c.to_lowercase().collect())),
-        ("upper", [text]) => Value::text(each(text, |c| c.to_uppercase().collect())),
-        ("title", [text]) => Value::text(title(text)),
-        ("trimspace", [text]) => Value::text(text.trim()),
-        ("chomp", [text]) => Value::text(text.trim_end_matches(['\r', '\n'])),
-        ("strrev", [text]) => match characters(text) {
-            Ok(all) => Value::text(all.into_iter().rev().collect::<String>()),
-            Err(refused) => refused,
-        },
-        ("trim", [text, set]) => Value::text(text.trim_matches(|c| set.contains(c))),
-        ("trimprefix", [text, prefix]) => Value::text(text.strip_prefix(prefix).unwrap_or(text)),
-        ("trimsuffix", [text, suffix]) => Value::text(text.strip_suffix(suffix).unwrap_or(text)),
-        ("startswith", [text, prefix]) => Value::bool(text.starts_with(prefix)),
-        ("endswith", [text, suffix]) => Value::bool(text.ends_with(suffix)),
-        ("strcontains", [text, part]) => Value::bool(text.contains(part)),
-        ("split", [separator, text]) if text.matches(separator).take(MAX_PIECES + 1).count() > MAX_PIECES => {
-            Value::unknown("`split` gives more than 100000 strings")
-        }
-        ("split", ["", text]) => Value::texts(text.chars().map(|c| c.to_string())),
-        ("split", [separator, text]) => Value::texts(text.split(separator)),
-        ("substr", [text, ..]) if values.len() == 3 => {
-            let (offset, length) = (values[1].to_whole()?, values[2].to_whole()?);
-            match characters(text) {
-                Ok(all) => substr(&all, offset, length),
-                Err(refused) => refused,
-            }
-        }
-        ("indent", [_, text]) => {
-            let width = usize::try_from(values[0].to_whole()?).ok()?;
-            let lines = text.matches('\n').count();
-            if lines == 0 {
-                return Some(Value::text(*text));
-            }
-            if lines.saturating_mul(width) > MAX_TEXT {
-                return Some(Value::unknown("it is a string of more than a megabyte"));
-            }
-            Value::text(text.replace('\n', &format!("\n{}", " ".repeat(width))))
-        }
-        _ => return None,
-    };
-    Some(answer)
+}
+
+/// `trim`.
+pub(super) fn trim(text: &str, set: &str) -> Value {
+    Value::text(text.trim_matches(|c| set.contains(c)))
+}
+
+/// `trimprefix`.
+pub(super) fn without_prefix(text: &str, prefix: &str) -> Value {
+    Value::text(text.strip_prefix(prefix).unwrap_or(text))
+}
+
+/// `trimsuffix`.
+pub(super) fn without_suffix(text: &str, suffix: &str) -> Value {
+    Value::text(text.strip_suffix(suffix).unwrap_or(text))
+}
+
+/// `split`.
+pub(super) fn split(separator: &str, text: &str) -> Value {
+    if text.matches(separator).take(MAX_PIECES + 1).count() > MAX_PIECES {
+        return Value::beyond("`split` gives more than 100000 strings");
+    }
+    match separator {
+        "" => Value::texts(text.chars().map(|c| c.to_string())),
+        _ => Value::texts(text.split(separator)),
+    }
+}
+
+/// `indent`.
+pub(super) fn indent(width: &Value, text: &Value) -> Answer {
+    let width = usize::try_from(width.to_whole()?).ok()?;
+    let text = text.to_text()?;
+    let lines = text.matches('\n').count();
+    if lines.saturating_mul(width) > MAX_TEXT {
+        return Some(Value::beyond("it is a string of more than a megabyte"));
+    }
+    Some(Value::text(text.replace('\n', &format!("\n{}", " ".repeat(width)))))
 }
 
 /// As Go does it: a character that would become several stays.
@@ -87,9 +88,11 @@ fn each(text: &str, change: impl Fn(char) -> Vec<char>) -> String {
         .collect()
 }
 
-fn title(text: &str) -> String {
+/// `title`.
+pub(super) fn title(text: &str) -> Value {
     let mut start = true;
-    text.chars()
+    let titled = text
+        .chars()
         .map(|c| {
             let upper: Vec<char> = if start { c.to_uppercase().collect() } else { Vec::new() };
             start = if c.is_ascii() {
@@ -102,7 +105,8 @@ fn title(text: &str) -> String {
                 _ => c,
             }
         })
-        .collect()
+        .collect::<String>();
+    Value::text(titled)
 }
 
 /// The characters of `text` as people see them, where that needs no table.
@@ -113,7 +117,9 @@ pub(super) fn characters(text: &str) -> Result<Vec<&str>, Value> {
         let alone =
             matches!(u32::from(c), 0..0x300 | 0x2010..=0x2027 | 0x20a0..=0x20bf | 0x3041..=0x3096 | 0x30a1..=0x9fff);
         if !alone || c == '\u{ad}' {
-            return Err(Value::unknown("its characters cannot be counted"));
+            return Err(Value::unknown(
+                Cause::Unsupported.because("its characters cannot be counted"),
+            ));
         }
         let length = if rest.starts_with("\r\n") { 2 } else { c.len_utf8() };
         let (first, after) = rest.split_at(length);
@@ -123,7 +129,14 @@ pub(super) fn characters(text: &str) -> Result<Vec<&str>, Value> {
     Ok(all)
 }
 
-fn substr(all: &[&str], offset: i64, length: i64) -> Value {
+/// `substr`.
+pub(super) fn substr(text: &Value, offset: &Value, length: &Value) -> Answer {
+    let text = text.to_text()?;
+    let (offset, length) = (offset.to_whole()?, length.to_whole()?);
+    let all = match characters(&text) {
+        Ok(all) => all,
+        Err(refused) => return Some(refused),
+    };
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
     // Terraform has it so: from the end, nothing is all that is left.
     let length = if offset < 0 && length == 0 { -1 } else { length };
@@ -138,11 +151,11 @@ fn substr(all: &[&str], offset: i64, length: i64) -> Value {
         start.saturating_add(length).min(total)
     };
     let range = usize::try_from(start).unwrap_or(0)..usize::try_from(end).unwrap_or(0);
-    Value::text(all.get(range).unwrap_or(&[]).concat())
+    Some(Value::text(all.get(range).unwrap_or(&[]).concat()))
 }
 
-/// Texts that are not known stay as parts; one alone stays the link it is.
-fn join(values: &[Value]) -> Answer {
+/// `join`. Texts that are not known stay as parts; one alone stays the link it is.
+pub(super) fn join(values: &[Value]) -> Answer {
     let (separator, lists) = values.split_first()?;
     let separator = separator.to_text()?;
     let mut parts = Vec::new();

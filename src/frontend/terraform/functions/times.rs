@@ -3,9 +3,6 @@
 use super::super::value::Value;
 use super::Answer;
 
-/// What [`apply`] knows.
-pub(super) const NAMES: &[&str] = &["formatdate", "timeadd", "timecmp"];
-
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -40,27 +37,25 @@ struct Time {
     offset: i64,
 }
 
-pub(super) fn apply(name: &str, values: &[Value]) -> Answer {
-    let [first, second] = values else {
-        return None;
-    };
-    let (first, second) = (first.to_text()?, second.to_text()?);
-    match name {
-        "formatdate" => format(&first, &Time::parse(&second)?),
-        "timeadd" => {
-            let mut time = Time::parse(&first)?;
-            let sum = time.nanoseconds.checked_add(duration(&second)?)?;
-            time.seconds = time.seconds.checked_add(sum.div_euclid(1_000_000_000))?;
-            time.nanoseconds = 0;
-            Some(Value::text(time.shown()))
-        }
-        "timecmp" => {
-            let (a, b) = (Time::parse(&first)?, Time::parse(&second)?);
-            let order = (a.seconds, a.nanoseconds).cmp(&(b.seconds, b.nanoseconds));
-            Some(Value::number(order as i64))
-        }
-        _ => None,
-    }
+/// `formatdate`.
+pub(super) fn format_date(pattern: &Value, time: &Value) -> Answer {
+    format(&pattern.to_text()?, &Time::parse(&time.to_text()?)?)
+}
+
+/// `timeadd`.
+pub(super) fn add(time: &Value, more: &Value) -> Answer {
+    let mut time = Time::parse(&time.to_text()?)?;
+    let sum = time.nanoseconds.checked_add(duration(&more.to_text()?)?)?;
+    time.seconds = time.seconds.checked_add(sum.div_euclid(1_000_000_000))?;
+    time.nanoseconds = 0;
+    Some(Value::text(time.shown()))
+}
+
+/// `timecmp`.
+pub(super) fn compare(one: &Value, other: &Value) -> Answer {
+    let (a, b) = (Time::parse(&one.to_text()?)?, Time::parse(&other.to_text()?)?);
+    let order = (a.seconds, a.nanoseconds).cmp(&(b.seconds, b.nanoseconds));
+    Some(Value::number(order as i64))
 }
 
 fn digits(text: &str) -> Option<i64> {

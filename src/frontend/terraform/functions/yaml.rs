@@ -8,12 +8,13 @@ use super::super::value::Value;
 use super::Answer;
 use crate::frontend::tree::{Entry, Node, Value as Tree};
 use crate::frontend::yaml;
+use crate::graph::Cause;
 use std::sync::Arc;
 
 pub(super) fn decode(eval: &mut Evaluator, text: &str) -> Answer {
     let file = eval.place()?.file;
     if !eval.spend(text.len() / 16) {
-        return Some(Value::unknown(TOO_MANY_STEPS));
+        return Some(Value::beyond(TOO_MANY_STEPS));
     }
     let parsed = yaml::parse(text, file);
     if !parsed.limits.is_empty() {
@@ -26,7 +27,7 @@ pub(super) fn decode(eval: &mut Evaluator, text: &str) -> Answer {
 }
 
 fn not_understood() -> Value {
-    Value::unknown("a part of the YAML is not supported")
+    Value::unknown(Cause::Unsupported.because("a part of the YAML is not supported"))
 }
 
 fn value(node: &Node, text: &str) -> Value {

@@ -7,8 +7,8 @@ use super::super::eval::Evaluator;
 use super::super::provider;
 use super::super::value::{Kind, ResourceId, Value, joined};
 use super::view::{refusal, text};
-use crate::frontend::lower::Reason;
-use crate::graph::{Form, Link, Target};
+use crate::graph::Reason;
+use crate::graph::{Cause, Form, Link, Target};
 use std::sync::Arc;
 
 /// Aliases of aliases, and data sources by the name of others, are followed so far.
@@ -61,7 +61,8 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
             form,
         });
     }
-    let known_later = || format!("`{}.{attribute}` is known only after apply", id.address()).into();
+    let known_later =
+        || Cause::KnownAfterApply.because(format!("`{}.{attribute}` is known only after apply", id.address()));
     if depth >= MAX_DEPTH {
         return Err(known_later());
     }

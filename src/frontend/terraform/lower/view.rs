@@ -7,8 +7,9 @@ use super::super::value::{Kind, Value};
 use super::among;
 use super::link::{link, qualifier, service};
 use crate::conditions::{Case, Condition};
-use crate::frontend::lower::{Element, Field, Named, Path, Policy, Reason, View, last};
-use crate::graph::{Attribute, Link, Name, PolicyFault, Sourced, State};
+use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
+use crate::graph::Reason;
+use crate::graph::{Attribute, Cause, Link, Name, PolicyFault, Sourced, State};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ impl Written {
     fn as_value(&self) -> Result<(&Value, Span), Reason> {
         match &self.what {
             What::Value(value, span) => Ok((value, *span)),
-            What::Block(..) => Err("it is a block".into()),
+            What::Block(..) => Err(Cause::Invalid.because("it is a block")),
             What::Unknown(reason) => Err(reason.clone()),
         }
     }
@@ -100,7 +101,11 @@ impl View for Terraform<'_, '_> {
         };
         let cases = value.each_case().restrict(&within.world);
         if cases.is_empty() {
-            return Attribute::unresolved(name, "no combination of conditions reaches it", span);
+            return Attribute::unresolved(
+                name,
+                Cause::Derived.because("no combination of conditions reaches it"),
+                span,
+            );
         }
         let cases = cases.map_cases(|when, value| Sourced {
             span,
@@ -195,12 +200,12 @@ impl View for Terraform<'_, '_> {
         }
         match json::decode(value) {
             Err(_) if matches!(value.kind, Kind::Template(_)) => unknown(),
-            Err(reason) => Policy::Malformed(reason.into()),
+            Err(reason) => Policy::Malformed(Cause::Invalid.because(reason)),
             Ok(decoded) => match &decoded.kind {
                 Kind::Map(entries) if entries.is_empty() => Policy::Empty,
                 Kind::Map(_) => Policy::Object(Written::value(decoded, span, written.world.clone())),
                 Kind::Cases(_) | Kind::Unknown(_) | Kind::Reference(..) => unknown(),
-                _ => Policy::Malformed("the policy is not an object".into()),
+                _ => Policy::Malformed(Cause::Invalid.because("the policy is not an object")),
             },
         }
     }
@@ -267,7 +272,7 @@ impl View for Terraform<'_, '_> {
     }
 
     fn missing(name: &str) -> Reason {
-        format!("`{name}` is not set").into()
+        Cause::Invalid.because(format!("`{name}` is not set"))
     }
 }
 
@@ -398,12 +403,14 @@ pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Reason
 pub(super) fn refusal(value: &Value, or: &str) -> Reason {
     match &value.kind {
         Kind::Unknown(unknown) => unknown.reason.clone(),
-        Kind::Reference(id, attribute) => format!("`{}.{attribute}` is known only after apply", id.address()).into(),
+        Kind::Reference(id, attribute) => {
+            Cause::KnownAfterApply.because(format!("`{}.{attribute}` is known only after apply", id.address()))
+        }
         Kind::Template(parts) => parts
             .iter()
             .find(|part| part.to_text().is_none())
-            .map_or_else(|| or.into(), |part| refusal(part, or)),
-        Kind::Cases(_) => "it depends on conditions within a string".into(),
-        _ => or.into(),
+            .map_or_else(|| Cause::Invalid.because(or), |part| refusal(part, or)),
+        Kind::Cases(_) => Cause::Unsupported.because("it depends on conditions within a string"),
+        _ => Cause::Invalid.because(or),
     }
 }

@@ -13,6 +13,7 @@ use super::arguments::{Argument, Arguments};
 use super::places;
 use super::references::{Found, Place, Resolver};
 use crate::frontend::tree::{Entry, Node, Value as Json};
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -122,11 +123,11 @@ impl<'p> Translator<'_, 'p> {
             let (unknown, sensitive) = (under(level.unknown, name), under(level.sensitive, name));
             if is_true(sensitive) || level.depth > MAX_DEPTH {
                 let reason = if level.depth > MAX_DEPTH {
-                    "it is nested more than 24 levels deep"
+                    Cause::Limit.because("it is nested more than 24 levels deep")
                 } else {
-                    "it is sensitive"
+                    Cause::Secret.because("it is sensitive")
                 };
-                unknown_argument(&mut body, &slot, reason.into());
+                unknown_argument(&mut body, &slot, reason);
                 continue;
             }
             let Some(items) = blocks_of(&entry.value) else {
@@ -184,11 +185,10 @@ impl<'p> Translator<'_, 'p> {
                 source: source_of(level.source, name),
             };
             match self.later(subject, place, &slot) {
-                Some(value) if value.as_unknown().is_none() => body.attributes.push(attribute(&slot, value)),
-                Some(value) => {
-                    let reason = value.as_unknown().map(|unknown| unknown.reason.clone());
-                    unknown_argument(body, &slot, reason.unwrap_or_default());
-                }
+                Some(value) => match value.as_unknown() {
+                    Some(unknown) => unknown_argument(body, &slot, unknown.reason.clone()),
+                    None => body.attributes.push(attribute(&slot, value)),
+                },
                 None => {}
             }
         }
@@ -197,7 +197,11 @@ impl<'p> Translator<'_, 'p> {
     /// What is known of an argument that is known only after apply; `None` where it proves to be null.
     fn later(&mut self, subject: &Subject<'_>, place: Place<'p, '_>, slot: &Slot<'_>) -> Option<Value> {
         let shown = format!("`{}.{}`", subject.id.address(), slot.name);
-        let unknown = |why: &str| Some(Value::unknown(format!("{shown} is known only after apply{why}")));
+        let unknown = |why: &str| {
+            Some(Value::unknown(
+                Cause::KnownAfterApply.because(format!("{shown} is known only after apply{why}")),
+            ))
+        };
         let Some(argument) = slot.argument else {
             return unknown("");
         };
@@ -251,7 +255,7 @@ impl<'p> Translator<'_, 'p> {
         depth: usize,
     ) -> Value {
         if is_true(sensitive) {
-            return Value::unknown("it is sensitive").at(node.span);
+            return Value::unknown(Cause::Secret.because("it is sensitive")).at(node.span);
         }
         if is_true(unknown) || depth > MAX_DEPTH {
             return self
@@ -451,7 +455,8 @@ fn linked(name: &str, found: &Found) -> Vec<(Arc<ResourceId>, Option<String>)> {
 
 /// A redrive policy of which only the target is known.
 fn encoded_policy(target: Value) -> Value {
-    let reason = "a plan does not hold `maxReceiveCount` beside the ARN of a queue that is not there yet";
+    let reason = Cause::KnownAfterApply
+        .because("a plan does not hold `maxReceiveCount` beside the ARN of a queue that is not there yet");
     let policy = Value::map(vec![
         ("deadLetterTargetArn".into(), target),
         ("maxReceiveCount".into(), Value::unknown(reason)),
@@ -476,7 +481,7 @@ fn attribute(slot: &Slot<'_>, mut value: Value) -> Attribute {
 }
 
 /// An argument, or nested blocks, of which only the reason is known why they are not.
-fn unknown_argument(body: &mut Body, slot: &Slot<'_>, reason: Arc<str>) {
+fn unknown_argument(body: &mut Body, slot: &Slot<'_>, reason: Reason) {
     let argument = attribute(slot, Value::unknown(reason.clone()));
     let span = argument.span;
     body.attributes.push(argument);

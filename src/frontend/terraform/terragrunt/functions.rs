@@ -4,6 +4,7 @@
 
 use super::super::value::Value;
 use crate::files::Files;
+use crate::graph::Cause;
 use crate::source::Sources;
 use std::path::{Component, Path, PathBuf};
 
@@ -97,14 +98,14 @@ impl Context {
             "path_relative_to_include" | "path_relative_from_include" | "get_parent_terragrunt_dir"
                 if !arguments.is_empty() =>
             {
-                Value::unknown(format!("`{name}` with a label is not read"))
+                Value::unknown(Cause::Unsupported.because(format!("`{name}` with a label is not read")))
             }
             "path_relative_to_include" => Value::text(relative(&self.directory, include)),
             "path_relative_from_include" => Value::text(relative(include, &self.directory)),
             "get_terragrunt_dir" | "get_original_terragrunt_dir" => shown(&self.directory),
             "get_parent_terragrunt_dir" => shown(include),
             "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => match self.files.repository() {
-                None => Value::unknown("there is no repository"),
+                None => Value::unknown(Cause::Run.because("there is no repository")),
                 Some(root) => match name {
                     "get_repo_root" => shown(root),
                     "get_path_from_repo_root" => Value::text(relative(&self.directory, root)),
@@ -119,9 +120,9 @@ impl Context {
                         _ => read(&path),
                     }
                 }
-                _ => Value::unknown("the configuration that it reads is not known"),
+                _ => Value::unknown(Cause::Derived.because("the configuration that it reads is not known")),
             },
-            _ => Value::unknown(format!("`{name}` depends on where Terragrunt runs")),
+            _ => Value::unknown(Cause::Run.because(format!("`{name}` depends on where Terragrunt runs"))),
         }
     }
 

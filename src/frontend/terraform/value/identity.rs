@@ -16,6 +16,7 @@
 //! about `0.var.settings.env`, is another one, and no text of the configuration has to be compared.
 
 use super::{Kind, ResourceId, Value};
+use crate::graph::{Cause, Reason};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -173,9 +174,15 @@ fn digested(key: String) -> Arc<str> {
 /// Why a value is not known.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Unknown {
-    /// As a clause: "`var.x` has no value".
-    pub(in super::super) reason: Arc<str>,
+    pub(in super::super) reason: Reason,
     pub(in super::super) identity: Option<Arc<Identity>>,
     /// Whether Terraform would refuse the expression (which `try` and `can` notice).
     pub(in super::super) error: bool,
+}
+
+impl Unknown {
+    /// Whether a bound of ours keeps it from being known, of which users are told.
+    pub(in super::super) fn is_bound(&self) -> bool {
+        self.reason.cause() == Cause::Limit
+    }
 }

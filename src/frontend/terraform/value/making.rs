@@ -2,6 +2,7 @@
 
 use super::{Arc, Kind, Number, TOO_MANY_CASES, Type, Unknown, Value};
 use crate::conditions::{Case, Cases};
+use crate::graph::{Cause, Reason};
 
 impl Value {
     pub(in super::super) fn null() -> Value {
@@ -82,19 +83,24 @@ impl Value {
     }
 
     /// Not known, because of `reason`.
-    pub(in super::super) fn unknown(reason: impl Into<Arc<str>>) -> Value {
+    pub(in super::super) fn unknown(reason: Reason) -> Value {
         Kind::Unknown(Unknown {
-            reason: reason.into(),
+            reason,
             identity: None,
             error: false,
         })
         .into()
     }
 
-    /// Refused by Terraform, because of `reason`.
-    pub(in super::super) fn error(reason: impl Into<Arc<str>>) -> Value {
+    /// Not known, because `bound` of ours is reached.
+    pub(in super::super) fn beyond(bound: &'static str) -> Value {
+        Value::unknown(Cause::Limit.because(bound))
+    }
+
+    /// Refused by Terraform, because of `words`.
+    pub(in super::super) fn error(words: impl Into<Arc<str>>) -> Value {
         Kind::Unknown(Unknown {
-            reason: reason.into(),
+            reason: Cause::Invalid.because(words),
             identity: None,
             error: true,
         })
@@ -115,10 +121,10 @@ impl Value {
             _ => false,
         };
         let Ok(cases) = Cases::merged(possible, is_same) else {
-            return Value::unknown(TOO_MANY_CASES);
+            return Value::beyond(TOO_MANY_CASES);
         };
         match &*cases {
-            [] => Value::unknown("no combination of conditions reaches it"),
+            [] => Value::unknown(Cause::Derived.because("no combination of conditions reaches it")),
             [only] => only.then.clone(),
             _ => Kind::Cases(Arc::new(cases)).into(),
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::conditions::Variable;
-use crate::graph::{Case, Form, RedrivePolicy, Seconds, Sourced, Target, Unit, UnitGraph, UnitKind};
+use crate::graph::{Case, Cause, Form, RedrivePolicy, Seconds, Sourced, Target, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
 use crate::testing::{graph_json, graph_json_by_default};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,11 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         sends_fifo_false: false,
         visibility_timeout: Attribute::set("visibility_timeout_seconds", Seconds(30), header),
         retention: Attribute::absent("message_retention_seconds", Seconds(345_600), header),
-        delay: Attribute::unresolved("delay_seconds", "`var.delay` has no value", header),
+        delay: Attribute::unresolved(
+            "delay_seconds",
+            Cause::InputWithoutValue.because("`var.delay` has no value"),
+            header,
+        ),
         receive_wait_time: Attribute::absent("receive_wait_time_seconds", Seconds(0), header),
         maximum_message_size: Attribute::absent("max_message_size", 262_144, header),
         key: Attribute::absent("kms_master_key_id", None, header),

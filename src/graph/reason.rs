@@ -1,0 +1,87 @@
+//! Why something is not known.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The kind of thing that keeps a value from being known, by which reasons are grouped and counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// A variable or parameter that nobody gives a value, or that may have any.
+    InputWithoutValue,
+    /// The code of a module that is somewhere else.
+    ModuleNotHere,
+    /// AWS or a provider chooses it when it is deployed.
+    KnownAfterApply,
+    /// Another stack, a store of parameters, or a file that is not part of the run has it.
+    Elsewhere,
+    /// It depends on where, when and by whom the tool is run.
+    Run,
+    /// It is sensitive, and left out of what is read.
+    Secret,
+    /// A bound of sqslint is reached.
+    Limit,
+    /// sqslint does not evaluate what is written.
+    Unsupported,
+    /// What is written is refused when it is deployed.
+    Invalid,
+    /// A part of the configuration cannot be read, or another language fills it in.
+    NotRead,
+    /// It is computed from something that is not known.
+    Derived,
+}
+
+impl Cause {
+    /// As documents write it: `input-without-value`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::InputWithoutValue => "input-without-value",
+            Cause::ModuleNotHere => "module-not-here",
+            Cause::KnownAfterApply => "known-after-apply",
+            Cause::Elsewhere => "elsewhere",
+            Cause::Run => "run",
+            Cause::Secret => "secret",
+            Cause::Limit => "limit",
+            Cause::Unsupported => "unsupported",
+            Cause::Invalid => "invalid",
+            Cause::NotRead => "not-read",
+            Cause::Derived => "derived",
+        }
+    }
+
+    /// A reason of this cause, which `words` tell to people as a clause: "`var.x` has no value".
+    pub fn because(self, words: impl Into<Arc<str>>) -> Reason {
+        Reason {
+            cause: self,
+            words: words.into(),
+        }
+    }
+}
+
+/// Why a value is not known. It reads like its words; code asks for the cause.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reason {
+    cause: Cause,
+    words: Arc<str>,
+}
+
+impl Reason {
+    /// The kind of thing that it is.
+    pub const fn cause(&self) -> Cause {
+        self.cause
+    }
+}
+
+impl Deref for Reason {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.words
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)
+    }
+}
