@@ -33,7 +33,7 @@ Examples:
   sqslint check                        everything below the working directory
   sqslint check --since main           only what this branch adds
   sqslint check --fix                  fix what can be fixed safely
-  sqslint explain infra/queues.tf:12   the values on a line, and where they come from";
+  sqslint explain infra/queues.tf:12   the values on a line and their origin";
 
 /// The text below the flags of `check`.
 const CODES: &str = "\

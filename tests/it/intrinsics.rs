@@ -159,7 +159,10 @@ fn what_cloudformation_refuses_is_unresolved() {
                 "? `V.Some` is known only when the stack is deployed",
             ),
             ("!Split [',', !Ref L]", "? a single value is expected here"),
-            ("!Select [x, !Ref L]", "? the index of `Fn::Select` is not a whole number"),
+            (
+                "!Select [x, !Ref L]",
+                "? the index of `Fn::Select` is not a whole number",
+            ),
             ("!Select [2, !Ref L]", "? the list of `Fn::Select` is shorter"),
             ("!Select [0, abc]", "? a list is expected here"),
             ("!If [S, a]", "? `Fn::If` takes three items"),

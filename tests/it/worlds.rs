@@ -190,11 +190,7 @@ impl<'w> Words<'w> {
             world,
         };
         let holds = words.either();
-        assert!(
-            words.rest.is_empty(),
-            "{text:?} is not supported from {:?}",
-            words.rest
-        );
+        assert!(words.rest.is_empty(), "{text:?} is not supported from {:?}", words.rest);
         holds
     }
 

@@ -453,9 +453,7 @@ impl Evaluator<'_> {
                 .collect(),
             Kind::Unknown(_) => return Err(collection.clone()),
             Kind::Resource(_) | Kind::AnyResource(_) | Kind::AnyModule(_) => {
-                return Err(Value::unknown(
-                    Cause::Derived.because("its attributes are unknown"),
-                ));
+                return Err(Value::unknown(Cause::Derived.because("its attributes are unknown")));
             }
             _ => return Err(Value::error("it is not a collection")),
         };

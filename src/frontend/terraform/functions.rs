@@ -148,9 +148,9 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
 }
 
 /// A text that no file settles: a function of the clock, or of chance.
-fn unsettled(name: &str) -> Answer {
+fn unsettled(name: &str) -> Value {
     let reason = Cause::Run.because(format!("`{name}` gives another result at each run"));
-    Some(Kind::Template([Value::unknown(reason)].into()).into())
+    Kind::Template([Value::unknown(reason)].into()).into()
 }
 
 /// The elements of a list or a set that is not null.

@@ -145,7 +145,9 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
                         .push(format!("its module is not here (its source is `{source}`)"));
                 }
             } else {
-                let reason = value.as_unknown().map_or("it is not a string", |unknown| &unknown.reason);
+                let reason = value
+                    .as_unknown()
+                    .map_or("it is not a string", |unknown| &unknown.reason);
                 root.notes
                     .push(format!("the source of its module is not known: {reason}"));
             }

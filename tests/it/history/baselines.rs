@@ -22,7 +22,7 @@ fn a_baseline_holds_what_was_found() {
     repository
         .sqslint(&["baseline", "create"])
         .is(2, &[])
-        .says("is there already");
+        .says("already exists");
     // Moved and reformatted, it is the same; a second one is new.
     repository.write("queue.tf", &format!("\n\n{}", OLD_QUEUE.replace("= 10", "=   20")));
     repository.sqslint(&check).is(0, &[]);

@@ -104,7 +104,7 @@ fn init_writes_through_no_link() {
     let scene = Scene::with(&[]);
     let run = scene.link("../planted", "sqslint.toml").run(&["init"]);
     assert_eq!(run.code(), 2);
-    run.says("`sqslint.toml` is there already");
+    run.says("`sqslint.toml` already exists");
     assert!(!scene.outside("planted").exists());
 }
 

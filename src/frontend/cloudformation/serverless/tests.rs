@@ -127,14 +127,8 @@ fn variables() {
             "${self:custom.secret, 4}",
             "`${self:custom.secret, 4}` is not set in the service",
         ),
-        (
-            "${self:custom.none}",
-            "`${self:custom.none}` is not set in the service",
-        ),
-        (
-            "${self:custom.loop}",
-            "`${self:custom.loop}` is not set in the service",
-        ),
+        ("${self:custom.none}", "`${self:custom.none}` is not set in the service"),
+        ("${self:custom.loop}", "`${self:custom.loop}` is not set in the service"),
         (
             "${self:custom.code, 4}",
             "`${self:custom.code, 4}` is not set in the service",

@@ -201,7 +201,9 @@ pub(in super::super) fn reason(written: &str, sources: &[Source<'_>]) -> Reason 
             "cf" => (Cause::Elsewhere, "is an output of a deployed stack"),
             "aws" | "sls" => (Cause::KnownAfterApply, "is known only when the service is deployed"),
             "opt" | "param" => (Cause::InputWithoutValue, "is set when the service is deployed"),
-            "file" if parameters.first().is_some_and(|path| is_code(path)) => (Cause::Unsupported, "is computed by code"),
+            "file" if parameters.first().is_some_and(|path| is_code(path)) => {
+                (Cause::Unsupported, "is computed by code")
+            }
             "file" => (Cause::Elsewhere, "is not in the project"),
             "self" => (Cause::InputWithoutValue, "is not set in the service"),
             _ => (Cause::Unsupported, "is known only to a plugin"),

@@ -12,7 +12,7 @@ pub(super) type Algorithm = fn(&[u8]) -> Vec<u8>;
 
 /// `md5`, `sha1` and their kin; `encode` writes the digest.
 pub(super) fn of_text(eval: &mut Evaluator, text: &Value, algorithm: Algorithm, encode: fn(&[u8]) -> String) -> Answer {
-    digest(eval, text.to_text()?.as_bytes(), algorithm, encode)
+    Some(digest(eval, text.to_text()?.as_bytes(), algorithm, encode))
 }
 
 /// `filemd5` and its kin.
@@ -22,17 +22,17 @@ pub(super) fn of_file(
     algorithm: Algorithm,
     encode: fn(&[u8]) -> String,
 ) -> Answer {
-    match eval.contents(&path.to_text()?, scope.module) {
+    Some(match eval.contents(&path.to_text()?, scope.module) {
         Ok(bytes) => digest(eval, &bytes, algorithm, encode),
-        Err(refused) => Some(refused),
-    }
+        Err(refused) => refused,
+    })
 }
 
-fn digest(eval: &mut Evaluator, bytes: &[u8], algorithm: Algorithm, encode: fn(&[u8]) -> String) -> Answer {
+fn digest(eval: &mut Evaluator, bytes: &[u8], algorithm: Algorithm, encode: fn(&[u8]) -> String) -> Value {
     if !eval.spend(bytes.len() / 8) {
-        return Some(Value::beyond(super::super::eval::TOO_MANY_STEPS));
+        return Value::beyond(super::super::eval::TOO_MANY_STEPS);
     }
-    Some(Value::text(encode(&algorithm(bytes))))
+    Value::text(encode(&algorithm(bytes)))
 }
 
 pub(super) fn md5(bytes: &[u8]) -> Vec<u8> {

@@ -1,9 +1,8 @@
 //! Encodings: base64, URLs, CSV and YAML. JSON keeps what is not known and is `json.rs`.
 
-use super::super::eval::Evaluator;
 use super::super::json;
 use super::super::value::{Kind, MAX_TEXT, Value};
-use super::{Answer, yaml};
+use super::Answer;
 use crate::graph::Cause;
 use std::sync::Arc;
 
@@ -21,23 +20,19 @@ pub(super) fn from_base64_in(text: &Value, encoding: &Value) -> Answer {
 }
 
 /// `yamlencode`.
-pub(super) fn to_yaml(value: &Value) -> Answer {
+pub(super) fn to_yaml(value: &Value) -> Value {
     if !value.is_plain() {
-        return Some(Value::unknown(
-            Cause::KnownAfterApply.because("an argument of `yamlencode` is known only after apply"),
-        ));
+        return Value::unknown(Cause::KnownAfterApply.because("an argument of `yamlencode` is known only after apply"));
     }
     let mut written = String::new();
     if write_yaml(value, 0, &mut written).is_none() {
-        return Some(Value::unknown(
-            Cause::Unsupported.because("it cannot be written as YAML"),
-        ));
+        return Value::unknown(Cause::Unsupported.because("it cannot be written as YAML"));
     }
     // A document that is one plain scalar has an end.
     if matches!(value.kind, Kind::Null | Kind::Bool(_) | Kind::Number(_)) {
         written.push_str("...\n");
     }
-    Some(Value::text(written))
+    Value::text(written)
 }
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -49,9 +49,11 @@ pub(super) fn log(value: &Value, base: &Value) -> Answer {
 pub(super) fn power(base: &Value, exponent: &Value) -> Answer {
     let (base, exponent) = (base.to_exact()?, exponent.to_exact()?);
     let exact = exact_power(&base, &exponent).map(Value::exact);
-    Some(exact.unwrap_or_else(|| {
-        Value::unknown(Cause::Unsupported.because("the last digits of a power are not computed"))
-    }))
+    Some(
+        exact.unwrap_or_else(|| {
+            Value::unknown(Cause::Unsupported.because("the last digits of a power are not computed"))
+        }),
+    )
 }
 
 fn exact_power(base: &Number, exponent: &Number) -> Option<Number> {

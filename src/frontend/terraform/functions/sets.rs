@@ -10,11 +10,6 @@ use std::sync::Arc;
 /// Bounds `setproduct` and what grows like it.
 const MAX_ITEMS: usize = 100_000;
 
-/// `tostring` and the other conversions.
-pub(super) fn convert(value: &Value, wanted: &Type) -> Answer {
-    Some(types::convert(value, wanted))
-}
-
 /// What a function of sets makes of two of them.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Operation {

@@ -10,7 +10,7 @@
 
 use super::super::eval::{Evaluator, Scope};
 use super::super::json;
-use super::super::types::Type;
+use super::super::types::{self, Type};
 use super::super::value::{Kind, Value};
 use super::sets::Operation;
 use super::{
@@ -67,7 +67,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("base64sha256", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha256, encoding::base64)),
     row("base64sha512", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha512, encoding::base64)),
     row("basename", 1, 1, |_, _, v| texts::of_text(&v[0], |path| Value::text(files::base(path)))),
-    row("bcrypt", 0, MANY, |_, _, _| unsettled("bcrypt")),
+    row("bcrypt", 0, MANY, |_, _, _| Some(unsettled("bcrypt"))),
     row("ceil", 1, 1, |_, _, v| numbers::to_nearest(&v[0], true)),
     row("chomp", 1, 1, |_, _, v| texts::of_text(&v[0], texts::chomp)),
     row("chunklist", 2, 2, |_, _, v| collections::chunks(&v[0], &v[1])),
@@ -80,7 +80,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("compact", 1, 1, |_, _, v| collections::compact(&v[0])),
     row("concat", 1, MANY, |eval, _, v| collections::concat(eval, v)),
     row("contains", 2, 2, |eval, _, v| collections::contains(eval, &v[0], &v[1])),
-    row("csvdecode", 1, 1, |_, _, v| encoding::csv(&*v[0].to_text()?)),
+    row("csvdecode", 1, 1, |_, _, v| encoding::csv(&v[0].to_text()?)),
     row("dirname", 1, 1, |_, _, v| texts::of_text(&v[0], |path| Value::text(files::directory(path)))),
     row("distinct", 1, 1, |eval, _, v| collections::distinct(eval, &v[0])),
     row("element", 2, 2, |_, _, v| collections::element(&v[0], &v[1])),
@@ -120,7 +120,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("one", 1, 1, |_, _, v| collections::one(&v[0])),
     row("parseint", 2, 2, |_, _, v| numbers::parse(&v[0], &v[1])),
     row("pathexpand", 1, 1, |_, _, v| texts::of_text(&v[0], files::path_expand)),
-    row("plantimestamp", 0, MANY, |_, _, _| unsettled("plantimestamp")),
+    row("plantimestamp", 0, MANY, |_, _, _| Some(unsettled("plantimestamp"))),
     row("pow", 2, 2, |_, _, v| numbers::power(&v[0], &v[1])),
     row("range", 1, 3, |_, _, v| numbers::range(v)),
     row("regex", 2, 2, |eval, _, v| patterns::first_match(eval, &v[0], &v[1])),
@@ -149,14 +149,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("textencodebase64", 2, 2, |_, _, v| texts::of_texts(&v[0], &v[1], encoding::encode_as)),
     row("timeadd", 2, 2, |_, _, v| times::add(&v[0], &v[1])),
     row("timecmp", 2, 2, |_, _, v| times::compare(&v[0], &v[1])),
-    row("timestamp", 0, MANY, |_, _, _| unsettled("timestamp")),
+    row("timestamp", 0, MANY, |_, _, _| Some(unsettled("timestamp"))),
     row("title", 1, 1, |_, _, v| texts::of_text(&v[0], texts::title)),
-    row("tobool", 1, 1, |_, _, v| sets::convert(&v[0], &Type::Bool)),
-    row("tolist", 1, 1, |_, _, v| sets::convert(&v[0], &Type::List(Arc::new(Type::Any)))),
-    row("tomap", 1, 1, |_, _, v| sets::convert(&v[0], &Type::Map(Arc::new(Type::Any)))),
-    row("tonumber", 1, 1, |_, _, v| sets::convert(&v[0], &Type::Number)),
-    row("toset", 1, 1, |_, _, v| sets::convert(&v[0], &Type::Set(Arc::new(Type::Any)))),
-    row("tostring", 1, 1, |_, _, v| sets::convert(&v[0], &Type::Text)),
+    row("tobool", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::Bool))),
+    row("tolist", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::List(Arc::new(Type::Any))))),
+    row("tomap", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::Map(Arc::new(Type::Any))))),
+    row("tonumber", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::Number))),
+    row("toset", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::Set(Arc::new(Type::Any))))),
+    row("tostring", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::Text))),
     row("transpose", 1, 1, |_, _, v| collections::transpose(&v[0])),
     row("trim", 2, 2, |_, _, v| texts::of_texts(&v[0], &v[1], texts::trim)),
     row("trimprefix", 2, 2, |_, _, v| texts::of_texts(&v[0], &v[1], texts::without_prefix)),
@@ -164,11 +164,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("trimsuffix", 2, 2, |_, _, v| texts::of_texts(&v[0], &v[1], texts::without_suffix)),
     row("upper", 1, 1, |_, _, v| texts::of_text(&v[0], texts::upper)),
     row("urlencode", 1, 1, |_, _, v| texts::of_text(&v[0], |text| Value::text(encoding::urlencode(text)))),
-    row("uuid", 0, MANY, |_, _, _| unsettled("uuid")),
+    row("uuid", 0, MANY, |_, _, _| Some(unsettled("uuid"))),
     row("uuidv5", 2, 2, |_, _, v| digests::uuid(&v[0], &v[1])),
     row("values", 1, 1, |_, _, v| collections::values(&v[0])),
     row("yamldecode", 1, 1, |eval, _, v| yaml::decode(eval, &v[0].to_text()?)),
-    row("yamlencode", 1, 1, |_, _, v| encoding::to_yaml(&v[0])),
+    row("yamlencode", 1, 1, |_, _, v| Some(encoding::to_yaml(&v[0]))),
     row("zipmap", 2, 2, |_, _, v| collections::zipmap(&v[0], &v[1])),
 ];
 

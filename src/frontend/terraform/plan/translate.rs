@@ -184,12 +184,11 @@ impl<'p> Translator<'_, 'p> {
                 planned: level.header,
                 source: source_of(level.source, name),
             };
-            match self.later(subject, place, &slot) {
-                Some(value) => match value.as_unknown() {
+            if let Some(value) = self.later(subject, place, &slot) {
+                match value.as_unknown() {
                     Some(unknown) => unknown_argument(body, &slot, unknown.reason.clone()),
                     None => body.attributes.push(attribute(&slot, value)),
-                },
-                None => {}
+                }
             }
         }
     }

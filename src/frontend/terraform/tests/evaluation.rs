@@ -261,7 +261,7 @@ fn files_are_read_inside_the_project_only() {
         ),
         (
             "templatefile(\"t.tftpl\", { names = [] })",
-            "? the template is given no `local`",
+            "? the template is not passed `local`",
         ),
         ("fileexists(\"nope\")", "false"),
         ("file(\"nope\")", "? there is no file `nope`"),
