@@ -246,7 +246,11 @@ impl Evaluator<'_> {
             let key = self.eval(&item.key, scope);
             let value = self.eval(&item.value, scope);
             let value = self.placed(value, item.span, scope);
-            match (self.plain(key).to_text(), item) {
+            let key = self.plain(key);
+            if key.is_null() {
+                return Value::error("a key of an object is null");
+            }
+            match (key.to_text(), item) {
                 (Some(key), _) => {
                     // The last of equal keys wins, but what Terraform refuses is refused.
                     let is_dropped = |(name, value): &&(Arc<str>, Value)| *name == key && value.holds_refused();

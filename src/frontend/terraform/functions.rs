@@ -48,6 +48,13 @@ pub(super) fn call(
                 None => Value::bool(true),
             });
         }
+        "templatestring" => {
+            let [template, given] = arguments else {
+                return Value::error("`templatestring` takes two arguments");
+            };
+            let given = eval.eval(given, scope);
+            return files::template_text(eval, template, &given, scope);
+        }
         _ => {}
     }
     let mut values: Vec<Value> = arguments.iter().map(|argument| eval.eval(argument, scope)).collect();

@@ -200,7 +200,7 @@ fn reference(value: &Expression) -> Option<String> {
     for step in steps {
         match step {
             Step::Attribute(name) => text = format!("{text}.{name}"),
-            Step::Index(index) => match &index.kind {
+            Step::Index(index) | Step::LegacyIndex(index) => match &index.kind {
                 Kind::Number(Some(number)) => text = format!("{text}[{number}]"),
                 Kind::Text(key) if !key.contains(['"', '\\', '$', '%', '\n', '\r']) => {
                     text = format!("{text}[\"{key}\"]");

@@ -254,7 +254,7 @@ impl Evaluator<'_> {
                 Step::Attribute(name) => {
                     let _ = write!(outline.text, ".{name:?}");
                 }
-                Step::Index(index) => {
+                Step::Index(index) | Step::LegacyIndex(index) => {
                     outline.text.push('.');
                     self.outline(index, scope, outline)?;
                 }

@@ -92,7 +92,7 @@ impl Evaluator<'_> {
                     let name = name.clone();
                     self.lift(vec![value], &mut |this, values| this.attribute(&values[0], &name))
                 }
-                Step::Index(index) => {
+                Step::Index(index) | Step::LegacyIndex(index) => {
                     let index = self.eval(index, scope);
                     self.lift(vec![value, index], &mut |this, values| {
                         this.index(&values[0], &values[1])
@@ -106,7 +106,7 @@ impl Evaluator<'_> {
                     let rest = steps.get(at..).unwrap_or(&[]);
                     let count = rest
                         .iter()
-                        .take_while(|step| matches!(step, Step::Attribute(_)))
+                        .take_while(|step| matches!(step, Step::Attribute(_) | Step::LegacyIndex(_)))
                         .count();
                     at += count;
                     self.splat(value, rest.get(..count).unwrap_or(&[]), scope)

@@ -119,10 +119,7 @@ fn like(from: &Value, made: Value) -> Value {
 /// `length`.
 pub(super) fn length(value: &Value) -> Answer {
     match &value.kind {
-        Kind::Text(text) => Some(match super::texts::characters(text) {
-            Ok(all) => Value::count(all.len()),
-            Err(refused) => refused,
-        }),
+        Kind::Text(text) => Some(Value::count(super::texts::characters(text).len())),
         Kind::Map(entries) => Some(Value::count(entries.len())),
         // What is not known may be equal to another.
         Kind::Set(items) if items.len() > 1 && !items.iter().all(Value::is_plain) => Some(Value::unknown(
@@ -155,6 +152,10 @@ pub(super) fn concat(eval: &mut Evaluator, lists: &[Value]) -> Answer {
 
 /// `merge`.
 pub(super) fn merge(maps: &[Value]) -> Answer {
+    let is_map = |declared: Option<&Type>| matches!(declared, None | Some(Type::Any | Type::Map(_) | Type::Object(_)));
+    if maps.iter().any(|map| map.is_null() && !is_map(map.declared.as_deref())) {
+        return None;
+    }
     let mut all = Vec::new();
     let given: Vec<&Value> = maps.iter().filter(|map| !map.is_null()).collect();
     for map in &given {

@@ -3,7 +3,7 @@
 
 use super::super::eval::{Evaluator, Scope};
 use super::super::syntax::{self, Kind as Syntax};
-use super::super::types::Type;
+use super::super::types::{self, Type};
 use super::super::value::{MAX_TEXT, Value};
 use super::Answer;
 use super::encoding::base64;
@@ -73,6 +73,41 @@ pub(super) fn set(eval: &mut Evaluator, path: &Value, pattern: &Value, scope: &S
 /// `templatefile`.
 pub(super) fn template(eval: &mut Evaluator, path: &Value, given: &Value, scope: &Scope) -> Answer {
     eval.template_file(&path.to_text()?, given, scope)
+}
+
+/// `templatestring`, whose template is named and not written in place.
+pub(in super::super) fn template_text(
+    eval: &mut Evaluator,
+    written: &syntax::Expression,
+    given: &Value,
+    scope: &Scope,
+) -> Value {
+    if !matches!(written.kind, Syntax::Traversal(..)) {
+        return Value::error("the template of `templatestring` is not a reference");
+    }
+    let template = eval.eval(written, scope);
+    let rendered = eval.lift(vec![template, given.clone()], &mut |eval, values| {
+        let [template, given] = values.as_slice() else {
+            return Value::null();
+        };
+        if let Some(unknown) = values.iter().find(|value| value.as_unknown().is_some()) {
+            return unknown.clone();
+        }
+        let template = super::super::json::settled(eval.plain(template.clone()));
+        let Some(text) = template.to_text() else {
+            return super::refuse("templatestring", &[template]);
+        };
+        if !eval.spend(text.len() / 16 + 1) {
+            return Value::beyond(super::super::eval::TOO_MANY_STEPS);
+        }
+        let span = template.span.unwrap_or(written.span);
+        let rendered = match syntax::template_at(span, &text) {
+            Ok(parsed) => eval.rendered(&Arc::new(parsed), given, scope),
+            Err(problem) => Some(Value::error(problem.message)),
+        };
+        rendered.unwrap_or_else(|| super::refuse("templatestring", &[template, given.clone()]))
+    });
+    types::convert(&rendered, &Type::Text)
 }
 
 /// Why there is no file.
@@ -185,12 +220,8 @@ impl Evaluator<'_> {
             alone: true,
             ..Scope::default()
         };
-        let value = self.eval(template, &scope);
-        Some(match template.kind {
-            // A whole file that is one value is still a text.
-            Syntax::Template(_) | Syntax::Text(_) => value,
-            _ => super::super::types::convert(&value, &Type::Text),
-        })
+        // A template that is one value, and no text around it, is that value.
+        Some(self.eval(template, &scope)).filter(|value| !value.is_null())
     }
 
     fn file_set(&mut self, path: &str, pattern: &str, module: usize) -> Value {

@@ -60,7 +60,7 @@ pub(super) fn each(eval: &mut Evaluator, values: &[Value]) -> Answer {
         let row: Vec<Value> = values
             .iter()
             .map(|argument| match argument.items() {
-                Some(items) => items.get(at).cloned().unwrap_or_else(Value::null),
+                Some(items) => items.get(at).map_or_else(Value::null, of_list),
                 None => argument.clone(),
             })
             .collect();
@@ -68,6 +68,14 @@ pub(super) fn each(eval: &mut Evaluator, values: &[Value]) -> Answer {
         all.push(format(&pattern.to_text()?, arguments)?);
     }
     Some(Value::list_of(all, &Type::Text))
+}
+
+/// An element of a list, where null is of a type.
+fn of_list(item: &Value) -> Value {
+    if item.is_null() && item.declared.is_none() {
+        return types::convert(item, &Type::Text);
+    }
+    item.clone()
 }
 
 /// One `%…`.
@@ -155,10 +163,13 @@ fn format(pattern: &str, arguments: &[Value]) -> Answer {
 
 fn shown(verb: &Verb, argument: &Value) -> Answer {
     if argument.is_null() {
-        return argument
-            .declared
-            .is_none()
-            .then(|| Value::unknown(Cause::Unsupported.because("`format` does not know how to show null")));
+        return match (verb.letter, &argument.declared) {
+            (_, None) => Some(Value::unknown(
+                Cause::Unsupported.because("`format` does not know how to show null"),
+            )),
+            ('v', Some(_)) => Some(cut(verb, "null")),
+            (_, Some(_)) => None,
+        };
     }
     let is_simple = verb.width.is_none() && verb.precision.is_none() && !verb.sharp;
     if argument.as_unknown().is_some() {
@@ -192,13 +203,7 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
             _ => json::encode(argument).to_text()?.to_string(),
         },
         'v' => json::encode(argument).to_text()?.to_string(),
-        's' | 'q' => {
-            let text = argument.to_text()?;
-            match verb.letter {
-                'q' => json::quoted(&text),
-                _ => text.to_string(),
-            }
-        }
+        's' | 'q' => argument.to_text()?.to_string(),
         't' => argument.to_bool()?.to_string(),
         'd' | 'b' | 'o' | 'x' | 'X' => {
             return Some(whole(verb, &argument.to_exact()?.to_whole()?));
@@ -206,27 +211,26 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
         'e' | 'E' | 'f' | 'F' | 'g' | 'G' => return fraction(verb, argument),
         _ => return None,
     };
-    Some(cut(verb, text))
+    Some(cut(verb, &text))
 }
 
-/// Texts are cut to the precision and padded to the width.
-fn cut(verb: &Verb, mut text: String) -> Value {
-    if verb.precision.is_some() || verb.width.is_some() {
-        let all = match characters(&text) {
-            Ok(all) => all,
-            Err(refused) => return refused,
-        };
-        let kept = verb
-            .precision
-            .filter(|_| matches!(verb.letter, 's' | 'q'))
-            .unwrap_or(all.len());
-        let kept: Vec<&str> = all.into_iter().take(kept).collect();
-        let missing = verb.width.unwrap_or(0).saturating_sub(kept.len());
-        let padding = if verb.zero && !verb.minus { "0" } else { " " }.repeat(missing);
-        let kept = kept.concat();
-        text = if verb.minus { kept + &padding } else { padding + &kept };
+/// Texts are cut to the precision, quoted and padded to the width.
+fn cut(verb: &Verb, text: &str) -> Value {
+    let mut shown = match verb.precision {
+        Some(precision @ 1..) if matches!(verb.letter, 's' | 'q') => {
+            characters(text).into_iter().take(precision).collect()
+        }
+        _ => text.to_owned(),
+    };
+    if verb.letter == 'q' {
+        shown = json::quoted(&shown);
     }
-    Value::text(text)
+    if let Some(width) = verb.width {
+        let missing = width.saturating_sub(characters(&shown).len());
+        let padding = if verb.zero && !verb.minus { "0" } else { " " }.repeat(missing);
+        shown = if verb.minus { shown + &padding } else { padding + &shown };
+    }
+    Value::text(shown)
 }
 
 /// A number with its sign, zeros between both.

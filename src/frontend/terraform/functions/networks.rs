@@ -3,6 +3,7 @@
 use super::super::types::Type;
 use super::super::value::Value;
 use super::Answer;
+use crate::graph::Cause;
 use num_bigint::BigInt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -18,13 +19,19 @@ struct Range {
 /// `cidrhost`.
 pub(super) fn host(range: &Value, number: &Value) -> Answer {
     let number = number.to_exact()?.to_whole()?;
-    Range::of(range)?.host(&number).map(Value::text)
+    let range = Range::of(range)?;
+    if range.is_mapped() {
+        return Some(Value::unknown(
+            Cause::Unsupported.because("hosts of a range of IPv4 addresses in IPv6 are not supported"),
+        ));
+    }
+    range.host(&number).map(Value::text)
 }
 
 /// `cidrnetmask`.
 pub(super) fn mask(range: &Value) -> Answer {
     let range = Range::of(range)?;
-    (range.bits == 32).then(|| Value::text(address(range.mask(), 32)))
+    (range.bits == 32 || range.is_mapped()).then(|| Value::text(address(range.mask(), range.bits)))
 }
 
 /// `cidrsubnet`.
@@ -37,7 +44,7 @@ pub(super) fn subnet(range: &Value, more: &Value, number: &Value) -> Answer {
 /// `cidrsubnets`.
 pub(super) fn subnets(values: &[Value]) -> Answer {
     let (range, rest) = values.split_first()?;
-    let range = Range::of(range)?;
+    let range = Range::of(range).filter(|range| !range.is_mapped())?;
     let mut all = Vec::new();
     let mut next = range.base;
     for more in rest {
@@ -95,7 +102,15 @@ impl Range {
         ones(self.bits) & !ones(self.bits - self.prefix)
     }
 
+    /// Whether it holds IPv4 addresses in the spelling of IPv6, which Terraform takes for IPv4 in some functions.
+    fn is_mapped(&self) -> bool {
+        self.bits == 128 && self.base >> 32 == 0xffff
+    }
+
     fn shown(&self) -> String {
+        if self.is_mapped() {
+            return format!("{}/{}", address(self.base, 32), self.prefix.saturating_sub(96));
+        }
         format!("{}/{}", address(self.base, self.bits), self.prefix)
     }
 

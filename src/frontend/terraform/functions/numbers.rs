@@ -117,17 +117,31 @@ pub(super) fn parse(text: &Value, base: &Value) -> Answer {
     let Kind::Text(text) = &text.kind else {
         return None;
     };
-    let base = base.to_whole()?;
-    if (37..=62).contains(&base) {
-        return Some(Value::unknown(
-            Cause::Unsupported.because("numbers in a base above 36 are not supported"),
-        ));
-    }
-    let base = u32::try_from(base).ok().filter(|base| (2..=36).contains(base))?;
+    let base = u32::try_from(base.to_whole()?).ok();
+    let base = base.filter(|base| (2..=62).contains(base))?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let plain = !digits.is_empty() && digits.len() <= 4096 && digits.chars().all(|digit| digit.is_digit(base));
-    let whole = plain.then(|| BigInt::parse_bytes(text.as_bytes(), base)).flatten()?;
+    if digits.is_empty() || digits.len() > 4096 {
+        return None;
+    }
+    let mut whole = BigInt::ZERO;
+    for letter in digits.chars() {
+        whole = whole * base + digit(letter, base)?;
+    }
+    if text.starts_with('-') {
+        whole = -whole;
+    }
     Some(Value::computed(Number::whole(whole)))
+}
+
+/// What a digit is worth; above base 36 capital letters follow the small ones.
+fn digit(letter: char, base: u32) -> Option<u32> {
+    let value = letter.to_digit(36)?;
+    let value = if base > 36 && letter.is_ascii_uppercase() {
+        value + 26
+    } else {
+        value
+    };
+    (value < base).then_some(value)
 }
 
 /// `range`.

@@ -1,9 +1,9 @@
-//! Functions of texts. Characters are counted as people see them, so some scripts are not counted at all.
+//! Functions of texts. Characters are counted as people see them.
 
 use super::super::types::{self, Type};
 use super::super::value::{MAX_TEXT, Value, joined};
 use super::{Answer, plain_items};
-use crate::graph::Cause;
+use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 /// Pieces that a text is split into.
 pub(super) const MAX_PIECES: usize = 100_000;
@@ -35,10 +35,7 @@ pub(super) fn chomp(text: &str) -> Value {
 
 /// `strrev`.
 pub(super) fn reverse(text: &str) -> Value {
-    match characters(text) {
-        Ok(all) => Value::text(all.into_iter().rev().collect::<String>()),
-        Err(refused) => refused,
-    }
+    Value::text(characters(text).into_iter().rev().collect::<String>())
 }
 
 /// `trim`.
@@ -78,11 +75,12 @@ pub(super) fn indent(width: &Value, text: &Value) -> Answer {
     Some(Value::text(text.replace('\n', &format!("\n{}", " ".repeat(width)))))
 }
 
-/// As Go does it: a character that would become several stays.
+/// As Go does it: a character that would become several stays, but for the dotted capital I.
 fn each(text: &str, change: impl Fn(char) -> Vec<char>) -> String {
     text.chars()
         .map(|c| match change(c).as_slice() {
             [one] => *one,
+            ['i', _] => 'i',
             _ => c,
         })
         .collect()
@@ -109,34 +107,49 @@ pub(super) fn title(text: &str) -> Value {
     Value::text(titled)
 }
 
-/// The characters of `text` as people see them, where that needs no table.
-pub(super) fn characters(text: &str) -> Result<Vec<&str>, Value> {
-    let mut all: Vec<&str> = Vec::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let alone =
-            matches!(u32::from(c), 0..0x300 | 0x2010..=0x2027 | 0x20a0..=0x20bf | 0x3041..=0x3096 | 0x30a1..=0x9fff);
-        if !alone || c == '\u{ad}' {
-            return Err(Value::unknown(
-                Cause::Unsupported.because("its characters cannot be counted"),
-            ));
+/// The characters of `text` as people see them.
+pub(super) fn characters(text: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let breaks: Vec<usize> = GRAPHEMES.segment_str(text).collect();
+    for pair in breaks.windows(2) {
+        if let &[start, end] = pair {
+            apart(text.get(start..end).unwrap_or(""), &mut all);
         }
-        let length = if rest.starts_with("\r\n") { 2 } else { c.len_utf8() };
-        let (first, after) = rest.split_at(length);
-        all.push(first);
-        rest = after;
     }
-    Ok(all)
+    all
+}
+
+const GRAPHEMES: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
+
+/// The parts of `character` that Terraform, whose tables of Unicode are older, counts one by one: the consonants of one
+/// syllable in the scripts of India and its neighbours.
+fn apart<'t>(character: &'t str, all: &mut Vec<&'t str>) {
+    let is_syllabic = |c: char| matches!(c, '\u{900}'..='\u{10ff}' | '\u{1780}'..='\u{1bff}');
+    let mut start = 0;
+    let mut letters = character.char_indices().peekable();
+    while let Some((_, before)) = letters.next() {
+        if let Some(&(at, next)) = letters.peek()
+            && is_syllabic(next)
+            && stand_apart('a', next)
+            && stand_apart(before, 'a')
+        {
+            all.push(character.get(start..at).unwrap_or(""));
+            start = at;
+        }
+    }
+    all.push(character.get(start..).unwrap_or(""));
+}
+
+/// Whether two letters beside each other are two characters.
+fn stand_apart(one: char, other: char) -> bool {
+    GRAPHEMES.segment_str(&String::from_iter([one, other])).count() > 2
 }
 
 /// `substr`.
 pub(super) fn substr(text: &Value, offset: &Value, length: &Value) -> Answer {
     let text = text.to_text()?;
     let (offset, length) = (offset.to_whole()?, length.to_whole()?);
-    let all = match characters(&text) {
-        Ok(all) => all,
-        Err(refused) => return Some(refused),
-    };
+    let all = characters(&text);
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
     // Terraform has it so: from the end, nothing is all that is left.
     let length = if offset < 0 && length == 0 { -1 } else { length };

@@ -127,7 +127,7 @@ impl<'a> Placing<'a> {
             }
             Kind::Traversal(base, steps) => {
                 for step in steps {
-                    if let Step::Index(index) = step {
+                    if let Step::Index(index) | Step::LegacyIndex(index) = step {
                         walk(index);
                     }
                 }
@@ -207,7 +207,7 @@ fn relocate(expression: &mut Expression, span: Span) {
         Kind::Traversal(base, steps) => {
             relocate(base, span);
             for step in steps {
-                if let Step::Index(index) = step {
+                if let Step::Index(index) | Step::LegacyIndex(index) = step {
                     relocate(index, span);
                 }
             }

@@ -3,6 +3,8 @@
 use super::{Arc, Kind, Number, TOO_MANY_CASES, Type, Unknown, Value};
 use crate::conditions::{Case, Cases};
 use crate::graph::{Cause, Reason};
+use icu_normalizer::ComposingNormalizerBorrowed;
+use std::borrow::Cow;
 
 impl Value {
     pub(in super::super) fn null() -> Value {
@@ -30,8 +32,17 @@ impl Value {
         Value::number(i64::try_from(value).unwrap_or(i64::MAX))
     }
 
+    /// A text, whose characters are composed as Terraform composes them.
     pub(in super::super) fn text(value: impl Into<Arc<str>>) -> Value {
-        Kind::Text(value.into()).into()
+        let text = value.into();
+        if text.is_ascii() {
+            return Kind::Text(text).into();
+        }
+        let composed = match ComposingNormalizerBorrowed::new_nfc().normalize(&text) {
+            Cow::Owned(composed) => Some(composed),
+            Cow::Borrowed(_) => None,
+        };
+        Kind::Text(composed.map_or(text, Arc::from)).into()
     }
 
     pub(in super::super) fn list(items: Vec<Value>) -> Value {

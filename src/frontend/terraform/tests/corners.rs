@@ -1,0 +1,234 @@
+//! Corners of the language, each with the answer that `terraform console` 1.11 gave.
+
+use super::*;
+
+/// Stands for what Terraform refuses.
+const REFUSED: &str = "(refused)";
+
+/// Evaluates each row beside `files`; what Terraform refuses has to be refused, not only unknown.
+fn corners(files: &[(&str, &str)], rows: &[(&str, &str)]) {
+    let values = evaluate_in(files, rows.iter().map(|(text, _)| (*text).to_owned()).collect());
+    let mut wrong = String::new();
+    for ((text, expected), value) in rows.iter().zip(&values) {
+        let shown = match encoded(value) {
+            _ if value.is_refused() => REFUSED.to_owned(),
+            Some(shown) => shown,
+            None => shown(value),
+        };
+        if shown != *expected {
+            writeln!(wrong, "{text}\n  is       {shown}\n  is not   {expected}").unwrap();
+        }
+    }
+    assert_eq!(wrong, "");
+}
+
+#[test]
+fn characters_are_counted_as_terraform_counts_them() {
+    let rows = [
+        (r#"length("e\u0301")"#, "1"),
+        (r#"length("👨‍👩‍👧")"#, "1"),
+        (r#"length("日本語")"#, "3"),
+        (r#"length("🇩🇪")"#, "1"),
+        (r#"length("\u1100\u1161\u11a8")"#, "1"),
+        (r#"length("ᄀ각ᆨ")"#, "1"),
+        (r#"length("नमस्ते")"#, "4"),
+        (r#"substr("नमस्ते", 2, 1)"#, r#""स्""#),
+        (r#"strrev("नमस्ते")"#, r#""तेस्मन""#),
+        (r#"length("ক্ষ")"#, "2"),
+        (r#"length("ક્રાતી")"#, "3"),
+        (r#"length("ไทย")"#, "3"),
+        (r#"length("\u0e01\u0e33")"#, "1"),
+        (r#"length("សួស្តី")"#, "3"),
+        (r#"length("မြန်မာ")"#, "4"),
+        (r#"length("a\u0308\u0323")"#, "1"),
+        (r#"length("\u00ad")"#, "1"),
+        (r#"length("\r\n")"#, "1"),
+        (r#"length("\t\n\u0001")"#, "3"),
+        (r#"length("a\u200db")"#, "2"),
+        (r#"length("\u0301")"#, "1"),
+        (r#"length("\u0600b")"#, "1"),
+        (r#"length("🏳️‍🌈")"#, "1"),
+        (r#"length("👩🏽‍🚀x")"#, "2"),
+        (r#"length("1️⃣")"#, "1"),
+        (r#"length("“quoted”…")"#, "9"),
+        (r#"length("한국어")"#, "3"),
+        (r#"length("שלום")"#, "4"),
+        (r#"length("مرحبا")"#, "5"),
+        (r#"substr("e\u0301bc", 0, 2)"#, r#""éb""#),
+        (r#"substr("👨‍👩‍👧bc", 1, 1)"#, r#""b""#),
+        (r#"strrev("e\u0301x")"#, r#""xé""#),
+        (r#"format("%5s|", "é")"#, r#""    é|""#),
+        (r#"format("%-5s|", "日本")"#, r#""日本   |""#),
+        (r#"format("%.2s|", "日本語")"#, r#""日本|""#),
+        (r#"format("%5s|", "e\u0301")"#, r#""    é|""#),
+        (r#"format("%-4s|", "👍🏽")"#, r#""👍🏽   |""#),
+        (r#"format("%3v|", "é")"#, r#""  é|""#),
+        (r#"upper("ß")"#, r#""ß""#),
+        (r#"upper("\u0149")"#, r#""ŉ""#),
+        (r#"lower("\u0130x")"#, r#""ix""#),
+        (r#"lower("ΟΔΟΣ")"#, r#""οδοσ""#),
+        (r#"upper("ﬃ")"#, r#""ﬃ""#),
+        (r#"title("o'neil a-b a_b a.b 1a")"#, r#""O'Neil A-B A_b A.B 1a""#),
+        (r#"title("日本 élan")"#, r#""日本 Élan""#),
+    ];
+    corners(&[], &rows);
+}
+
+#[test]
+fn text_is_normalised() {
+    let rows = [
+        (r#""e\u0301" == "\u00e9""#, "true"),
+        (r#"split("", "A\u030ax")"#, r#"["Å","x"]"#),
+        (r#"{ "A\u030a" = 1 }["\u00c5"]"#, "1"),
+        (r#"jsondecode("\"A\\u030a\"") == "\u00c5""#, "true"),
+        ("\"A\u{30a}\" == \"\u{c5}\"", "true"),
+        (r#"format("%s\u030a", "A") == "\u00c5""#, "true"),
+    ];
+    corners(&[], &rows);
+}
+
+#[test]
+fn numbers_and_keys_in_every_spelling() {
+    let huge = format!("1{}", "0".repeat(500));
+    let rows = [
+        ("1e+3", "1000"),
+        ("1E+3", "1000"),
+        ("1.5e+2", "150"),
+        ("1e+500", huge.as_str()),
+        ("1e500", huge.as_str()),
+        ("1e400 == 1e+400", "true"),
+        ("[1e400 > 1e399, \"1e400\"]", r#"[true,"1e400"]"#),
+        ("(- 2)", "-2"),
+        ("- 2", "-2"),
+        ("[- 2, 1]", "[-2,1]"),
+        ("1 - - 2", "3"),
+        ("- - 2", "2"),
+        ("2*- 3", "-6"),
+        ("max(- 2, 1)", "1"),
+        ("{ for k in [\"x\"] : k => - 1 }", r#"{"x":-1}"#),
+        ("(! true)", "false"),
+        ("!!true", "true"),
+        ("{null = 1}", r#"{"null":1}"#),
+        ("{true = 1}", r#"{"true":1}"#),
+        ("{(true) = 1}", r#"{"true":1}"#),
+        ("{1.50 = 2}", r#"{"1.5":2}"#),
+        ("{(null) = 1}", REFUSED),
+        ("parseint(\"z\", 37)", "35"),
+        ("parseint(\"A\", 37)", "36"),
+        ("parseint(\"a\", 37)", "10"),
+        ("parseint(\"Z\", 37)", REFUSED),
+        ("parseint(\"Z\", 62)", "61"),
+        ("parseint(\"zZ9\", 62)", "138331"),
+        ("parseint(\"-zz\", 62)", "-2205"),
+        ("parseint(\"Z\", 36)", "35"),
+        ("parseint(\"1\", 63)", REFUSED),
+        ("parseint(\"_1\", 10)", REFUSED),
+    ];
+    corners(&[], &rows);
+}
+
+#[test]
+fn functions_at_their_edges() {
+    let rows = [
+        (r#"format("%.2q", "abcdef")"#, r#""\"ab\"""#),
+        (r#"format("%.4q", "a\"bc")"#, r#""\"a\\\"bc\"""#),
+        (r#"format("%8.3q|", "äöü")"#, r#""   \"äöü\"|""#),
+        (r#"format("%.0s", "ab")"#, r#""ab""#),
+        (r#"format("%.0q", "ab")"#, r#""\"ab\"""#),
+        (r#"format("%05s", "ab")"#, r#""000ab""#),
+        (r#"format("%v", tostring(null))"#, r#""null""#),
+        (r#"format("%v", tonumber(null))"#, r#""null""#),
+        (r#"format("%s", tostring(null))"#, REFUSED),
+        (r#"format("%d", tonumber(null))"#, REFUSED),
+        (r#"formatlist("%v", [null, 1])"#, r#"["null","1"]"#),
+        (r#"formatlist("%s", [null])"#, REFUSED),
+        (r#"cidrsubnet("::ffff:10.0.0.0/104", 8, 1)"#, r#""10.1.0.0/16""#),
+        (r#"cidrsubnet("::ffff:0:0/96", 8, 1)"#, r#""1.0.0.0/8""#),
+        (r#"cidrsubnet("::ffff:10.0.0.0/120", 4, 1)"#, r#""10.0.0.16/28""#),
+        (r#"cidrsubnet("::ffff:10.0.0.0/90", 8, 1)"#, r#""::ffc0:4000:0/98""#),
+        (
+            r#"cidrnetmask("::ffff:10.0.0.0/120")"#,
+            r#""ffff:ffff:ffff:ffff:ffff:ffff:ffff:ff00""#,
+        ),
+        (r#"cidrsubnets("::ffff:10.0.0.0/104", 4, 4)"#, REFUSED),
+        (r#"cidrhost("::ffff:10.0.0.0/90", 3)"#, r#""::ffc0:0:3""#),
+        (
+            r#"cidrhost("::ffff:10.0.0.0/104", 3)"#,
+            "? hosts of a range of IPv4 addresses in IPv6 are not supported",
+        ),
+        (r#"setunion([1], ["a"])"#, r#"["1","a"]"#),
+        (r#"setunion([true], ["a"])"#, r#"["a","true"]"#),
+        (r#"setunion([1], [true])"#, REFUSED),
+        (r#"setunion([1], [[2]])"#, REFUSED),
+        (r#"setunion([], ["a"])"#, r#"["a"]"#),
+        (r#"setunion([1], [null])"#, "[1,null]"),
+        (r#"setunion([{ a = 1 }], [{ a = "x" }])"#, r#"[{"a":"1"},{"a":"x"}]"#),
+        (r#"setintersection([1], ["1"])"#, r#"["1"]"#),
+        (r#"setsubtract([1, 2], ["1"])"#, r#"["2"]"#),
+        (r#"setsubtract([1, 2], [true])"#, REFUSED),
+        (r#"merge({ a = 1 }, tostring(null))"#, REFUSED),
+        (r#"merge({ a = 1 }, tonumber(null))"#, REFUSED),
+        (r#"merge({ a = 1 }, null)"#, r#"{"a":1}"#),
+        (r#"merge({ a = 1 }, tomap(null))"#, r#"{"a":1}"#),
+        (r#"merge(null)"#, "{}"),
+        (r#"merge()"#, "{}"),
+        (r#"merge({ a = 1 }, [])"#, REFUSED),
+        (
+            r#"zipmap([for k in ["b", "a"] : k], [for k in ["b", "a"] : "${k}x"])"#,
+            r#"{"a":"ax","b":"bx"}"#,
+        ),
+        (r#"values({ for k in ["b", "a"] : k => "${k}x" })[0]"#, r#""ax""#),
+        (r#"sort(["b", "a", "ä", "Z"])"#, r#"["Z","a","b","ä"]"#),
+    ];
+    corners(&[], &rows);
+}
+
+#[test]
+fn splats_are_terraforms() {
+    let prelude = r#"
+locals {
+  l = [{ a = [1, 2] }, { a = [3, 4] }]
+  s = [["x", "y"], ["z", "w"]]
+}
+"#;
+    let rows = [
+        ("local.l.*.a.0", "[1,3]"),
+        ("local.l.*.a[0]", "[1,2]"),
+        ("local.l.*.a.0[1]", "3"),
+        ("local.s.*.0", r#"["x","z"]"#),
+        ("local.s.*[0]", r#"["x","y"]"#),
+        ("local.l[*].a.0", "[1,3]"),
+        ("local.l[*].a[0]", "[1,3]"),
+    ];
+    corners(&[("main.tf", prelude)], &rows);
+}
+
+#[test]
+fn templates_keep_the_type_of_a_lone_value_in_files_only() {
+    let files = [
+        (
+            "main.tf",
+            "locals {\n  hi   = \"hi $${name}\"\n  lone = \"$${val}\"\n}\n",
+        ),
+        ("lone.tftpl", "${val}"),
+        ("line.tftpl", "${val}\n"),
+        ("if.tftpl", "%{ if true }${val}%{ endif }"),
+    ];
+    let rows = [
+        (r#"templatefile("lone.tftpl", { val = 5 })"#, "5"),
+        (r#"templatefile("lone.tftpl", { val = 5 }) + 1"#, "6"),
+        (r#"templatefile("lone.tftpl", { val = true })"#, "true"),
+        (r#"templatefile("lone.tftpl", { val = [1, 2] })"#, "[1,2]"),
+        (r#"templatefile("lone.tftpl", { val = { a = 1 } })"#, r#"{"a":1}"#),
+        (r#"templatefile("lone.tftpl", { val = null })"#, REFUSED),
+        (r#"templatefile("line.tftpl", { val = 5 })"#, r#""5\n""#),
+        (r#"templatefile("if.tftpl", { val = 5 })"#, r#""5""#),
+        (r#"templatestring(local.hi, { name = "x" })"#, r#""hi x""#),
+        (r#"templatestring(local.lone, { val = 5 })"#, r#""5""#),
+        (r#"templatestring(local.lone, { val = true })"#, r#""true""#),
+        (r#"templatestring(local.lone, { val = [1] })"#, REFUSED),
+        (r#"templatestring(local.hi, {})"#, REFUSED),
+        (r#"templatestring("a", {})"#, REFUSED),
+    ];
+    corners(&files, &rows);
+}
