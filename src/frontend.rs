@@ -101,6 +101,26 @@ fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError>
 
 /// The same for a file of at most `most` bytes.
 fn read_up_to(most: u64, path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
+    decoded(most, path, sources, unit, |_| false)
+}
+
+/// As [`read`]. Bytes that are not UTF-8 become U+FFFD each, where `may_be` says so of that text.
+fn read_where(
+    path: &Path,
+    sources: &Sources,
+    unit: &str,
+    may_be: impl FnOnce(&str) -> bool,
+) -> Result<FileId, ReadError> {
+    decoded(LARGEST, path, sources, unit, may_be)
+}
+
+fn decoded(
+    most: u64,
+    path: &Path,
+    sources: &Sources,
+    unit: &str,
+    may_be: impl FnOnce(&str) -> bool,
+) -> Result<FileId, ReadError> {
     if sources.overlaid().iter().any(|overlaid| overlaid == path) {
         return Ok(sources.add(path, ""));
     }
@@ -113,11 +133,15 @@ fn read_up_to(most: u64, path: &Path, sources: &Sources, unit: &str) -> Result<F
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();
+            let lossy = String::from_utf8_lossy(&bytes);
+            if may_be(&lossy) {
+                return Ok(sources.add(path, lossy));
+            }
             let message = match bytes.as_slice() {
                 [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16; save it as UTF-8",
                 _ => "it is not UTF-8 from here on",
             };
-            let file = sources.add(path, String::from_utf8_lossy(&bytes));
+            let file = sources.add(path, lossy);
             let span = Span::new(file, at..at + 1);
             Err(ReadError::Unfit(Box::new(parse_error(sources, unit, span, message))))
         }

@@ -149,6 +149,11 @@ impl SourceFile {
         &self.text
     }
 
+    /// Whether the text is, byte for byte, what lies on disk: bytes that are no UTF-8 are not.
+    pub fn is_exact(&self) -> bool {
+        !self.text.contains(char::REPLACEMENT_CHARACTER)
+    }
+
     /// Whether it may hold secrets: then a report shows what it points at, and nothing around it.
     pub fn is_guarded(&self) -> bool {
         self.guarded.load(Ordering::Relaxed)

@@ -167,7 +167,7 @@ fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
     let is_of_cdk = |text: &str| IsOfCdk(OF_THE_CDK.iter().any(|mark| text.contains(mark)));
-    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && !file.made(is_of_cdk).0
+    !file.is_guarded() && file.is_exact() && !is_generated && file.text().len() <= LARGEST && !file.made(is_of_cdk).0
 }
 
 /// Whether the CDK wrote a file.

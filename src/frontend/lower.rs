@@ -43,6 +43,7 @@ pub(super) mod mapping;
 pub(super) mod queue;
 mod read;
 pub(super) mod separate;
+pub(super) mod unread;
 
 use crate::conditions::Condition;
 use crate::graph::{Attribute, Form, Implicit, Link, PolicyFault, Reason, Resource, Target, UnitGraph};
@@ -248,6 +249,13 @@ impl<V: View> Lowering<V> {
             Kind::Target(names) => self.separate_target(node, names),
             Kind::Topic(names) => self.topic(node, names),
         }
+    }
+
+    /// The graph of a unit of which a part is not read, for this reason: nothing in it is known to be absent.
+    pub(super) fn finish_in_part(mut self, reason: &Reason) -> UnitGraph {
+        self.merge();
+        unread::unsettle(&mut self.graph, reason);
+        self.graph
     }
 
     /// The graph, once every resource has been added.

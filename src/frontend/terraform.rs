@@ -45,7 +45,7 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
     let calls = read_terragrunt(terragrunt, sources);
     let targets = calls.iter().filter_map(|root| root.module.as_ref());
     let directories: Vec<PathBuf> = directories.iter().chain(targets.clone()).cloned().collect();
-    let modules = module::read_all(&directories, sources);
+    let modules = module::read_all(&directories, &inputs, sources);
     let called = modules.values().flat_map(|module| module.called());
     let called: BTreeSet<&PathBuf> = called.chain(targets).collect();
     let roots: Vec<&Arc<Module>> = modules

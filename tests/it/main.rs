@@ -43,4 +43,5 @@ mod suppressions;
 mod syntax;
 mod templates;
 mod terragrunt;
+mod unread;
 mod worlds;

@@ -25,7 +25,7 @@ pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str
         refused: Vec::new(),
     };
     match Syntax::of(file.name()) {
-        _ if file.is_guarded() => writer.refused.extend(wanted),
+        _ if file.is_guarded() || !file.is_exact() => writer.refused.extend(wanted),
         Some(Syntax::Hcl) => writer.hcl(wanted),
         Some(Syntax::TerraformJson) => writer.terraform_json(wanted),
         Some(Syntax::Tree) if tree::is_json(file.text()) => writer.json(wanted),

@@ -255,7 +255,7 @@ fn merge<T: Clone>(
 }
 
 /// Makes an absent policy unresolved where `when` holds.
-fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Reason, when: &Condition) {
+pub(super) fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Reason, when: &Condition) {
     let mut cases = Vec::with_capacity(own.cases.len());
     for case in own.cases.iter().cloned() {
         if !matches!(case.state, State::Default(None)) {

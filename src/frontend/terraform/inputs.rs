@@ -5,7 +5,7 @@
 
 use super::super::{ReadError, read};
 use super::module::Module;
-use super::syntax::{self, Block, Body, Expression, Kind, Part, Problem, Step};
+use super::syntax::{self, Block, Body, Expression, Fault, Kind, Part, Problem, Step};
 use crate::files;
 use crate::given::{Given, Variable};
 use crate::source::{FileId, Sources, Span};
@@ -199,7 +199,7 @@ pub(super) fn values(file: FileId, text: &str, json: bool) -> (Body, Vec<Problem
         problems.push(Problem {
             span: block.header,
             message: "a variable file holds values, not blocks".to_owned(),
-            limit: false,
+            fault: Fault::Syntax,
         });
     }
     body.blocks.clear();
@@ -218,7 +218,7 @@ fn refuse_references(expression: &Expression) -> Result<(), Problem> {
         Err(Problem {
             span: expression.span,
             message: "a value for a variable can hold no variables and no function calls".to_owned(),
-            limit: false,
+            fault: Fault::Syntax,
         })
     };
     let all = |all: &[Expression]| all.iter().try_for_each(refuse_references);
@@ -234,7 +234,7 @@ fn refuse_references(expression: &Expression) -> Result<(), Problem> {
         Kind::Traversal(base, steps) => {
             refuse_references(base)?;
             steps.iter().try_for_each(|step| match step {
-                Step::Index(index) => refuse_references(index),
+                Step::Index(index) | Step::LegacyIndex(index) => refuse_references(index),
                 _ => Ok(()),
             })
         }

@@ -27,7 +27,12 @@ pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
         lowering.module(at);
         at += 1;
     }
-    lowering.finish()
+    let modules = lowering.view.eval.instances.iter().map(|instance| &instance.module);
+    let unread = modules.filter_map(|module| module.unread.clone()).next();
+    match unread {
+        Some(reason) => lowering.finish_in_part(&reason),
+        None => lowering.finish(),
+    }
 }
 
 /// One instance of a resource.

@@ -1,13 +1,16 @@
 //! Modules as written: which directories hold them, which they call, and what their blocks are after override
 //! files and variable files. It evaluates nothing.
 
+mod early;
 mod files;
 mod overrides;
 
+use super::inputs::Inputs;
 use super::registry::{self, Installed};
-use super::syntax::{Attribute, Block, Kind};
+use super::syntax::{Attribute, Block, Kind, Problem};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
+use crate::graph::Reason;
 use crate::source::Sources;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,9 +35,13 @@ pub(super) struct Module {
     /// What its variable files set, in Terraform's order: the last wins. With the name of the file.
     pub(super) settings: Vec<(Arc<str>, Attribute)>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// What is written as Terraform 0.11 wants it, until it is known whether that is meant.
+    pub(super) old: Vec<Problem>,
     pub(super) errors: Vec<String>,
     /// What of it is not read.
     pub(super) notes: Vec<String>,
+    /// Why what it does not declare may be declared all the same: a part of a file cannot be read.
+    pub(super) unread: Option<Reason>,
     /// Of a root module: the code that `terraform init` fetched, by the names of the calls, with dots between.
     pub(super) installed: BTreeMap<Arc<str>, Installed>,
     /// Of a module that is not here, and known by a description.
@@ -55,9 +62,15 @@ impl Module {
     pub(super) fn called(&self) -> impl Iterator<Item = &PathBuf> {
         let local = self.calls.values().filter_map(|call| match &call.source {
             Source::Here(path) => Some(path),
-            Source::Described(_) | Source::Away(_) => None,
+            Source::Early(_) | Source::Described(_) | Source::Away(_) => None,
         });
-        local.chain(self.installed.values().map(|installed| &installed.directory))
+        let early = self.calls.values().flat_map(|call| match &call.source {
+            Source::Early(paths) => paths.iter(),
+            Source::Here(_) | Source::Described(_) | Source::Away(_) => [].iter(),
+        });
+        local
+            .chain(early)
+            .chain(self.installed.values().map(|installed| &installed.directory))
     }
 }
 
@@ -73,6 +86,8 @@ pub(super) struct Call {
 pub(super) enum Source {
     /// A directory that was read.
     Here(PathBuf),
+    /// One of these, as an expression says that `OpenTofu` computes before it reads modules.
+    Early(Vec<PathBuf>),
     /// Somewhere else, and known by a description.
     Described(Arc<Module>),
     /// Somewhere else; why that is all that is known, as a clause.
@@ -83,7 +98,7 @@ pub(super) enum Source {
 pub(super) type Modules = BTreeMap<PathBuf, Arc<Module>>;
 
 /// Reads the modules of `directories` and those they call.
-pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
+pub(super) fn read_all(directories: &[PathBuf], given: &Inputs, sources: &Sources) -> Modules {
     let bounds = Bounds(sources.files().clone());
     let mut modules = Modules::new();
     let roots: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path, sources)).collect();
@@ -96,7 +111,7 @@ pub(super) fn read_all(directories: &[PathBuf], sources: &Sources) -> Modules {
                 if roots.contains(path) {
                     registry::read_installed(&mut module, sources, &bounds);
                 }
-                Arc::new(module)
+                early::settle(Arc::new(module), given, sources, &bounds)
             })
             .collect();
         next.clear();
@@ -163,11 +178,16 @@ fn source_of(block: &Block, directory: &Path, bounds: &Bounds) -> Source {
         Some(Kind::Text(text)) => text.clone(),
         _ => return Source::Away("its source is not a literal".into()),
     };
-    if !(written.starts_with("./") || written.starts_with("../") || &*written == "." || &*written == "..") {
+    if !is_local(&written) {
         return registry::remote(block, &written, directory);
     }
     match bounds.0.real(&directory.join(&*written)) {
         Ok(path) if bounds.0.is_directory(&path) && bounds.allow(&path) => Source::Here(path),
         _ => Source::Away(format!("its source is `{written}`").into()),
     }
+}
+
+/// Whether a source is the path of a directory.
+fn is_local(source: &str) -> bool {
+    source.starts_with("./") || source.starts_with("../") || source == "." || source == ".."
 }

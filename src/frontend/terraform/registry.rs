@@ -40,6 +40,11 @@ pub(super) fn remote(call: &Block, source: &Arc<str>, directory: &Path) -> Sourc
     }
 }
 
+/// Whether every version that `constraint` allows is before `version`.
+pub(super) fn ends_before(constraint: &str, version: [u64; 3]) -> bool {
+    version::Range::read(constraint).is_some_and(|range| range.is_before(version))
+}
+
 /// The `version` argument, which Terraform wants to be a literal.
 pub(super) fn constraint(call: &Block) -> Result<Option<Arc<str>>, Arc<str>> {
     match call.body.attribute("version").map(|attribute| &attribute.value.kind) {

@@ -16,12 +16,13 @@ use super::value::Value;
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 
-pub(super) use broken::unread;
+pub(super) use broken::{anything, doubt, unread};
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
 pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
 pub(in crate::frontend) use outline::outline;
-pub(super) use scan::one_line;
+use scan::Unclosed;
 pub(in crate::frontend) use scan::traced;
+pub(super) use scan::{are_in_comments, one_line};
 
 /// An expression and its place.
 #[derive(Debug, Clone)]
@@ -86,9 +87,11 @@ pub(super) struct Item {
 pub(super) enum Step {
     Attribute(Arc<str>),
     Index(Expression),
+    /// `.0`, which after `.*` is taken on each element, as an attribute is.
+    LegacyIndex(Expression),
     /// `[*]`: the steps after it are taken on each element.
     Splat,
-    /// `.*`: the attributes after it are taken on each element, an index on the result.
+    /// `.*`: the attributes after it are taken on each element, an index in brackets on the result.
     AttributeSplat,
 }
 
@@ -133,6 +136,8 @@ pub(super) struct Body {
     pub(super) blocks: Vec<Arc<Block>>,
     /// Stands for every attribute that is not there, since a part of the body could not be read.
     pub(super) broken: Option<Attribute>,
+    /// Of a file: whether a part of it could not be read of which nobody can tell what it declares.
+    pub(super) lost: bool,
 }
 
 impl Body {
@@ -148,8 +153,18 @@ impl Body {
 pub(super) struct Problem {
     pub(super) span: Span,
     pub(super) message: String,
-    /// Whether a bound of ours was reached; else the text is no HCL.
-    pub(super) limit: bool,
+    pub(super) fault: Fault,
+}
+
+/// What kind of problem it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The text is no HCL.
+    Syntax,
+    /// A bound of ours was reached.
+    Limit,
+    /// Terraform has refused it since 0.12. It is read all the same.
+    Before012,
 }
 
 /// Reads a file; what cannot be read is left out and told in the problems.
@@ -162,8 +177,18 @@ pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
             problems.push(Problem::limit(at(item.range.start..item.range.start + 1), limit));
             let start = item.range.start;
             let text = text.get(item.range).unwrap_or("");
-            body.blocks
-                .extend(broken::lost(text, |range| at(start + range.start..start + range.end)));
+            let lost = broken::lost(text, |range| at(start + range.start..start + range.end));
+            body.lost |= lost.is_none();
+            body.blocks.extend(lost);
+            continue;
+        }
+        if let Some((start, unclosed)) = item.unclosed {
+            problems.push(Problem::unclosed(at(start..start + 2), unclosed));
+            body.lost = true;
+            let start = item.range.start;
+            let text = text.get(item.range).unwrap_or("");
+            let lost = broken::lost(text, |range| at(start + range.start..start + range.end));
+            body.blocks.extend(lost);
             continue;
         }
         convert::item(file, text, item.range, &mut body, &mut problems);
@@ -181,6 +206,15 @@ pub(super) fn template(file: FileId, text: &str) -> Result<Expression, Problem> 
     convert::template(file, text, convert::Drift { range, steps })
 }
 
+/// Reads a template that is the value of what stands at `span`.
+pub(super) fn template_at(span: Span, text: &str) -> Result<Expression, Problem> {
+    if let Some(limit) = scan::limit_of_template(text) {
+        return Err(Problem::limit(span, limit));
+    }
+    let (range, steps) = (span.range(), Vec::new());
+    convert::template(span.file, text, convert::Drift { range, steps })
+}
+
 /// Reads one expression, at `range` of `text`.
 pub(super) fn expression(file: FileId, text: &str, range: std::ops::Range<usize>) -> Result<Expression, Problem> {
     let part = text.get(range.clone()).unwrap_or("");
@@ -196,7 +230,19 @@ impl Problem {
         Problem {
             span,
             message: limit.to_owned(),
-            limit: true,
+            fault: Fault::Limit,
+        }
+    }
+
+    fn unclosed(span: Span, unclosed: Unclosed) -> Problem {
+        let message = match unclosed {
+            Unclosed::Comment => "the comment that begins here is not closed: `*/` is missing",
+            Unclosed::Heredoc => "the heredoc that begins here is not closed",
+        };
+        Problem {
+            span,
+            message: message.to_owned(),
+            fault: Fault::Syntax,
         }
     }
 }
@@ -291,7 +337,7 @@ mod tests {
     fn deep_nesting_is_a_limit() {
         let deep = format!("x = {}1{}\ny = 1\n", "[".repeat(5000), "]".repeat(5000));
         let (_, body, problems) = parse_text(&deep);
-        assert!(problems[0].limit);
+        assert_eq!(problems[0].fault, Fault::Limit);
         assert_eq!(body.attributes.len(), 1);
     }
 

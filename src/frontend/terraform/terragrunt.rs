@@ -339,7 +339,11 @@ impl Reader<'_> {
                 let source = self.sources.file(id);
                 let (body, problems) = syntax::parse(id, source.text());
                 self.diagnostics.extend(problems.into_iter().map(|problem| {
-                    let report = if problem.limit { limit_reached } else { parse_error };
+                    let report = if problem.fault == syntax::Fault::Limit {
+                        limit_reached
+                    } else {
+                        parse_error
+                    };
                     report(self.sources, &self.unit, problem.span, &problem.message)
                 }));
                 Some(body)

@@ -3,7 +3,7 @@
 use super::super::module::{Call, Module, Source};
 use super::super::number::Number;
 use super::super::registry;
-use super::super::syntax::{Block, Body, Kind as Syntax};
+use super::super::syntax::{Attribute, Block, Body, Kind as Syntax};
 use super::super::value::{Identity, Key, Kind, ResourceId, Value};
 use super::instances::Birth;
 use super::{Evaluator, Named, Scope};
@@ -11,6 +11,7 @@ use crate::conditions::{Case, Cases, Condition};
 use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// More instances than this are a bound reached.
@@ -82,6 +83,8 @@ pub(in super::super) struct Member {
 /// What `count` or `for_each` says in one world.
 enum Keys {
     One,
+    /// It is disabled.
+    None,
     Count(usize),
     Each(Vec<(Arc<str>, Value)>),
     /// Why that is not known.
@@ -156,6 +159,10 @@ impl Evaluator<'_> {
         let found = match (&call.source, self.installed(module, call, name)) {
             (Source::Here(path), _) => self.modules.get(path).cloned(),
             (_, Some(installed)) => Some(installed),
+            (Source::Early(paths), _) => Some(
+                self.early(module, call, paths)
+                    .map_err(|why| Cause::ModuleNotHere.because(format!("module `{name}` is not here ({why})")))?,
+            ),
             (Source::Described(described), None) => Some(described.clone()),
             (Source::Away(why), None) => {
                 return Err(Cause::ModuleNotHere.because(format!("module `{name}` is not here ({why})")));
@@ -175,6 +182,21 @@ impl Evaluator<'_> {
         };
         self.give_up(call.block.header, bound);
         Err(Cause::Limit.because(bound))
+    }
+
+    /// The module in the one of `paths` that a source means which is computed.
+    fn early(&mut self, module: usize, call: &Call, paths: &[PathBuf]) -> Result<Arc<Module>, String> {
+        let Some(source) = call.block.body.attribute("source") else {
+            return Err("it has no source".to_owned());
+        };
+        let scope = self.scope(module);
+        let Some(written) = self.eval(&source.value, &scope).to_text() else {
+            return Err("its source is not known".to_owned());
+        };
+        let directory = self.instances[module].module.directory.join(&*written);
+        let real = self.sources.files().real(&directory).unwrap_or(directory);
+        let found = paths.contains(&real).then(|| self.modules.get(&real)).flatten();
+        found.cloned().ok_or_else(|| format!("its source is `{written}`"))
     }
 
     /// What is wrong with calling `found` as `name` in `module`, if that is in it already: each call would make the
@@ -275,6 +297,7 @@ impl Evaluator<'_> {
             };
             let value = match keys {
                 Keys::One => place(self, Key::None, scope.clone(), None),
+                Keys::None => Value::null(),
                 Keys::Unknown(reason) => place(self, Key::None, scope.clone(), Some(reason)),
                 Keys::Count(count) => Value::list(
                     (0..count)
@@ -328,12 +351,28 @@ impl Evaluator<'_> {
                 read = Self::each;
                 attribute
             }
-            (None, None) => return Cases::one((Keys::One, None)),
+            (None, None) => match enabled(body) {
+                Some(attribute) => {
+                    read = Self::enabled;
+                    attribute
+                }
+                None => return Cases::one((Keys::One, None)),
+            },
         };
         let value = self.eval(&attribute.value, scope);
         value
             .each_case()
             .map(|value| (read(self, &value, scope.module, attribute.span), value.identity()))
+    }
+
+    /// What `OpenTofu` makes of `enabled` in a `lifecycle` block.
+    fn enabled(&mut self, value: &Value, _: usize, _: Span) -> Keys {
+        match (self.plain(value.clone()).to_bool(), value.as_unknown()) {
+            (Some(true), _) => Keys::One,
+            (Some(false), _) => Keys::None,
+            (None, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
+            (None, None) => Keys::Unknown(Cause::Invalid.because("its `enabled` is not a boolean")),
+        }
     }
 
     fn count(&mut self, value: &Value, module: usize, span: Span) -> Keys {
@@ -406,4 +445,11 @@ impl Evaluator<'_> {
             _ => Keys::Unknown(Cause::Derived.because("its `for_each` is not known")),
         }
     }
+}
+
+/// `enabled` of a `lifecycle` block.
+fn enabled(body: &Body) -> Option<&Attribute> {
+    let lifecycle = body.blocks.iter().find(|block| &*block.kind == "lifecycle")?;
+    let mut attributes = lifecycle.body.attributes.iter();
+    attributes.find(|attribute| &*attribute.name == "enabled")
 }

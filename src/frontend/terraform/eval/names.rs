@@ -96,7 +96,8 @@ impl Evaluator<'_> {
                 .settings
                 .iter()
                 .rev()
-                .find(|(_, a)| a.name == *name)
+                // What stands for a part of a file that cannot be read has no name.
+                .find(|(_, a)| a.name == *name || a.name.is_empty())
                 .cloned();
             let handed = || {
                 let attribute = self.outside.inputs?.get(name)?;

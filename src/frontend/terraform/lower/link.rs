@@ -37,6 +37,19 @@ fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Rea
     }
 }
 
+/// A link to a function, whose ARN for an API names none.
+pub(super) fn function_link(eval: &mut Evaluator, value: &Value) -> Result<Link, Reason> {
+    match &value.kind {
+        Kind::Reference(id, attribute) if matches!(&**attribute, "invoke_arn" | "qualified_invoke_arn") => {
+            let path = "lambda:path/2015-03-31/functions";
+            let function = id.address();
+            let written = format!("arn:aws:apigateway:${{region}}:{path}/${{{function}.arn}}/invocations");
+            Ok(external(&written.into()))
+        }
+        _ => link(eval, value),
+    }
+}
+
 /// A link to what is written, whoever declares it.
 fn external(text: &Arc<str>) -> Link {
     let form = if text.starts_with("arn:") {
@@ -56,6 +69,9 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
     let label = (id.kind.clone(), id.name.clone());
     if eval.resource(id.module, id.data, &label).is_none() {
+        if let Some(reason) = &eval.instances[id.module].module.unread {
+            return Err(reason.clone());
+        }
         return Ok(Link {
             target: Target::Dangling(id.address().clone()),
             form,

@@ -5,7 +5,7 @@ use super::super::json;
 use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, Value};
 use super::among;
-use super::link::{link, qualifier, service};
+use super::link::{function_link, link, qualifier, service};
 use crate::conditions::{Case, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::graph::Reason;
@@ -212,7 +212,9 @@ impl View for Terraform<'_, '_> {
 
     fn has(&mut self, within: &Written, key: &str) -> bool {
         match &within.what {
-            What::Block(block, _) => has_block(&block.body, key) || block.body.attribute(key).is_some(),
+            What::Block(block, _) => {
+                has_block(&block.body, key) || block.body.attributes.iter().any(|one| &*one.name == key)
+            }
             What::Value(value, _) => value.get(key).is_some(),
             What::Unknown(_) => false,
         }
@@ -234,8 +236,12 @@ impl View for Terraform<'_, '_> {
         text(self.eval, written.as_value()?.0)
     }
 
-    fn link(&mut self, written: &Written, _: Named) -> Result<Link, Reason> {
-        link(self.eval, written.as_value()?.0)
+    fn link(&mut self, written: &Written, named: Named) -> Result<Link, Reason> {
+        let (value, _) = written.as_value()?;
+        match named {
+            Named::Function => function_link(self.eval, value),
+            Named::Queue => link(self.eval, value),
+        }
     }
 
     fn qualifier(&mut self, written: &Written) -> Result<Option<String>, Reason> {

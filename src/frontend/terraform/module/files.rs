@@ -1,11 +1,13 @@
 //! The files of one module: which of a directory's files count, in which order, and what they declare.
 
-use super::super::super::{ReadError, limit_reached, parse_error, read};
-use super::super::inputs;
-use super::super::syntax::{self, Block, Body};
+use super::super::super::{ReadError, limit_reached, parse_error, read_where};
+use super::super::syntax::{self, Attribute, Block, Body, Expression, Fault, Kind, Problem};
+use super::super::value::Value;
+use super::super::{inputs, registry};
 use super::overrides::override_block;
 use super::{Bounds, Module, declare};
-use crate::source::Sources;
+use crate::graph::Cause;
+use crate::source::{Sources, Span};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -93,8 +95,12 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
         blocks.extend(read_file(code.name, Content::Blocks, sources, &mut module).blocks);
     }
     for code in overrides {
-        for block in read_file(code.name, Content::Blocks, sources, &mut module).blocks {
+        let over = read_file(code.name, Content::Blocks, sources, &mut module);
+        for block in over.blocks {
             override_block(&mut blocks, block);
+        }
+        if over.lost {
+            blocks.iter_mut().for_each(|block| syntax::doubt(Arc::make_mut(block)));
         }
     }
     let mut settings: Vec<&String> = names.iter().filter(|name| settings_order(name).is_some()).collect();
@@ -105,11 +111,44 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
         module
             .settings
             .extend(body.attributes.into_iter().map(|attribute| (file.clone(), attribute)));
+        module.settings.extend(body.broken.map(|any| (file, any)));
     }
+    settle_old(&mut module, &blocks, sources);
     for block in blocks {
         declare(&mut module, block, bounds);
     }
     module
+}
+
+/// What is written as Terraform 0.11 wants it: a note where the module asks for 0.11, else a fault.
+fn settle_old(module: &mut Module, blocks: &[Arc<Block>], sources: &Sources) {
+    let old = std::mem::take(&mut module.old);
+    if is_pinned_before_012(blocks) {
+        let files: BTreeSet<String> = old.iter().map(|problem| name_of(problem, sources)).collect();
+        let notes = files
+            .into_iter()
+            .map(|file| format!("`{file}` is in the syntax of Terraform 0.11"));
+        module.notes.extend(notes);
+    } else {
+        let told = old
+            .iter()
+            .map(|problem| parse_error(sources, "", problem.span, &problem.message));
+        module.diagnostics.extend(told);
+    }
+}
+
+fn name_of(problem: &Problem, sources: &Sources) -> String {
+    sources.file(problem.span.file).base_name().to_owned()
+}
+
+/// Whether `required_version` allows no Terraform but those before 0.12.
+fn is_pinned_before_012(blocks: &[Arc<Block>]) -> bool {
+    let settings = blocks.iter().filter(|block| &*block.kind == "terraform");
+    let mut constraints = settings.filter_map(|block| match &block.body.attribute("required_version")?.value.kind {
+        Kind::Text(constraint) => Some(constraint.clone()),
+        _ => None,
+    });
+    constraints.any(|constraint| registry::ends_before(&constraint, [0, 12, 0]))
 }
 
 /// The files of `directory` in whose place a text was given.
@@ -133,28 +172,78 @@ enum Content {
 fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Module) -> Body {
     // Replaced by the unit it turns out to belong to.
     let unit = "";
-    match read(&module.directory.join(name), sources, unit) {
+    let path = module.directory.join(name);
+    let json = Path::new(name).extension().is_some_and(|ending| ending == "json");
+    let in_comments = |text: &str| {
+        let broken = text.match_indices(char::REPLACEMENT_CHARACTER).map(|(at, _)| at);
+        !json && syntax::are_in_comments(text, broken)
+    };
+    let mut body = match read_where(&path, sources, unit, in_comments) {
         Ok(file) => {
             let text = sources.file(file);
-            let json = Path::new(name).extension().is_some_and(|ending| ending == "json");
             let (body, problems) = match content {
                 Content::Values => inputs::values(file, text.text(), json),
                 Content::Blocks if json => syntax::parse_json(file, text.text()),
                 Content::Blocks => syntax::parse(file, text.text()),
             };
-            module.diagnostics.extend(problems.into_iter().map(|problem| {
-                let report = if problem.limit { limit_reached } else { parse_error };
-                report(sources, unit, problem.span, &problem.message)
-            }));
+            for problem in problems {
+                let report = match problem.fault {
+                    Fault::Before012 => {
+                        module.old.push(problem);
+                        continue;
+                    }
+                    Fault::Limit => limit_reached,
+                    Fault::Syntax => parse_error,
+                };
+                let found = report(sources, unit, problem.span, &problem.message);
+                module.diagnostics.push(found);
+            }
             body
         }
-        Err(ReadError::Io(error)) => {
-            module.errors.push(error);
-            Body::default()
+        Err(error) => {
+            let span = match error {
+                ReadError::Io(error) => {
+                    module.errors.push(error);
+                    None
+                }
+                ReadError::Unfit(diagnostic) => {
+                    let span = diagnostic.primary().span;
+                    module.diagnostics.push(*diagnostic);
+                    Some(span)
+                }
+            };
+            let span = span.unwrap_or_else(|| Span::new(sources.add(&path, ""), 0..0));
+            Body {
+                broken: Some(syntax::anything(span)),
+                lost: true,
+                ..Body::default()
+            }
         }
-        Err(ReadError::Unfit(diagnostic)) => {
-            module.diagnostics.push(*diagnostic);
-            Body::default()
+    };
+    if !body.lost {
+        return body;
+    }
+    let reason = Cause::NotRead.because(format!("a part of `{name}` cannot be read"));
+    match content {
+        Content::Blocks => module.unread = module.unread.take().or(Some(reason)),
+        Content::Values => {
+            // Whatever a file before it says, the last word may be in there.
+            let anything = syntax::anything(first_place(&body, &path, sources));
+            let value = Kind::Known(Box::new(Value::unknown(reason)));
+            body.broken = Some(Attribute {
+                value: Arc::new(Expression {
+                    kind: value,
+                    span: anything.span,
+                }),
+                ..anything
+            });
         }
     }
+    body
+}
+
+/// Where to point in a file of which a part cannot be read.
+fn first_place(body: &Body, path: &Path, sources: &Sources) -> Span {
+    let known = body.broken.as_ref().or(body.attributes.first());
+    known.map_or_else(|| Span::new(sources.add(path, ""), 0..0), |attribute| attribute.span)
 }

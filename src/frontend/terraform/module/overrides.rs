@@ -1,6 +1,6 @@
 //! Override files: how a block in one changes the block it overrides. It reads no file.
 
-use super::super::syntax::{Attribute, Block, Body, Kind};
+use super::super::syntax::{Attribute, Block, Body, Kind, unread};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -47,6 +47,11 @@ fn override_body(base: &mut Body, from: &Body) {
         base.attributes.push(attribute.clone());
     }
     if from.broken.is_some() {
+        // It may say anything of what the block says.
+        let overridden = |name: &str| from.attributes.iter().any(|attribute| &*attribute.name == name);
+        for attribute in base.attributes.iter_mut().filter(|known| !overridden(&known.name)) {
+            attribute.value = Arc::new(unread(attribute.value.span));
+        }
         base.broken.clone_from(&from.broken);
     }
     let kind_of = |block: &Block| match &*block.kind {

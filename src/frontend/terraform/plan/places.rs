@@ -1,6 +1,7 @@
 //! Where the module that a plan was made of lies, if it lies beside the plan: so that a finding points at the line
 //! to edit. Values are the plan's all the same.
 
+use super::super::inputs::Inputs;
 use super::super::module::{Module, Modules, Source, read_all};
 use super::super::syntax::{Block, Body};
 use super::document::ConfigurationModule;
@@ -34,7 +35,7 @@ impl Places {
             if !holds_terraform(&directory, sources) {
                 continue;
             }
-            let modules = read_all(std::slice::from_ref(&directory), sources);
+            let modules = read_all(std::slice::from_ref(&directory), &Inputs::default(), sources);
             if modules.get(&directory).is_some_and(|module| declares(module, planned)) {
                 return Places {
                     modules,
@@ -56,7 +57,7 @@ impl Places {
         match &call.source {
             Source::Here(path) => Some((self.modules.get(path)?.clone(), call.block.header)),
             Source::Described(described) => Some((described.clone(), call.block.header)),
-            Source::Away(_) => None,
+            Source::Early(_) | Source::Away(_) => None,
         }
     }
 }

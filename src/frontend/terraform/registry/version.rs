@@ -57,6 +57,11 @@ impl Range {
         (range.from < range.to).then_some(range)
     }
 
+    /// Whether every version in it is before `version`.
+    pub(super) fn is_before(self, version: Version) -> bool {
+        self.to <= version
+    }
+
     /// Orders ranges that do not overlap.
     pub(super) fn order(self) -> impl Ord {
         self.from

@@ -41,7 +41,12 @@ pub(super) fn mark(body: &mut Body, line: &Line) {
     }
     match body.blocks.iter_mut().find(|known| holds(known.span, line.span)) {
         Some(block) => mark_inside(&mut Arc::make_mut(block).body, line),
-        None => body.blocks.extend(header(&line.text, line.span)),
+        None => match (header(&line.text, line.span), argument(&line.text)) {
+            (Some(block), _) => body.blocks.push(block),
+            (None, Some(name)) => body.attributes.push(named(name, line.span)),
+            // A bracket too many declares nothing.
+            (None, None) => body.lost |= line.text.contains(|c| !matches!(c, '}' | ']' | ')' | ',' | ' ')),
+        },
     }
 }
 
@@ -55,11 +60,7 @@ fn mark_inside(body: &mut Body, line: &Line) {
         return;
     }
     match argument(&line.text) {
-        Some(name) => body.attributes.push(Attribute {
-            name: name.into(),
-            value: Arc::new(unread(line.span)),
-            span: line.span,
-        }),
+        Some(name) => body.attributes.push(named(name, line.span)),
         None => body.broken = Some(anything(line.span)),
     }
 }
@@ -104,12 +105,27 @@ fn header(line: &str, span: Span) -> Option<Arc<Block>> {
     }))
 }
 
-fn anything(span: Span) -> Attribute {
+/// Stands for every argument that may be written at `span`.
+pub(in super::super) fn anything(span: Span) -> Attribute {
+    named("", span)
+}
+
+/// An argument of which nothing but the name is known.
+fn named(name: &str, span: Span) -> Attribute {
     Attribute {
-        name: "".into(),
+        name: name.into(),
         value: Arc::new(unread(span)),
         span,
     }
+}
+
+/// Makes every argument of a block unknown: what changes it cannot be read.
+pub(in super::super) fn doubt(block: &mut Block) {
+    let span = block.header;
+    for attribute in &mut block.body.attributes {
+        attribute.value = Arc::new(unread(attribute.value.span));
+    }
+    block.body.broken = Some(anything(span));
 }
 
 fn is_of_name(letter: char) -> bool {

@@ -4,7 +4,7 @@
 use super::super::number::Number;
 use super::broken::{self, Line};
 use super::literal::{self, Style};
-use super::{Attribute, Block, Body, Expression, For, Item, Kind, Part, Problem, Step};
+use super::{Attribute, Block, Body, Expression, Fault, For, Item, Kind, Part, Problem, Step, scan};
 use crate::source::{FileId, Span};
 use hcl_edit::Span as _;
 use hcl_edit::expr::{Expression as Parsed, ObjectKey, TraversalOperator};
@@ -40,6 +40,7 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
                 for line in &blanked {
                     broken::mark(&mut read, line);
                 }
+                problems.append(&mut places.old);
                 break;
             }
             Err((offset, problem)) => {
@@ -50,7 +51,9 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
                     .flatten();
                 let Some(line) = line else {
                     let at = |range: Range<usize>| Span::new(file, places.base + range.start..places.base + range.end);
-                    read.blocks.extend(broken::lost(original, at));
+                    let lost = broken::lost(original, at);
+                    read.lost = lost.is_none();
+                    read.blocks.extend(lost);
                     break;
                 };
                 blanked.push(Line {
@@ -63,6 +66,7 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
     }
     body.attributes.append(&mut read.attributes);
     body.blocks.append(&mut read.blocks);
+    body.lost |= read.lost;
 }
 
 /// Where a text stands that may not be written as it is read: a JSON string has escapes.
@@ -100,7 +104,37 @@ pub(super) fn template(file: FileId, text: &str, drift: Drift) -> Result<Express
         .map_err(|(_, problem)| problem)
 }
 
-/// Replaces the line around `offset` by spaces and gives what was there, where anything was.
+/// The number at `offset` that has more digits before its point than the parser can hold, where one stands there.
+fn large_number(text: &str, offset: usize) -> Option<Range<usize>> {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E');
+    let before = text.get(..offset)?;
+    let start = before.trim_end_matches(is_of_number).len();
+    let (digits, exponent) = text.get(start..)?.split_once(['e', 'E'])?;
+    let sign = usize::from(exponent.starts_with('+'));
+    let length = exponent.get(sign..)?.bytes().take_while(u8::is_ascii_digit).count();
+    let end = start + digits.len() + 1 + sign + length;
+    let value: f64 = text.get(start..end)?.parse().ok()?;
+    (value.is_infinite() && end >= offset).then_some(start..end)
+}
+
+/// The name in quotes at `offset` that an argument or a block begins with, as Terraform 0.11 allowed.
+fn quoted_name(text: &str, offset: usize) -> Option<Range<usize>> {
+    let before = text.get(..offset)?;
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    let start = line + text.get(line..)?.find(|c: char| c != ' ' && c != '\t')?;
+    let name = text.get(start..)?.strip_prefix('"')?;
+    let (name, behind) = name.split_once('"')?;
+    let mut letters = name.chars();
+    let is_name = letters
+        .next()
+        .is_some_and(|first| first.is_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'));
+    let is_first = is_name && behind.trim_start_matches([' ', '\t']).starts_with(['=', '{']);
+    is_first.then_some(start..start + name.len() + 2)
+}
+
+/// Replaces the line around `offset` by spaces, with all that the bracket at its end opens, and gives what was there,
+/// where anything was.
 fn blank_line(text: &mut String, offset: usize) -> Option<(Range<usize>, String)> {
     let before = text.get(..offset).unwrap_or("");
     let mut start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -116,8 +150,16 @@ fn blank_line(text: &mut String, offset: usize) -> Option<(Range<usize>, String)
     let line = text.get(start..end).filter(|line| !line.trim().is_empty())?;
     let from = start + (line.len() - line.trim_start().len());
     let content = line.trim().to_owned();
-    let spaces = " ".repeat(line.len());
-    text.replace_range(start..end, &spaces);
+    let opened = start + line.trim_end().len();
+    if content.ends_with(['{', '[', '(']) {
+        end = scan::end_of_group(text, opened).unwrap_or(end);
+    }
+    let blank: String = text
+        .get(start..end)?
+        .bytes()
+        .map(|byte| if byte == b'\n' { '\n' } else { ' ' })
+        .collect();
+    text.replace_range(start..end, &blank);
     Some((from..from + content.len(), content))
 }
 
@@ -130,6 +172,10 @@ struct Places {
     inserted: Vec<(usize, usize)>,
     /// See [`Drift::steps`].
     drift: Vec<(usize, usize)>,
+    /// What is read in the spelling of Terraform 0.11.
+    old: Vec<Problem>,
+    /// Numbers that are too large for the parser, by their place in the file.
+    large: Vec<(usize, String)>,
     /// The text as parsed.
     text: String,
 }
@@ -142,6 +188,8 @@ impl Places {
             end: range.end,
             inserted: Vec::new(),
             drift: Vec::new(),
+            old: Vec::new(),
+            large: Vec::new(),
             text: String::new(),
         }
     }
@@ -167,14 +215,44 @@ impl Places {
                     continue;
                 }
             }
+            if self.large.len() < MAX_RENAMED
+                && let Some(range) = large_number(source, offset)
+            {
+                let text = source.to_mut();
+                let zeros = "0".repeat(range.len());
+                self.large.push((
+                    self.original(range.start),
+                    text.get(range.clone()).unwrap_or("").to_owned(),
+                ));
+                text.replace_range(range, &zeros);
+                continue;
+            }
+            if self.old.len() < MAX_RENAMED
+                && let Some(range) = quoted_name(source, offset)
+            {
+                self.unquote(source.to_mut(), range);
+                continue;
+            }
             let at = self.original(offset);
             let problem = Problem {
                 span: Span::new(self.file, at..at + 1),
                 message: error.message().trim_end_matches('.').to_owned(),
-                limit: false,
+                fault: Fault::Syntax,
             };
             return Err((offset, problem));
         }
+    }
+
+    /// Reads the name in quotes at `range` as Terraform 0.11 did: without them.
+    fn unquote(&mut self, text: &mut String, range: Range<usize>) {
+        let name = text.get(range.start + 1..range.end - 1).unwrap_or("").to_owned();
+        let at = self.original(range.start);
+        self.old.push(Problem {
+            span: Span::new(self.file, at..at + range.len()),
+            message: format!("Terraform has refused quotes around a name since 0.12; write `{name}`"),
+            fault: Fault::Before012,
+        });
+        text.replace_range(range, &format!(" {name} "));
     }
 
     /// Makes the key at `offset` unique; whether it could.
@@ -263,7 +341,7 @@ impl Places {
             Parsed::Null(_) => Kind::Null,
             Parsed::Bool(value) => Kind::Bool(*value.value()),
             // The parser's own number has too few digits.
-            Parsed::Number(_) => Kind::Number(Number::parse(self.written(parsed).trim())),
+            Parsed::Number(_) => Kind::Number(self.number(parsed, span)),
             Parsed::String(text) => Kind::Text(text.as_str().into()),
             Parsed::StringTemplate(template) => {
                 self.template(&template.iter().collect::<Vec<_>>(), Style::Quoted, span)
@@ -337,6 +415,13 @@ impl Places {
         Expression { kind, span }
     }
 
+    /// A number with all of its digits; a sign may stand apart from them.
+    fn number(&self, parsed: &Parsed, span: Span) -> Option<Number> {
+        let large = self.large.iter().find(|(at, _)| *at == span.range().start);
+        let written = large.map_or_else(|| self.written(parsed), |(_, number)| number);
+        Number::parse(&written.split_whitespace().collect::<String>())
+    }
+
     fn item(&self, key: &ObjectKey, value: &Parsed, or: Span) -> Item {
         let mut key = match key {
             ObjectKey::Ident(name) => Expression {
@@ -346,8 +431,10 @@ impl Places {
             ObjectKey::Expression(key) => {
                 let mut converted = self.expression(key, or);
                 // Terraform reads a bare name before `=` as text, a name in parentheses as a reference.
-                if let (Parsed::Variable(_), Kind::Variable(name)) = (key, &converted.kind) {
-                    converted.kind = Kind::Text(name.clone());
+                match (key, &converted.kind) {
+                    (Parsed::Variable(_), Kind::Variable(name)) => converted.kind = Kind::Text(name.clone()),
+                    (Parsed::Null(_), _) => converted.kind = Kind::Text("null".into()),
+                    _ => {}
                 }
                 converted
             }
@@ -376,7 +463,7 @@ impl Places {
             TraversalOperator::FullSplat(_) => Step::Splat,
             TraversalOperator::GetAttr(name) => Step::Attribute(name.as_str().into()),
             TraversalOperator::Index(index) => Step::Index(self.expression(index, or)),
-            TraversalOperator::LegacyIndex(index) => Step::Index(Expression {
+            TraversalOperator::LegacyIndex(index) => Step::LegacyIndex(Expression {
                 kind: Kind::Number(i64::try_from(*index.value()).ok().map(Number::from)),
                 span: or,
             }),

@@ -6,7 +6,7 @@
 
 use super::super::number::Number;
 use super::convert::{self, Drift};
-use super::{Attribute, Block, Body, Expression, Item, Kind, Problem, broken, scan};
+use super::{Attribute, Block, Body, Expression, Fault, Item, Kind, Problem, broken, scan};
 use crate::frontend::json;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::source::{FileId, Span};
@@ -24,6 +24,7 @@ pub(in super::super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) 
             reader.unpack(&entry.key, labels, &[], &entry, &mut body);
         }
     }
+    body.lost = reader.is_cut;
     (body, reader.problems)
 }
 
@@ -35,6 +36,7 @@ pub(in super::super) fn parse_values(file: FileId, text: &str) -> (Body, Vec<Pro
         let value = reader.value(&entry.value, Reading::Literal);
         body.attributes.push(attribute(&entry, value));
     }
+    body.lost = reader.is_cut;
     (body, reader.problems)
 }
 
@@ -81,6 +83,8 @@ struct Reader<'t> {
     file: FileId,
     text: &'t str,
     problems: Vec<Problem>,
+    /// Whether a part of the text is not read.
+    is_cut: bool,
 }
 
 impl<'t> Reader<'t> {
@@ -89,19 +93,21 @@ impl<'t> Reader<'t> {
             file,
             text,
             problems: Vec::new(),
+            is_cut: false,
         }
     }
 
     /// The entries of the outermost object, comments left out.
     fn root(&mut self) -> Vec<Entry> {
         let parsed = json::parse_repeating(self.text, self.file);
+        self.is_cut = !(parsed.errors.is_empty() && parsed.limits.is_empty());
         let failures = parsed.errors.into_iter().map(|error| (error, false));
         let limits = parsed.limits.into_iter().map(|error| (error, true));
         for (error, limit) in failures.chain(limits) {
             self.problems.push(Problem {
                 span: error.span,
                 message: error.message,
-                limit,
+                fault: if limit { Fault::Limit } else { Fault::Syntax },
             });
         }
         let objects: Vec<Node> = parsed.documents.into_iter().flat_map(objects).collect();

@@ -36,6 +36,15 @@ pub(super) struct Item {
     pub(super) range: Range<usize>,
     /// The bound it exceeds.
     pub(super) limit: Option<&'static str>,
+    /// Where a comment or a heredoc begins that is not closed, and which of both: the rest of the file is in it.
+    pub(super) unclosed: Option<(usize, Unclosed)>,
+}
+
+/// What takes in the rest of a file where it is not closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unclosed {
+    Comment,
+    Heredoc,
 }
 
 enum Context<'a> {
@@ -55,6 +64,9 @@ struct Scanner<'a> {
     /// Heredocs whose text begins on the next line.
     pending: Vec<&'a str>,
     limit: Option<&'static str>,
+    unclosed: Option<(usize, Unclosed)>,
+    /// Where the last heredoc begins.
+    heredoc_at: usize,
     /// The last byte of code that is no space.
     last: u8,
     blank: bool,
@@ -83,6 +95,8 @@ fn scan(text: &str, trace: Option<Trace>) -> Scanner<'_> {
         stack: Vec::new(),
         pending: Vec::new(),
         limit: None,
+        unclosed: None,
+        heredoc_at: 0,
         last: b'\n',
         blank: true,
         items: Vec::new(),
@@ -124,6 +138,26 @@ pub(in crate::frontend::terraform) fn one_line(text: &str) -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
+/// Where the brackets end that the last letter of `text` before `opened` opens; `None` where nothing closes them.
+pub(super) fn end_of_group(text: &str, opened: usize) -> Option<usize> {
+    let rest = text.get(opened..)?;
+    let mut scanner = Scanner::within(rest, Context::Code { object: None });
+    while scanner.at < rest.len() {
+        scanner.step();
+        if scanner.stack.is_empty() {
+            return Some(opened + scanner.at);
+        }
+    }
+    None
+}
+
+/// Whether every place in `places` lies in a comment of `text`.
+pub(in crate::frontend::terraform) fn are_in_comments(text: &str, places: impl IntoIterator<Item = usize>) -> bool {
+    let (comments, _) = traced(text);
+    let is_in = |at: usize| comments.iter().any(|comment| comment.range.contains(&at));
+    places.into_iter().all(is_in)
+}
+
 /// The bound that a template exceeds which is the whole of a text.
 pub(super) fn limit_of_template(text: &str) -> Option<&'static str> {
     // No line of it ends a heredoc with this name.
@@ -155,6 +189,8 @@ impl<'a> Scanner<'a> {
             stack: vec![outermost],
             pending: Vec::new(),
             limit: None,
+            unclosed: None,
+            heredoc_at: 0,
             last: b'=',
             blank: true,
             items: Vec::new(),
@@ -167,10 +203,14 @@ impl<'a> Scanner<'a> {
     }
 
     fn finish(&mut self, end: usize) {
-        if !self.blank {
+        if matches!(self.stack.last(), Some(Context::Heredoc(_))) {
+            self.unclosed = Some((self.heredoc_at, Unclosed::Heredoc));
+        }
+        if !self.blank || self.unclosed.is_some() {
             self.items.push(Item {
                 range: self.start..end,
                 limit: self.limit,
+                unclosed: self.unclosed.take(),
             });
         }
         self.start = end;
@@ -258,6 +298,9 @@ impl<'a> Scanner<'a> {
             }
             [b'/', b'*', ..] => {
                 let end = self.text.get(self.at + 2..).and_then(|rest| rest.find("*/"));
+                if end.is_none() {
+                    self.unclosed = Some((self.at, Unclosed::Comment));
+                }
                 self.comment(end.map_or(self.text.len(), |end| self.at + 2 + end + 2));
                 return;
             }
@@ -325,6 +368,7 @@ impl<'a> Scanner<'a> {
         let delimiter = name.get(..end).unwrap_or("");
         if !delimiter.is_empty() {
             self.pending.push(delimiter);
+            self.heredoc_at = self.at;
         }
         if let Some(trace) = &mut self.trace {
             trace.token(self.at);
