@@ -27,8 +27,8 @@ pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
         lowering.module(at);
         at += 1;
     }
-    let modules = lowering.view.eval.instances.iter().map(|instance| &instance.module);
-    let unread = modules.filter_map(|module| module.unread.clone()).next();
+    let mut instances = lowering.view.eval.instances.iter();
+    let unread = instances.find_map(|instance| instance.module.unread.clone());
     match unread {
         Some(reason) => lowering.finish_in_part(&reason),
         None => lowering.finish(),

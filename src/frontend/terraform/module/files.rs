@@ -100,7 +100,9 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
             override_block(&mut blocks, block);
         }
         if over.lost {
-            blocks.iter_mut().for_each(|block| syntax::doubt(Arc::make_mut(block)));
+            for block in &mut blocks {
+                syntax::doubt(Arc::make_mut(block));
+            }
         }
     }
     let mut settings: Vec<&String> = names.iter().filter(|name| settings_order(name).is_some()).collect();
