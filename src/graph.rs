@@ -323,6 +323,17 @@ pub struct ProvisionedPollers {
     pub minimum: Attribute<Option<i64>>,
     /// At most so many.
     pub maximum: Attribute<Option<i64>>,
+    /// The group whose pollers it shares, which queues do not support; `None` where nothing is written.
+    pub group: Attribute<Option<String>>,
+}
+
+/// One response type that a mapping asks for.
+#[derive(Debug, Clone)]
+pub struct ResponseType {
+    /// `ReportBatchItemFailures` is the only one that Lambda knows.
+    pub name: Attribute<String>,
+    /// Where it is in the list.
+    pub when: Condition,
 }
 
 /// A setting that only streams take.
@@ -332,11 +343,13 @@ pub struct StreamSetting {
     pub name: Arc<str>,
     /// Its place.
     pub span: Span,
-    /// Where it is set, to a value that is known not to be the default.
+    /// Where it is set, to a value that is known to do something.
     pub when: Condition,
+    /// Whether it says where to begin in a stream, which Lambda refuses for a queue.
+    pub is_start: bool,
 }
 
-/// An event source mapping whose source is, or may be, a queue.
+/// An event source mapping whose source is a queue, may be one, or is nothing that a mapping can read.
 #[derive(Debug, Clone)]
 pub struct EventSourceMapping {
     /// Address, place and existence.
@@ -351,6 +364,8 @@ pub struct EventSourceMapping {
     pub window: Attribute<Seconds>,
     /// Whether `ReportBatchItemFailures` is among the response types.
     pub report_batch_item_failures: Attribute<bool>,
+    /// Every response type that is known to be written.
+    pub response_types: Vec<ResponseType>,
     /// Maximum concurrency; `None` where there is none.
     pub maximum_concurrency: Attribute<Option<i64>>,
     /// Whether it polls.
@@ -425,7 +440,7 @@ pub struct UnitGraph {
     pub queues: Vec<Queue>,
     /// Its functions.
     pub functions: Vec<Function>,
-    /// Its event source mappings, those of other sources left out.
+    /// Its event source mappings, those of streams and other sources that are no queues left out.
     pub mappings: Vec<EventSourceMapping>,
     /// Its alarms, whatever they look at.
     pub alarms: Vec<Alarm>,
@@ -440,6 +455,8 @@ pub struct UnitGraph {
     /// References to queues (addresses) that hand them to a module or nested stack that is not here,
     /// which may alarm on them or consume them.
     pub handed_out: Vec<Link>,
+    /// Types of declared resources that stand where a queue has to, and are none: `AWS::SNS::Topic`.
+    pub not_queues: Vec<(Target, Arc<str>)>,
 }
 
 impl UnitGraph {
@@ -456,6 +473,7 @@ impl UnitGraph {
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),
             handed_out: Vec::new(),
+            not_queues: Vec::new(),
         }
     }
 

@@ -4,27 +4,42 @@
 //! no file system.
 
 mod batch_item_failures_unreported;
+mod batch_size_out_of_range;
 mod batch_size_without_window;
+mod batching_window_out_of_range;
 mod dead_letter_queue_retention_too_short;
 mod dead_letter_queue_type_mismatch;
 mod dead_letter_queue_unalarmed;
+mod dead_letter_queue_undeclared;
+mod event_source_mapping_cross_region;
+mod event_source_mapping_duplicate;
+mod event_source_mapping_source_undeclared;
 mod expired_suppression;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
 mod fifo_queue_false;
 mod fifo_queue_name_suffix;
 mod function_dead_letter_config_ineffective;
+mod function_response_type_unknown;
 mod function_timeout_out_of_range;
 mod limit_reached;
 mod max_receive_count_low_for_poller;
 mod max_receive_count_out_of_range;
 mod max_receive_count_too_low;
+mod maximum_concurrency_exceeds_reserved;
+mod maximum_concurrency_out_of_range;
 mod parse_error;
+mod provisioned_pollers_out_of_range;
+mod provisioned_pollers_with_maximum_concurrency;
 mod queue_attribute_out_of_range;
 mod queue_url_in_place_of_arn;
 mod redrive_policy_malformed;
 mod redrive_policy_missing;
+mod redrive_target_not_a_queue;
+mod reserved_concurrency_too_low;
+mod reserved_concurrency_zero;
 mod retries_outlast_retention;
+mod stream_setting_on_queue;
 mod suppression_without_reason;
 mod unknown_rule_in_suppression;
 mod unused_suppression;
@@ -183,13 +198,28 @@ pub static RULES: &[&Rule] = &[
     &retries_outlast_retention::RULE,
     &dead_letter_queue_retention_too_short::RULE,
     &dead_letter_queue_type_mismatch::RULE,
+    &dead_letter_queue_undeclared::RULE,
+    &redrive_target_not_a_queue::RULE,
     // failure-channel
     &function_dead_letter_config_ineffective::RULE,
     // mapping
     &batch_item_failures_unreported::RULE,
+    &function_response_type_unknown::RULE,
     &batch_size_without_window::RULE,
+    &batch_size_out_of_range::RULE,
     &fifo_batch_size_too_large::RULE,
     &fifo_batching_window::RULE,
+    &batching_window_out_of_range::RULE,
+    &maximum_concurrency_out_of_range::RULE,
+    &maximum_concurrency_exceeds_reserved::RULE,
+    &reserved_concurrency_too_low::RULE,
+    &reserved_concurrency_zero::RULE,
+    &provisioned_pollers_with_maximum_concurrency::RULE,
+    &provisioned_pollers_out_of_range::RULE,
+    &event_source_mapping_duplicate::RULE,
+    &event_source_mapping_source_undeclared::RULE,
+    &stream_setting_on_queue::RULE,
+    &event_source_mapping_cross_region::RULE,
     // fifo
     &fifo_queue_name_suffix::RULE,
     &fifo_queue_false::RULE,
@@ -254,6 +284,10 @@ pub(crate) enum Cause {
     TooFewReceives,
     /// A batch of a FIFO queue has more messages than FIFO allows.
     FifoBatch,
+    /// A FIFO queue has a batching window.
+    FifoWindow,
+    /// A function reserves a concurrency of 0.
+    NoConcurrency,
 }
 
 /// The rules on ranges.
@@ -263,6 +297,11 @@ static RANGES: &[(&Quota, &Rule)] = &[
     (&limits::DELAY, &queue_attribute_out_of_range::RULE),
     (&limits::MAX_RECEIVE_COUNT, &max_receive_count_out_of_range::RULE),
     (&limits::FUNCTION_TIMEOUT, &function_timeout_out_of_range::RULE),
+    (&limits::BATCH_SIZE, &batch_size_out_of_range::RULE),
+    (&limits::WINDOW, &batching_window_out_of_range::RULE),
+    (&limits::MAXIMUM_CONCURRENCY, &maximum_concurrency_out_of_range::RULE),
+    (&limits::MINIMUM_POLLERS, &provisioned_pollers_out_of_range::RULE),
+    (&limits::MAXIMUM_POLLERS, &provisioned_pollers_out_of_range::RULE),
 ];
 
 impl Cause {
@@ -277,6 +316,8 @@ impl Cause {
             Cause::NameContradictsType => Some(&fifo_queue_name_suffix::RULE),
             Cause::TooFewReceives => Some(&max_receive_count_too_low::RULE),
             Cause::FifoBatch => Some(&fifo_batch_size_too_large::RULE),
+            Cause::FifoWindow => Some(&fifo_batching_window::RULE),
+            Cause::NoConcurrency => Some(&reserved_concurrency_zero::RULE),
         }
     }
 }

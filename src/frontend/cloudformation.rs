@@ -139,7 +139,9 @@ fn load_unit(
             document
         };
         let document = sam::transform(&document, &values).unwrap_or(document);
-        let template = Template::new(&name, Dialect::Template, &[&document], values).within(around, &name);
+        let template = Template::new(&name, Dialect::Template, &[&document], values)
+            .read_in_full(loaded.diagnostics.is_empty())
+            .within(around, &name);
         let found = lower(&template, &mut loaded.graph, sources);
         loaded.diagnostics.extend(found);
     }

@@ -58,6 +58,9 @@ pub(super) trait View {
     /// Something written: a resource, a nested block, an object, an element of a list, a single value.
     type Written: Clone;
 
+    /// Types of resources that no event source mapping and no pipe can read.
+    const NO_SOURCES: &'static [&'static str];
+
     /// What stands at `path`, case by case, as its author calls it; the default is that nothing does. An empty path
     /// leads to `within` itself.
     fn attribute(&mut self, within: &Self::Written, path: Path) -> Attribute<Option<Self::Written>>;
@@ -91,6 +94,9 @@ pub(super) trait View {
 
     /// Whether a value names a queue; `None` where that is not known.
     fn is_queue(&mut self, value: &Self::Written) -> Option<bool>;
+
+    /// The type of the declared resource that a value names, where it is known.
+    fn kind_of(&mut self, value: &Self::Written) -> Option<Arc<str>>;
 
     /// What is wrong with `value` as a receive count in JSON, where it is known.
     fn count_fault(&mut self, value: &Self::Written) -> Option<PolicyFault>;

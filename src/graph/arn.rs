@@ -55,7 +55,33 @@ pub(super) fn region(written: &str, form: Form) -> Option<&str> {
     written_out.then_some(region)
 }
 
+/// Services none of whose resources an event source mapping or a pipe reads.
+/// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
+const NO_SOURCES: [&str; 7] = ["events", "iam", "lambda", "logs", "s3", "sns", "states"];
+
 impl Link {
+    /// Whether it names something outside of the project that no event source mapping or pipe can read.
+    pub fn is_no_source(&self) -> bool {
+        self.service().is_some_and(|service| NO_SOURCES.contains(&service))
+    }
+
+    /// The Region that an ARN or URL from outside of the project says, where it is written out.
+    pub fn region(&self) -> Option<&str> {
+        match &self.target {
+            Target::External(written) => region(written, self.form),
+            _ => None,
+        }
+    }
+
+    /// The account in an ARN from outside of the project, where it is written out.
+    pub fn account(&self) -> Option<&str> {
+        let (Target::External(arn), Form::Arn) = (&self.target, self.form) else {
+            return None;
+        };
+        let account = *parts(arn).get(4)?;
+        (account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit())).then_some(account)
+    }
+
     /// The service that an ARN from outside the project names: `sqs`, `sns`.
     pub fn service(&self) -> Option<&str> {
         match (&self.target, self.form) {

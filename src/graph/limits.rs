@@ -15,6 +15,14 @@ pub enum Unit {
     Receives,
     /// Characters of a name.
     Characters,
+    /// Invocations at one time.
+    Invocations,
+    /// Pollers of an event source mapping.
+    Pollers,
+    /// Filters of an event source mapping.
+    Filters,
+    /// Queues in a list.
+    Queues,
 }
 
 impl Unit {
@@ -26,6 +34,10 @@ impl Unit {
             Unit::Messages => "messages",
             Unit::Receives => "receives",
             Unit::Characters => "characters",
+            Unit::Invocations => "concurrent invocations",
+            Unit::Pollers => "pollers",
+            Unit::Filters => "filters",
+            Unit::Queues => "queues",
         }
     }
 
@@ -66,6 +78,7 @@ impl Quota {
 }
 
 const CREATE_QUEUE: &str = "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html";
+const PROVISIONED_POLLERS: &str = "https://docs.aws.amazon.com/lambda/latest/api/API_ProvisionedPollerConfig.html";
 const CREATE_MAPPING: &str = "https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html";
 
 /// Up to 12 hours.
@@ -157,6 +170,33 @@ pub static WINDOW: Quota = Quota {
     source: CREATE_MAPPING,
 };
 
+/// Of a mapping on a queue. AWS raises the upper bound of 1,000 on request.
+pub static MAXIMUM_CONCURRENCY: Quota = Quota {
+    name: "maximum concurrency",
+    unit: Unit::Invocations,
+    least: 2,
+    most: i64::MAX,
+    source: "https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html",
+};
+/// Of a mapping in provisioned mode.
+pub static MINIMUM_POLLERS: Quota = Quota {
+    name: "minimum pollers",
+    unit: Unit::Pollers,
+    least: 2,
+    most: 200,
+    source: PROVISIONED_POLLERS,
+};
+/// The same. Other pages of AWS say 2,000.
+pub static MAXIMUM_POLLERS: Quota = Quota {
+    name: "maximum pollers",
+    unit: Unit::Pollers,
+    least: 2,
+    most: 10_000,
+    source: PROVISIONED_POLLERS,
+};
+/// What older pages and the schemas of CloudFormation still allow at most.
+pub const MAXIMUM_POLLERS_OLD: i64 = 2_000;
+
 /// Visibility timeout of a queue that sets none.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
 pub const VISIBILITY_TIMEOUT_DEFAULT: Seconds = Seconds(30);
@@ -186,6 +226,10 @@ pub const BATCH_SIZE_FIFO: i64 = 10;
 /// How long `EventBridge` tries to deliver an event where nothing is set.
 /// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-retry-policy.html>
 pub const EVENT_AGE_DEFAULT: Seconds = Seconds(86_400);
+
+/// How many batches of a standard queue Lambda processes at the same time from the start.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
+pub const FIRST_CONCURRENT_BATCHES: i64 = 5;
 
 /// AWS advises a visibility timeout of six function timeouts, and the batching window on top.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>

@@ -23,10 +23,13 @@ pub struct Graph {
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
     handed_out: Vec<(UnitId, Link)>,
+    not_queues: FxHashMap<(UnitId, Target), Arc<str>>,
     queue_index: Index,
     function_index: Index,
     /// By queue: mappings that may read it.
     readers: FxHashMap<usize, Vec<usize>>,
+    /// By function: mappings that may invoke it.
+    invoking: FxHashMap<usize, Vec<usize>>,
     /// By queue: pipes that may read it.
     pipes: FxHashMap<usize, Vec<usize>>,
     /// By queue: queues whose redrive policy names it.
@@ -189,6 +192,10 @@ impl Graph {
             graph
                 .handed_out
                 .extend(part.handed_out.into_iter().map(|link| (unit, link)));
+            let not_queues = part.not_queues.into_iter();
+            graph
+                .not_queues
+                .extend(not_queues.map(|(target, kind)| ((unit, target), kind)));
         }
         graph.index();
         graph
@@ -203,6 +210,8 @@ impl Graph {
         for (at, mapping) in self.mappings.iter().enumerate() {
             let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
             queues.for_each(|queue| note(&mut self.readers, queue, at));
+            let functions = self.function_index.all(mapping.resource.unit, &mapping.function);
+            functions.for_each(|function| note(&mut self.invoking, function, at));
         }
         for (at, pipe) in self.deliveries.pipes.iter().enumerate() {
             let queues = self.queue_index.all(pipe.resource.unit, &pipe.source);
@@ -339,6 +348,25 @@ impl Graph {
                 world.is_possible().then_some((world, function))
             })
             .collect()
+    }
+
+    /// The mappings that may invoke `function`, each in the worlds where it does.
+    pub fn mappings_of<'g>(&'g self, function: &'g Function) -> Vec<(Condition, &'g EventSourceMapping)> {
+        let resource = &function.resource;
+        let at = self.function_index.at(resource.unit, &resource.address);
+        let mappings = at.and_then(|at| self.invoking.get(&at)).into_iter().flatten();
+        let mut all = Vec::new();
+        for mapping in mappings.map(|&at| &self.mappings[at]) {
+            let invoked = self.functions_of(mapping, &mapping.resource.when).into_iter();
+            let this = invoked.filter(|(_, found)| std::ptr::eq(*found, function));
+            all.extend(this.map(|(world, _)| (world, mapping)));
+        }
+        all
+    }
+
+    /// The type of the resource that `link`, written in `unit` where a queue has to stand, names, and that is none.
+    pub fn no_queue(&self, unit: UnitId, link: &Link) -> Option<&str> {
+        self.not_queues.get(&(unit, link.target.clone())).map(|kind| &**kind)
     }
 
     /// The queues whose redrive policy names `queue`.

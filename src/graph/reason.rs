@@ -25,6 +25,8 @@ pub enum Cause {
     Unsupported,
     /// What is written is refused when it is deployed.
     Invalid,
+    /// A name that the configuration has to declare, and does not.
+    Undeclared,
     /// A part of the configuration cannot be read, or another language fills it in.
     NotRead,
     /// It is computed from something that is not known.
@@ -44,6 +46,7 @@ impl Cause {
             Cause::Limit => "limit",
             Cause::Unsupported => "unsupported",
             Cause::Invalid => "invalid",
+            Cause::Undeclared => "undeclared",
             Cause::NotRead => "not-read",
             Cause::Derived => "derived",
         }
@@ -65,7 +68,22 @@ pub struct Reason {
     words: Arc<str>,
 }
 
+/// What stands behind the name in the words of a reason for [`Cause::Undeclared`].
+const IS_NOT_DECLARED: &str = "` is not declared";
+
 impl Reason {
+    /// That `name` is not declared, though it has to be.
+    pub fn undeclared(name: impl fmt::Display) -> Reason {
+        Cause::Undeclared.because(format!("`{name}{IS_NOT_DECLARED}"))
+    }
+
+    /// The name that is not declared.
+    pub fn undeclared_name(&self) -> Option<&str> {
+        let is_undeclared = self.cause == Cause::Undeclared;
+        let name = self.words.strip_prefix('`').filter(|_| is_undeclared)?;
+        name.strip_suffix(IS_NOT_DECLARED)
+    }
+
     /// The kind of thing that it is.
     pub const fn cause(&self) -> Cause {
         self.cause

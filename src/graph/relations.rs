@@ -126,7 +126,7 @@ fn naming<'g>(
 
 fn of_function(graph: &Graph, function: &Function, all: &mut Vec<Relation>) {
     let this = &function.resource;
-    for mapping in graph.mappings() {
+    for (_, mapping) in graph.mappings_of(function) {
         let both = mapping.resource.when.and(&this.when);
         for (world, case, link) in mapping.function.known_in(&both) {
             let found = graph.function(mapping.resource.unit, link);

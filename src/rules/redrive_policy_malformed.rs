@@ -83,15 +83,12 @@ fn of_fault(queue: &Queue, fault: &Fault) -> Option<Finding> {
     })
 }
 
-/// What is wrong with the target itself. Whether it is declared is for `dead-letter-queue-undeclared` to say.
+/// What is wrong with the form of the target. Whether it is declared, and a queue at all, is for
+/// `dead-letter-queue-undeclared` and `redrive-target-not-a-queue` to say.
 fn of_target(graph: &Graph, queue: &Queue, target: &Known<'_, Link>) -> Option<Finding> {
     let link = target.value;
     let form = match (link.form, &link.target) {
-        (_, Target::Dangling(_) | Target::Elsewhere { .. }) | (Form::Arn, Target::Resource(_)) => return None,
-        (Form::Arn, Target::External(_)) => match link.service() {
-            Some("sqs") | None => return None,
-            Some(service) => format!("an ARN of `{service}`"),
-        },
+        (_, Target::Dangling(_) | Target::Elsewhere { .. }) | (Form::Arn, _) => return None,
         // Another kind of resource than a queue.
         (_, Target::Resource(_)) if graph.queue(queue.resource.unit, link).is_none() => return None,
         (Form::Url, _) => "a queue's URL".to_owned(),
@@ -196,10 +193,8 @@ Resources:
             ),
             (
                 "jsonencode({ deadLetterTargetArn = \"arn:aws:sns:eu-west-1:123456789012:t\", maxReceiveCount = 5 })",
-                Some((
-                    Severity::Error,
-                    "whose target is an ARN of `sns`, where SQS accepts only a queue's ARN",
-                )),
+                // `redrive-target-not-a-queue` speaks of it.
+                None,
             ),
         ] {
             let expected = expected.map(|(severity, text): (_, &str)| (severity, text.to_owned()));

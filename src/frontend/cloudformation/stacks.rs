@@ -155,6 +155,7 @@ impl<'t> Template<'t> {
         let is_new = around.met.files.borrow_mut().insert(path.clone());
         let (mut loaded, documents) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
         let name = loaded.graph.unit.name.clone();
+        let mut is_whole = loaded.diagnostics.is_empty();
         if !is_new {
             loaded.diagnostics.clear();
         }
@@ -162,6 +163,9 @@ impl<'t> Template<'t> {
             let values = self.surroundings_values();
             let (document, of_includes) = includes::included(document, &path, sources, &name);
             let (document, of_loops) = loops::written_out(document, &name, &values);
+            for problems in [&of_includes, &of_loops] {
+                is_whole &= problems.refused.is_empty() && problems.limits.is_empty();
+            }
             for problems in [of_includes, of_loops].iter().filter(|_| is_new) {
                 let faults = faults_of(&problems.refused, &problems.limits, sources, &name);
                 loaded.diagnostics.extend(faults);
@@ -179,7 +183,7 @@ impl<'t> Template<'t> {
             };
             let key = loaded.graph.unit.key().to_owned();
             let template = Template::new(&key, Dialect::Template, &[document], values);
-            let template = template.within(&inside, &key);
+            let template = template.read_in_full(is_whole).within(&inside, &key);
             let found = lower(&template, &mut loaded.graph, sources);
             loaded.diagnostics.extend(found);
             template.handed_back()

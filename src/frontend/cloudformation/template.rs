@@ -139,6 +139,8 @@ impl<'t> Template<'t> {
         let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
+        // A part of a template says neither.
+        let is_whole = versioned || transforms.iter().any(|name| name.starts_with("AWS::Serverless-"));
         Template {
             unit: unit.to_owned(),
             key: unit.to_owned(),
@@ -155,7 +157,7 @@ impl<'t> Template<'t> {
                 .unwrap_or(&[]),
             origins: None,
             is_sam,
-            is_closed: versioned && macros.is_empty() && !loops && dialect == Dialect::Template,
+            is_closed: is_whole && macros.is_empty() && !loops && dialect == Dialect::Template,
             // What is merged with another file may have the transform there.
             has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
                 || !macros.is_empty()
@@ -175,6 +177,12 @@ impl<'t> Template<'t> {
             order: RefCell::default(),
             steps: Cell::new(0),
         }
+    }
+
+    /// The same template, of which some may not have been read where `is_whole` is not set.
+    pub(super) fn read_in_full(mut self, is_whole: bool) -> Self {
+        self.is_closed &= is_whole;
+        self
     }
 
     /// The same template as the unit `key`, among others.

@@ -2,7 +2,7 @@
 //! notifications of buckets, pipes.
 
 use super::queue::is_missing;
-use super::read::exact;
+use super::read::{dangling, exact};
 use super::{Lowering, Named, Node, Path, View, is_absent, last, own_link};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, Topic};
 use crate::graph::{Attribute, Cause, Fault, Link, PolicyFault, Resource, limits};
@@ -71,7 +71,7 @@ impl<V: View> Lowering<V> {
     pub(super) fn pipe(&mut self, node: Node<V::Written>, names: &PipeNames) {
         let written = &node.written;
         let pipe = Pipe {
-            source: self.link(written, names.source, Named::Queue),
+            source: self.source(written, names.source),
             enrichment: self.optional_link(written, names.enrichment),
             target: self.link(written, names.target, Named::Queue),
             batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
@@ -162,6 +162,7 @@ impl<V: View> Lowering<V> {
                 faults.push(fault(PolicyFault::TargetMissing, span));
             }
             let target = this.convert(target, is_missing, |this, value| this.view.link(&value, Named::Queue));
+            let target = dangling(target, |link| link);
             Ok(SubscriptionRedrivePolicy { target, faults })
         })
     }

@@ -1,7 +1,9 @@
 //! Event source mappings whose source is, or may be, a queue.
 
-use super::{Lowering, Named, Node, Path, View};
-use crate::graph::{Attribute, EventSourceMapping, ProvisionedPollers, State, StreamSetting, limits};
+use super::{Lowering, Named, Node, Path, View, last};
+use crate::graph::{
+    Attribute, Case, EventSourceMapping, ProvisionedPollers, ResponseType, State, StreamSetting, limits,
+};
 
 /// The response type that reports the messages of a batch that failed.
 const REPORT: &str = "ReportBatchItemFailures";
@@ -23,8 +25,9 @@ pub(in crate::frontend) struct MappingNames {
     pub(in crate::frontend) provisioned_pollers: Path,
     pub(in crate::frontend) minimum_pollers: Path,
     pub(in crate::frontend) maximum_pollers: Path,
+    pub(in crate::frontend) poller_group: Path,
     pub(in crate::frontend) failure_destination: Path,
-    /// Settings that only streams take.
+    /// Settings that only streams take, the first of them where to begin.
     pub(in crate::frontend) stream_settings: [Path; 6],
     /// Settings that tell of another source where the source itself does not.
     pub(in crate::frontend) other_sources: &'static [Path],
@@ -41,11 +44,12 @@ impl<V: View> Lowering<V> {
             return;
         }
         let mapping = EventSourceMapping {
-            queue: self.link(written, source, Named::Queue),
+            queue: self.source(written, source),
             function: self.link(written, names.function, Named::Function),
             batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
             window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
             report_batch_item_failures: self.reports_failures(written, names.response_types),
+            response_types: self.response_types(written, names.response_types),
             maximum_concurrency: self.optional(written, names.maximum_concurrency, V::integer),
             enabled: self.flag(written, names.enabled, true),
             filters: self.filters(written, names),
@@ -68,10 +72,27 @@ impl<V: View> Lowering<V> {
             setting.cases.iter().all(|case| matches!(case.state, State::Set(_)))
         });
         source.cases.iter().all(|case| match &case.state {
-            State::Set(Some(value)) => self.view.is_queue(value).map_or(tells_of_another, |is_queue| !is_queue),
+            State::Set(Some(value)) => match self.view.is_queue(value) {
+                Some(is_queue) => !is_queue && !self.is_no_source(value),
+                None => tells_of_another,
+            },
             State::Set(None) | State::Default(_) => true,
             State::Unresolved(_) => tells_of_another,
         })
+    }
+
+    /// Every response type that is written, as far as the list is known.
+    fn response_types(&mut self, written: &V::Written, path: Path) -> Vec<ResponseType> {
+        let elements = self.view.elements(written, path).into_iter();
+        let known = elements.filter(|element| element.place.is_ok());
+        let types = known.map(|element| ResponseType {
+            name: Attribute {
+                name: last(path).into(),
+                ..self.required(&element.written, "", V::text)
+            },
+            when: element.when,
+        });
+        types.collect()
     }
 
     fn reports_failures(&mut self, written: &V::Written, path: Path) -> Attribute<bool> {
@@ -108,22 +129,42 @@ impl<V: View> Lowering<V> {
             Ok(Some(ProvisionedPollers {
                 minimum: this.optional(&pollers, names.minimum_pollers, V::integer),
                 maximum: this.optional(&pollers, names.maximum_pollers, V::integer),
+                group: this.text(&pollers, names.poller_group),
             }))
         })
     }
 
-    /// Settings that only streams take, in the cases in which they are set to something.
+    /// Settings that only streams take, in the cases in which they are known to be set to something.
     fn stream_settings(&mut self, written: &V::Written, names: [Path; 6]) -> Vec<StreamSetting> {
-        let setting = |name: Path| {
+        let mut all = Vec::new();
+        for (at, name) in names.into_iter().enumerate() {
             let found = self.view.attribute(written, name);
-            let mut set = found.cases.iter().filter(|case| matches!(case.state, State::Set(_)));
-            let first = set.next()?;
-            Some(StreamSetting {
-                name: name.into(),
-                span: first.span,
-                when: set.fold(first.when.clone(), |all, case| all.or(&case.when)),
-            })
-        };
-        names.into_iter().filter_map(setting).collect()
+            let mut set = found.cases.iter().filter(|case| self.says_something(case));
+            if let Some(first) = set.next() {
+                all.push(StreamSetting {
+                    name: name.into(),
+                    span: first.span,
+                    when: set.fold(first.when.clone(), |all, case| all.or(&case.when)),
+                    is_start: at == 0,
+                });
+            }
+        }
+        all
+    }
+
+    /// Whether a setting has a value that does something: plans fill in false, 0, -1 and empty texts for what nobody
+    /// has set.
+    fn says_something(&mut self, case: &Case<Option<V::Written>>) -> bool {
+        let Some(Some(value)) = case.value() else { return false };
+        match (
+            self.view.integer(value),
+            self.view.boolean(value),
+            self.view.text(value),
+        ) {
+            (Ok(number), ..) => number > 0,
+            (_, Ok(flag), _) => flag,
+            (.., Ok(text)) => !text.is_empty(),
+            _ => false,
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Queues with their two policies.
 
-use super::read::{exact, spread};
+use super::read::{dangling, exact, spread};
 use super::{Lowering, Named, Node, Path, View, is_absent};
 use crate::conditions::{Cases, Condition, TooMany};
 use crate::graph::Reason;
 use crate::graph::{
-    Attribute, Case, Cause, Fault, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced, State,
-    limits,
+    Attribute, Case, Cause, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced,
+    State, limits,
 };
 use crate::source::Span;
 
@@ -159,10 +159,19 @@ impl<V: View> Lowering<V> {
             faults.extend(fault.filter(|fault| !faults.contains(fault)));
         }
         RedrivePolicy {
-            target: self.convert(target, is_missing, |this, value| this.view.link(&value, Named::Queue)),
+            target: dangling(self.convert(target, is_missing, Self::redrive_target), |link| link),
             max_receive_count: self.convert(count, is_missing, |this, value| this.view.integer(&value)),
             faults,
         }
+    }
+
+    /// What a redrive policy names. Declared resources that are no queues are noted.
+    fn redrive_target(&mut self, value: V::Written) -> Result<Link, Reason> {
+        let link = self.view.link(&value, Named::Queue)?;
+        if self.view.is_queue(&value) == Some(false) {
+            self.note_no_queue(&value, &link);
+        }
+        Ok(link)
     }
 
     pub(super) fn redrive_allow(

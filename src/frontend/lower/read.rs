@@ -4,7 +4,7 @@
 use super::{Field, Lowering, Named, Path, Policy, View};
 use crate::conditions::{Cases, Condition};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Link, Name, Seconds, Sourced, State};
+use crate::graph::{Attribute, Form, Link, Name, Seconds, Sourced, State, Target};
 use crate::source::Span;
 
 impl<V: View> Lowering<V> {
@@ -82,11 +82,44 @@ impl<V: View> Lowering<V> {
 
     /// A link, `None` where nothing is written.
     pub(super) fn optional_link(&mut self, within: &V::Written, path: Path) -> Attribute<Option<Link>> {
-        self.optional(within, path, |view, value| view.link(value, Named::Queue))
+        let links = self.optional(within, path, |view, value| view.link(value, Named::Queue));
+        dangling(links, Some)
     }
 
     pub(super) fn link(&mut self, within: &V::Written, path: Path, named: Named) -> Attribute<Link> {
-        self.required(within, path, |view, value| view.link(value, named))
+        let links = self.required(within, path, |view, value| view.link(value, named));
+        dangling(links, |link| link)
+    }
+
+    /// What a mapping or pipe reads. Declared resources that none can read are noted.
+    pub(super) fn source(&mut self, within: &V::Written, path: Path) -> Attribute<Link> {
+        let found = self.view.attribute(within, path);
+        let missing = |name: &str| State::Unresolved(V::missing(name));
+        let links = self.convert(found, missing, |this, value| {
+            let link = this.view.link(&value, Named::Queue)?;
+            if this.is_no_source(&value) {
+                this.note_no_queue(&value, &link);
+            }
+            Ok(link)
+        });
+        dangling(links, |link| link)
+    }
+
+    /// Whether `value` is known to name something that no mapping or pipe can read.
+    pub(super) fn is_no_source(&mut self, value: &V::Written) -> bool {
+        match self.view.kind_of(value) {
+            Some(kind) => V::NO_SOURCES.contains(&&*kind),
+            None => (self.view.link(value, Named::Queue)).is_ok_and(|link| link.is_no_source()),
+        }
+    }
+
+    /// Notes the type of the declared resource that `value`, which is `link`, names.
+    pub(super) fn note_no_queue(&mut self, value: &V::Written, link: &Link) {
+        if let Some(kind) = self.view.kind_of(value)
+            && matches!(link.target, Target::Resource(_) | Target::Elsewhere { .. })
+        {
+            self.graph.not_queues.push((link.target.clone(), kind));
+        }
     }
 
     /// What `value`, called `name`, points to.
@@ -138,6 +171,20 @@ impl<V: View> Lowering<V> {
             },
         }
     }
+}
+
+/// `links` with a link that dangles in place of each that is not known because nothing declares what it names.
+pub(super) fn dangling<T>(links: Attribute<T>, to: impl Fn(Link) -> T) -> Attribute<T> {
+    links.map(|state| match state {
+        State::Unresolved(reason) => match reason.undeclared_name() {
+            Some(name) => State::Set(to(Link {
+                target: Target::Dangling(name.into()),
+                form: Form::Arn,
+            })),
+            None => State::Unresolved(reason),
+        },
+        known => known,
+    })
 }
 
 /// The field `key` of an object.

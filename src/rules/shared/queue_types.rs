@@ -48,7 +48,34 @@ impl Read for TypedQueue<'_> {
     }
 }
 
+/// A queue that a mapping reads, whatever its type.
+#[derive(Debug)]
+pub(crate) struct QueueRead {
+    /// The condition under which it does.
+    pub(crate) when: Condition,
+    /// How to call it in a sentence.
+    pub(crate) shown: String,
+}
+
 impl Findings<'_> {
+    /// The queues that `mapping` is known to read.
+    pub(crate) fn queues_read(
+        &mut self,
+        graph: &Graph,
+        mapping: &EventSourceMapping,
+        when: &Condition,
+    ) -> Vec<QueueRead> {
+        let links = self.known(when, mapping, &mapping.queue).into_iter();
+        let read = links.filter_map(|link| {
+            let shown = match graph.queue(mapping.resource.unit, link.value) {
+                Some(queue) => queue.resource.shown(),
+                None => format!("`{}`", link.value.external_queue_name()?),
+            };
+            Some(QueueRead { when: link.when, shown })
+        });
+        read.collect()
+    }
+
     /// The queues that `link`, written in `unit`, names, as far as their type is known. A queue outside the project
     /// tells its type by its name: that of a FIFO queue ends in `.fifo`, no other does.
     pub(crate) fn typed_queues<'g>(

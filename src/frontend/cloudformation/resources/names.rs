@@ -119,6 +119,7 @@ static MAPPING: MappingNames = MappingNames {
     provisioned_pollers: "ProvisionedPollerConfig",
     minimum_pollers: "MinimumPollers",
     maximum_pollers: "MaximumPollers",
+    poller_group: "PollerGroupName",
     failure_destination: "DestinationConfig.OnFailure.Destination",
     stream_settings: [
         "StartingPosition",

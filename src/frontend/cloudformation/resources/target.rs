@@ -25,7 +25,7 @@ pub(super) fn is_function(template: &Template<'_>, link: &Link) -> bool {
 }
 
 /// The type of the resource that `link` leads to, where that is known.
-fn kind(template: &Template<'_>, link: &Link) -> Option<Arc<str>> {
+pub(super) fn kind(template: &Template<'_>, link: &Link) -> Option<Arc<str>> {
     match &link.target {
         Target::Resource(id) => template.resource(id).map(|resource| resource.kind.clone()),
         Target::Elsewhere { .. } => template.kind_elsewhere(&link.target),

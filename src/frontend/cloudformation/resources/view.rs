@@ -9,6 +9,7 @@ use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::graph::Reason;
 use crate::graph::{Attribute, Cause, Link, Origin, PolicyFault, Sourced, State};
 use crate::source::Span;
+use std::sync::Arc;
 
 /// What SAM's `Globals` may set that is judged.
 const GLOBAL_SETTINGS: [&str; 2] = ["Timeout", "ReservedConcurrentExecutions"];
@@ -76,6 +77,18 @@ impl<'t> Written<'t> {
 
 impl<'t> View for CloudFormation<'_, 't> {
     type Written = Written<'t>;
+
+    const NO_SOURCES: &'static [&'static str] = &[
+        "AWS::Events::EventBus",
+        "AWS::Events::Rule",
+        "AWS::Lambda::Alias",
+        "AWS::Lambda::Function",
+        "AWS::Logs::LogGroup",
+        "AWS::S3::Bucket",
+        "AWS::SNS::Topic",
+        "AWS::Serverless::Function",
+        "AWS::StepFunctions::StateMachine",
+    ];
 
     fn attribute(&mut self, within: &Written<'t>, path: Path) -> Attribute<Option<Written<'t>>> {
         let name = last(path);
@@ -285,6 +298,11 @@ impl<'t> View for CloudFormation<'_, 't> {
     fn is_queue(&mut self, value: &Written<'t>) -> Option<bool> {
         let link = self.template.link(value.value().ok()?).ok()?;
         target::is_queue(self.template, &link)
+    }
+
+    fn kind_of(&mut self, value: &Written<'t>) -> Option<Arc<str>> {
+        let link = self.template.link(value.value().ok()?).ok()?;
+        target::kind(self.template, &link)
     }
 
     fn count_fault(&mut self, value: &Written<'t>) -> Option<PolicyFault> {

@@ -5,10 +5,11 @@ use super::super::value::{Key, Kind, ModulePath, Value};
 use super::expansion::Made;
 use super::{Evaluator, Scope};
 use crate::conditions::Condition;
-use crate::graph::Reason;
+use crate::graph::{Cause, Reason};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// One instance of a module.
@@ -113,6 +114,27 @@ impl<'a> Evaluator<'a> {
             calls,
         });
         self.instances.len() - 1
+    }
+
+    /// Why `name`, which nothing that was read of a module declares, is not known.
+    pub(in super::super) fn undeclared(&self, module: usize, name: impl fmt::Display) -> Reason {
+        if self.is_whole(module) {
+            Reason::undeclared(name)
+        } else {
+            Cause::NotRead.because(format!("`{name}` is not declared in what was read"))
+        }
+    }
+
+    /// Whether all that an instance declares was read. Plans and states hold only what matters, and Terragrunt may
+    /// write files beside those of the root.
+    fn is_whole(&self, module: usize) -> bool {
+        let is_root = module == 0;
+        let code = &self.instances[module].module;
+        self.inputs.is_some()
+            && code.described.is_none()
+            && code.errors.is_empty()
+            && code.diagnostics.is_empty()
+            && !(is_root && self.outside.inputs.is_some())
     }
 
     /// Whether an instance is of a module that is known by a description.

@@ -24,7 +24,7 @@ impl Evaluator<'_> {
     pub(super) fn local(&mut self, module: usize, name: &Arc<str>) -> Value {
         self.once(module, Named::Local(name.clone()), |this| {
             let Some(attribute) = this.instances[module].module.locals.get(name).cloned() else {
-                return Value::unknown(Cause::Invalid.because(format!("`local.{name}` is not declared")));
+                return Value::unknown(this.undeclared(module, format_args!("local.{name}")));
             };
             let scope = this.scope(module);
             let value = this.eval(&attribute.value, &scope);
@@ -45,7 +45,7 @@ impl Evaluator<'_> {
     pub(super) fn variable(&mut self, module: usize, name: &Arc<str>) -> Value {
         self.once(module, Named::Variable(name.clone()), |this| {
             let Some(block) = this.instances[module].module.variables.get(name).cloned() else {
-                return Value::unknown(Cause::Invalid.because(format!("`var.{name}` is not declared")));
+                return Value::unknown(this.undeclared(module, format_args!("var.{name}")));
             };
             let scope = this.scope(module);
             let nullable = block.body.attribute("nullable");

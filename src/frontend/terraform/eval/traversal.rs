@@ -36,7 +36,7 @@ impl Evaluator<'_> {
             ("module", Some(name)) => match self.call(module, &name) {
                 Some(expansion) => (expansion.value.clone(), 1),
                 None => (
-                    Value::unknown(Cause::Invalid.because(format!("`module.{name}` is not declared"))),
+                    Value::unknown(self.undeclared(module, format_args!("module.{name}"))),
                     1,
                 ),
             },
@@ -78,9 +78,9 @@ impl Evaluator<'_> {
         if let Some(expansion) = self.resource(module, data, &name) {
             return expansion.value.clone();
         }
-        // Undeclared: the link dangles, and says so where it is used.
+        // Undeclared: the link dangles, and says so where it is used. It may be called by any key.
         let nowhere = (module, Arc::default());
-        Kind::Resource(Arc::new(ResourceId::new(nowhere, data, name, Key::None))).into()
+        Kind::AnyResource(Arc::new(ResourceId::new(nowhere, data, name, Key::None))).into()
     }
 
     fn follow(&mut self, mut value: Value, steps: &[Step], scope: &Scope) -> Value {
@@ -233,7 +233,7 @@ impl Evaluator<'_> {
         };
         let label = (id.kind.clone(), id.name.clone());
         let Some(expansion) = self.resource(id.module, id.data, &label) else {
-            return Value::unknown(Cause::Invalid.because(format!("`{}` is not declared", id.address())));
+            return Value::unknown(self.undeclared(id.module, id.address()));
         };
         let (Some(member), Some(block)) = (expansion.member(&id.key), self.block_of(id)) else {
             return unknown();

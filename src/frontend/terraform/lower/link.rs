@@ -69,11 +69,10 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
     let label = (id.kind.clone(), id.name.clone());
     if eval.resource(id.module, id.data, &label).is_none() {
-        if let Some(reason) = &eval.instances[id.module].module.unread {
-            return Err(reason.clone());
-        }
+        let undeclared = eval.undeclared(id.module, id.address());
+        let name = undeclared.undeclared_name().ok_or_else(|| undeclared.clone())?;
         return Ok(Link {
-            target: Target::Dangling(id.address().clone()),
+            target: Target::Dangling(name.into()),
             form,
         });
     }

@@ -129,6 +129,7 @@ static MAPPING: MappingNames = MappingNames {
     provisioned_pollers: "provisioned_poller_config",
     minimum_pollers: "minimum_pollers",
     maximum_pollers: "maximum_pollers",
+    poller_group: "poller_group_name",
     failure_destination: "destination_config.on_failure.destination_arn",
     stream_settings: [
         "starting_position",

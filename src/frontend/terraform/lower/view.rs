@@ -77,6 +77,17 @@ impl Written {
 impl View for Terraform<'_, '_> {
     type Written = Written;
 
+    const NO_SOURCES: &'static [&'static str] = &[
+        "aws_cloudwatch_event_bus",
+        "aws_cloudwatch_event_rule",
+        "aws_cloudwatch_log_group",
+        "aws_lambda_alias",
+        "aws_lambda_function",
+        "aws_s3_bucket",
+        "aws_sfn_state_machine",
+        "aws_sns_topic",
+    ];
+
     fn attribute(&mut self, within: &Written, path: Path) -> Attribute<Option<Written>> {
         let (first, rest) = split(path);
         let (value, span, name) = match &within.what {
@@ -250,6 +261,13 @@ impl View for Terraform<'_, '_> {
 
     fn is_queue(&mut self, written: &Written) -> Option<bool> {
         Some(service(written.as_value().ok()?.0)? == "sqs")
+    }
+
+    fn kind_of(&mut self, written: &Written) -> Option<Arc<str>> {
+        match &written.as_value().ok()?.0.kind {
+            Kind::Reference(id, _) if !id.data => Some(id.kind.clone()),
+            _ => None,
+        }
     }
 
     fn count_fault(&mut self, written: &Written) -> Option<PolicyFault> {

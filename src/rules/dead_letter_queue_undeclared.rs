@@ -1,0 +1,214 @@
+//! Flags references to a dead-letter queue that is not declared.
+
+use super::prelude::*;
+use crate::graph::{Attribute, Resource, Target};
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-queue-undeclared",
+    category: Category::Redrive,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a dead-letter queue is referred to that is not declared",
+    page: include_str!("../../rules/dead-letter-queue-undeclared.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for target in findings.redrive_targets(&queue.resource.when, queue) {
+            judge(findings, &queue.resource, "redrive", &target, Some(target.value));
+        }
+    }
+    for function in graph.functions() {
+        for setting in &function.failure_targets {
+            let (resource, when) = (&function.resource, &setting.when);
+            all(findings, resource, "failure_target", when, &setting.target, |link| {
+                Some(link)
+            });
+        }
+    }
+    let deliveries = graph.deliveries();
+    for target in &deliveries.targets {
+        let resource = &target.resource;
+        all(
+            findings,
+            resource,
+            "dead_letter",
+            &resource.when,
+            &target.dead_letter,
+            Option::as_ref,
+        );
+    }
+    for subscription in &deliveries.subscriptions {
+        let resource = &subscription.resource;
+        for redrive in findings.known(&resource.when, resource, &subscription.redrive) {
+            if let Some(policy) = redrive.value.as_ref().filter(|policy| policy.faults.is_empty()) {
+                all(findings, resource, "redrive", &redrive.when, &policy.target, |link| {
+                    Some(link)
+                });
+            }
+        }
+    }
+}
+
+fn all<T>(
+    findings: &mut Findings<'_>,
+    resource: &Resource,
+    id: &'static str,
+    when: &Condition,
+    attribute: &Attribute<T>,
+    link: impl Fn(&T) -> Option<&Link>,
+) {
+    for known in findings.known(when, resource, attribute) {
+        judge(findings, resource, id, &known, link(known.value));
+    }
+}
+
+fn judge<T>(
+    findings: &mut Findings<'_>,
+    resource: &Resource,
+    id: &'static str,
+    known: &Known<'_, T>,
+    link: Option<&Link>,
+) {
+    let Some(link) = link else { return };
+    let undeclared = match &link.target {
+        Target::Dangling(name) => Some(name),
+        _ => None,
+    };
+    let is_declared = fact(undeclared.is_none(), || {
+        format!("what `{}` names is declared, or is not of this project", known.name)
+    });
+    findings.require(&known.when, resource, is_declared.given(known), || {
+        let name = undeclared.map_or("", |name| name);
+        let headline = format!(
+            "{} names `{name}` as its dead-letter queue, which is not declared",
+            resource.shown()
+        );
+        let label = format!("`{name}` is not declared, so the deployment fails");
+        Finding::new(id, headline, known, label).help(format!(
+            "declare `{name}`: AWS does not create dead-letter queues by itself"
+        ))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(target: &str, note: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "failed" {{}}
+resource "aws_sqs_queue" "none" {{
+  count = 0
+}}
+module "away" {{
+  source = "example.com/queues"
+}}
+resource "aws_sqs_queue" "orders" {{
+  redrive_policy = jsonencode({{
+    deadLetterTargetArn = {target} {note}
+    maxReceiveCount     = 5
+  }})
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn what_is_declared_or_elsewhere_is_fine() {
+        for target in [
+            "aws_sqs_queue.failed.arn",
+            "aws_sqs_queue.none[0].arn",
+            "\"arn:aws:sqs:eu-west-1:111122223333:failed\"",
+            "var.open",
+            "module.away.arn",
+        ] {
+            check(&RULE, Terraform, &terraform(target, ""));
+        }
+        for target in [
+            "aws_sqs_queue.gone.arn",
+            "module.gone.arn",
+            "data.aws_sqs_queue.gone.arn",
+        ] {
+            check(
+                &RULE,
+                Terraform,
+                &terraform(target, "# expect: dead-letter-queue-undeclared"),
+            );
+        }
+    }
+
+    #[test]
+    fn policies_of_their_own_count() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "orders" {}
+resource "aws_sqs_queue_redrive_policy" "orders" {
+  queue_url      = aws_sqs_queue.orders.id
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.gone.arn # expect: dead-letter-queue-undeclared
+    maxReceiveCount     = 5
+  })
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn whatever_takes_failures_counts() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  dead_letter_config {
+    target_arn = aws_sqs_queue.gone.arn # expect: dead-letter-queue-undeclared
+  }
+}
+resource "aws_cloudwatch_event_target" "t" {
+  rule = "r"
+  arn  = aws_lambda_function.f.arn
+  dead_letter_config {
+    arn = aws_sqs_queue.gone.arn # expect: dead-letter-queue-undeclared
+  }
+}
+resource "aws_sns_topic_subscription" "s" {
+  topic_arn      = "arn:aws:sns:eu-west-1:111122223333:t"
+  protocol       = "lambda"
+  endpoint       = aws_lambda_function.f.arn
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.gone.arn }) # expect: dead-letter-queue-undeclared
+}
+"#,
+        );
+    }
+
+    #[test]
+    fn templates_declare_all_that_they_use() {
+        let template = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy:
+        deadLetterTargetArn: !GetAtt Gone.Arn # expect: dead-letter-queue-undeclared
+        maxReceiveCount: 5
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      DeadLetterConfig:
+        TargetArn: !GetAtt Gone.Arn # expect: dead-letter-queue-undeclared
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

@@ -1,0 +1,151 @@
+//! Flags mappings whose queue lies in another Region than their function.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "event-source-mapping-cross-region",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a mapping reads a queue in another Region than its function, which Lambda rejects",
+    page: include_str!("../../rules/event-source-mapping-cross-region.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for queue in findings.known(&mapping.resource.when, mapping, &mapping.queue) {
+            let Some(from) = queue_region(graph, mapping, queue.value) else {
+                continue;
+            };
+            for function in findings.known(&queue.when, mapping, &mapping.function) {
+                let Some(to) = function_region(graph, mapping, function.value) else {
+                    continue;
+                };
+                let is_same = fact(from == to, || format!("the queue and the function are in {to}"));
+                findings.require(&function.when, mapping, is_same.given(&queue).given(&function), || {
+                    apart(mapping, &queue, from, to)
+                });
+            }
+        }
+    }
+}
+
+fn queue_region<'g>(graph: &'g Graph, mapping: &EventSourceMapping, link: &'g Link) -> Option<&'g str> {
+    let queue = graph.queue(mapping.resource.unit, link);
+    queue.map_or_else(|| link.region(), |queue| queue.resource.region.as_deref())
+}
+
+/// Where the function is, which is where its mapping is made.
+fn function_region<'g>(graph: &'g Graph, mapping: &'g EventSourceMapping, link: &'g Link) -> Option<&'g str> {
+    let function = graph.function(mapping.resource.unit, link);
+    let region = function.map_or_else(|| link.region(), |function| function.resource.region.as_deref());
+    region.or(mapping.resource.region.as_deref())
+}
+
+fn apart(mapping: &EventSourceMapping, queue: &Known<'_, Link>, from: &str, to: &str) -> Finding {
+    let headline = format!(
+        "{} reads a queue in {from} for a function in {to}, but both have to be in one Region",
+        mapping.resource.shown()
+    );
+    Finding::new(
+        "queue",
+        headline,
+        queue,
+        format!("a queue in {from}{}", queue.provenance()),
+    )
+    .label(mapping.resource.header, format!("the function is in {to}"))
+    .help(format!(
+        "read a queue in {to}, and let SNS or EventBridge deliver to it from {from}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(queue: &str, function: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+provider "aws" {{
+  region = "eu-west-1"
+}}
+provider "aws" {{
+  alias  = "there"
+  region = "us-east-1"
+}}
+provider "aws" {{
+  alias  = "open"
+  region = var.open
+}}
+resource "aws_sqs_queue" "here" {{}}
+resource "aws_sqs_queue" "there" {{
+  provider = aws.there
+}}
+resource "aws_sqs_queue" "open" {{
+  provider = aws.open
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = {queue}
+  function_name    = {function}
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn the_regions_have_to_be_the_same() {
+        for queue in [
+            "aws_sqs_queue.here.arn",
+            "aws_sqs_queue.open.arn",
+            "var.open",
+            "\"arn:aws:sqs:eu-west-1:111122223333:q\"",
+            "\"arn:aws:sqs:${var.open}:111122223333:q\"",
+            "aws_sqs_queue.there.arn # expect: event-source-mapping-cross-region",
+            "\"arn:aws:sqs:us-east-1:111122223333:q\" # expect: event-source-mapping-cross-region",
+        ] {
+            check(&RULE, Terraform, &terraform(queue, "\"f\""));
+        }
+    }
+
+    #[test]
+    fn an_arn_tells_its_region() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: arn:aws:sqs:us-east-1:111122223333:q # expect: event-source-mapping-cross-region
+      FunctionName: arn:aws:lambda:eu-west-1:111122223333:function:f
+  Here:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !Sub arn:aws:sqs:${AWS::Region}:111122223333:q
+      FunctionName: arn:aws:lambda:eu-west-1:111122223333:function:f
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: arn:aws:sqs:us-east-1:111122223333:q
+",
+        );
+    }
+}

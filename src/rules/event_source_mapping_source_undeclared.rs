@@ -1,0 +1,276 @@
+//! Flags mappings and pipes whose source is not declared, or is nothing that can be read.
+
+use super::prelude::*;
+use crate::graph::{Attribute, Resource, Target};
+
+pub(super) static RULE: Rule = Rule {
+    id: "event-source-mapping-source-undeclared",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a mapping or pipe reads something that is not declared, or that it cannot read",
+    page: include_str!("../../rules/event-source-mapping-source-undeclared.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        judge(graph, findings, &mapping.resource, "queue", &mapping.queue);
+    }
+    for pipe in &graph.deliveries().pipes {
+        judge(graph, findings, &pipe.resource, "source", &pipe.source);
+    }
+}
+
+fn judge(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    reader: &Resource,
+    attribute: &'static str,
+    source: &Attribute<Link>,
+) {
+    for source in findings.known(&reader.when, reader, source) {
+        let finding = match wrong(graph, reader, source.value) {
+            Some(Wrong::Undeclared(name)) => undeclared(reader, attribute, &source, &name),
+            Some(Wrong::Unreadable(what)) => unreadable(reader, attribute, &source, &what),
+            None => {
+                let is_source = fact(true, || format!("`{}` names something that can be read", source.name));
+                findings.satisfied(&source.when, reader, is_source.given(&source));
+                continue;
+            }
+        };
+        findings.report(&source.when, reader, finding);
+    }
+}
+
+/// What is wrong with a source.
+enum Wrong {
+    /// Nothing declares what it names.
+    Undeclared(String),
+    /// It is something that neither a mapping nor a pipe can read, in words.
+    Unreadable(String),
+}
+
+fn wrong(graph: &Graph, reader: &Resource, link: &Link) -> Option<Wrong> {
+    if let Target::Dangling(name) = &link.target {
+        return Some(Wrong::Undeclared(name.to_string()));
+    }
+    if let Some(kind) = graph.no_queue(reader.unit, link) {
+        return Some(Wrong::Unreadable(format!("a resource of the type `{kind}`")));
+    }
+    let service = link.service().filter(|_| link.is_no_source())?;
+    Some(Wrong::Unreadable(format!("an ARN of `{service}`")))
+}
+
+fn undeclared(reader: &Resource, attribute: &'static str, source: &Known<'_, Link>, name: &str) -> Finding {
+    let headline = format!("{} reads `{name}`, which is not declared", reader.shown());
+    let label = format!("`{name}` is not declared, so the deployment fails");
+    Finding::new(attribute, headline, source, label).help(format!(
+        "declare `{name}`, or set `{}` to the ARN of a queue that exists",
+        source.name
+    ))
+}
+
+fn unreadable(reader: &Resource, attribute: &'static str, source: &Known<'_, Link>, what: &str) -> Finding {
+    let headline = format!("{} reads {what}, which is no source of messages", reader.shown());
+    Finding::new(attribute, headline, source, format!("{what}, and no queue")).help(format!(
+        "set `{}` to the ARN of a queue, and let it receive the messages",
+        source.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, check_files, findings, run_files};
+
+    fn terraform(source: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{}}
+resource "aws_sqs_queue" "none" {{
+  count = 0
+}}
+resource "aws_kinesis_stream" "s" {{}}
+resource "aws_sns_topic" "t" {{}}
+module "away" {{
+  source = "example.com/queues"
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = {source}
+  function_name    = "f"
+}}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: event-source-mapping-source-undeclared";
+
+    #[test]
+    fn what_is_declared_or_elsewhere_is_fine() {
+        for source in [
+            "aws_sqs_queue.q.arn",
+            "aws_sqs_queue.none[0].arn",
+            "aws_kinesis_stream.s.arn",
+            "\"arn:aws:sqs:eu-west-1:111122223333:q\"",
+            "\"arn:aws:kinesis:eu-west-1:111122223333:stream/s\"",
+            "var.open",
+            "module.away.queue_arn",
+            "var.open ? aws_sqs_queue.q.arn : aws_kinesis_stream.s.arn",
+        ] {
+            check(&RULE, Terraform, &terraform(source));
+        }
+    }
+
+    #[test]
+    fn what_nobody_declares_is_not_there() {
+        for source in [
+            "aws_sqs_queue.gone.arn",
+            "aws_sqs_queue.gone[0].arn",
+            "aws_sqs_queue.gone[\"orders\"].arn",
+            "data.aws_sqs_queue.gone.arn",
+            "module.gone.queue_arn",
+            "local.gone",
+            "var.gone",
+            "var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.gone.arn",
+        ] {
+            check(&RULE, Terraform, &terraform(&format!("{source} {EXPECTED}")));
+        }
+    }
+
+    #[test]
+    fn what_no_mapping_reads_is_no_source() {
+        for source in ["aws_sns_topic.t.arn", "\"arn:aws:sns:eu-west-1:111122223333:t\""] {
+            check(&RULE, Terraform, &terraform(&format!("{source} {EXPECTED}")));
+        }
+        let found = findings(&RULE, Terraform, &terraform("aws_sns_topic.t.arn"));
+        assert_eq!(
+            found.first().map(|found| &*found.headline),
+            Some(
+                "`aws_lambda_event_source_mapping.m` reads a resource of the type `aws_sns_topic`, which is no source of messages"
+            )
+        );
+    }
+
+    #[test]
+    fn a_module_that_was_not_read_in_full_may_declare_it() {
+        let broken = terraform("aws_sqs_queue.gone.arn") + "resource \"aws_sqs_queue\" \"half";
+        let outcome = run_files(&RULE, &[("main.tf", &broken)]);
+        assert!(
+            outcome.findings.iter().all(|found| found.rule != RULE.id),
+            "{:?}",
+            outcome.findings
+        );
+        let files = [
+            ("main.tf", &*terraform("aws_sqs_queue.gone.arn")),
+            ("queues.tf", "resource {"),
+        ];
+        let outcome = run_files(&RULE, &files);
+        assert!(
+            outcome.findings.iter().all(|found| found.rule != RULE.id),
+            "{:?}",
+            outcome.findings
+        );
+    }
+
+    #[test]
+    fn terragrunt_may_write_the_file_that_declares_it() {
+        check_files(
+            &RULE,
+            &[
+                ("terragrunt.hcl", "inputs = { open = \"a\" }\n"),
+                ("main.tf", &terraform("aws_sqs_queue.gone.arn")),
+            ],
+        );
+    }
+
+    fn template(source: &str) -> String {
+        format!(
+            "
+Parameters:
+  Open: {{Type: String}}
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  S:
+    Type: AWS::Kinesis::Stream
+  T:
+    Type: AWS::SNS::Topic
+  Custom:
+    Type: Custom::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: {source}
+      FunctionName: f
+"
+        )
+    }
+
+    #[test]
+    fn templates_declare_all_that_they_use() {
+        for source in [
+            "!GetAtt Q.Arn",
+            "!GetAtt S.Arn",
+            "!GetAtt Custom.Arn",
+            "!Ref Open",
+            "!ImportValue queue",
+        ] {
+            check(&RULE, CloudFormation, &template(source));
+        }
+        for source in ["!GetAtt Gone.Arn", "!Sub '${Gone.Arn}'", "!Ref T"] {
+            let source = format!("{source} {EXPECTED}");
+            check(&RULE, CloudFormation, &template(&source));
+            check(&RULE, Sam, &template(&source));
+        }
+    }
+
+    #[test]
+    fn what_is_not_here_may_declare_it() {
+        let source = "!GetAtt Gone.Arn";
+        // A macro, a part of a template, a template that cannot be read in full.
+        for (before, after) in [
+            ("AWSTemplateFormatVersion: 2010-09-09\nTransform: Count\n", ""),
+            ("", ""),
+            ("AWSTemplateFormatVersion: 2010-09-09\n", "  Broken: [\n"),
+        ] {
+            let text = format!("{before}{}{after}", template(source));
+            let outcome = run_files(&RULE, &[("template.yaml", &text)]);
+            assert!(outcome.findings.iter().all(|found| found.rule != RULE.id), "{text}");
+        }
+        let including = template(source).replace(
+            "Resources:\n",
+            "Resources:\n  Fn::Transform: {Name: AWS::Include, Parameters: {Location: s3://bucket/queues.yaml}}\n",
+        );
+        check(&RULE, CloudFormation, &including);
+    }
+
+    #[test]
+    fn an_event_and_a_pipe_read_as_well() {
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Gone.Arn # expect: event-source-mapping-source-undeclared
+  P:
+    Type: AWS::Pipes::Pipe
+    Properties:
+      Source: !GetAtt Gone.Arn # expect: event-source-mapping-source-undeclared
+      Target: !GetAtt F.Arn
+      RoleArn: arn:aws:iam::111122223333:role/r
+",
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Flags response types that Lambda does not know.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "function-response-type-unknown",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a mapping asks for a response type that Lambda does not have",
+    page: include_str!("../../rules/function-response-type-unknown.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// The only one there is.
+const KNOWN: &str = "ReportBatchItemFailures";
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for response in &mapping.response_types {
+            for name in findings.known(&mapping.resource.when.and(&response.when), mapping, &response.name) {
+                let is_known = fact(name.value == KNOWN, || format!("`{KNOWN}`")).given(&name);
+                findings.require(&name.when, mapping, is_known, || unknown(mapping, &name));
+            }
+        }
+    }
+}
+
+fn unknown(mapping: &EventSourceMapping, name: &Known<'_, String>) -> Finding {
+    let headline = format!(
+        "{} asks for the response type `{}`, but Lambda has only `{KNOWN}`",
+        mapping.resource.shown(),
+        name.value
+    );
+    let label = format!("Lambda rejects the response type `{}`{}", name.value, name.provenance());
+    Finding::new("response_types", headline, name, label).help(format!("write `{KNOWN}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(types: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn        = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name           = "f"
+  function_response_types = {types}
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn one_name_is_known() {
+        for types in ["[\"ReportBatchItemFailures\"]", "[]", "null", "var.open", "[var.open]"] {
+            check(&RULE, Terraform, &terraform(types));
+        }
+        for types in [
+            "[\"ReportBatchItemFailure\"]",
+            "[\"reportBatchItemFailures\"]",
+            "[\"\"]",
+        ] {
+            let types = format!("{types} # expect: function-response-type-unknown");
+            check(&RULE, Terraform, &terraform(&types));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
+      FunctionName: f
+      FunctionResponseTypes: [ReportBatchItemFailure] # expect: function-response-type-unknown
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Parameters:
+  Open: {Type: String}
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: arn:aws:sqs:eu-west-1:111122223333:q
+            FunctionResponseTypes:
+              - !Ref Open
+              - ReportBatchItemsFailures # expect: function-response-type-unknown
+",
+        );
+    }
+}

@@ -1,0 +1,279 @@
+//! Flags functions whose mappings together may invoke them more often at one time than they reserve.
+
+use super::prelude::*;
+use crate::graph::limits::MAXIMUM_CONCURRENCY;
+
+pub(super) static RULE: Rule = Rule {
+    id: "maximum-concurrency-exceeds-reserved",
+    category: Category::Mapping,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: Some(Safety::Unsafe),
+    summary: "mappings may invoke a function more often at one time than its reserved concurrency allows",
+    page: include_str!("../../rules/maximum-concurrency-exceeds-reserved.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// A function with more mappings than this is left alone: each may double the conditions to tell apart.
+const MAX_WORLDS: usize = 64;
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for function in graph.functions() {
+        let mappings = graph.mappings_of(function);
+        if mappings.is_empty() {
+            continue;
+        }
+        let (unit, reserved) = (MAXIMUM_CONCURRENCY.unit, &function.reserved_concurrency);
+        for reserved in findings.any_numbers(&function.resource.when, function, reserved, unit) {
+            if reserved.value == 0 {
+                findings.leave(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
+                continue;
+            }
+            for (when, maximums) in together(findings, &mappings, &reserved.when) {
+                let Some(total) = sum(&maximums) else { continue };
+                findings.require(&when, function, at_most(total, &reserved), || {
+                    exceeds(function, &reserved, &maximums)
+                });
+            }
+        }
+    }
+}
+
+/// A mapping with its maximum concurrency.
+type Maximum<'g> = (&'g EventSourceMapping, Operand<'g>);
+
+/// The maximums that hold together, as far as they are known: what is not adds to the sum.
+fn together<'g>(
+    findings: &mut Findings<'_>,
+    mappings: &[(Condition, &'g EventSourceMapping)],
+    when: &Condition,
+) -> Vec<(Condition, Vec<Maximum<'g>>)> {
+    let mut all: Vec<(Condition, Vec<Maximum<'g>>)> = vec![(when.clone(), Vec::new())];
+    for (world, mapping) in mappings {
+        let mut next = Vec::new();
+        for (when, maximums) in all {
+            let mut left = when.clone();
+            for maximum in polling_maximums(findings, mapping, &when.and(world)) {
+                left = left.and(&maximum.when.not());
+                let mut more = maximums.clone();
+                let when = maximum.when.clone();
+                more.push((*mapping, maximum));
+                next.push((when, more));
+            }
+            if left.is_possible() {
+                next.push((left, maximums));
+            }
+        }
+        if next.len() > MAX_WORLDS {
+            return Vec::new();
+        }
+        all = next;
+    }
+    all
+}
+
+/// The maximums of `mapping` where it is enabled.
+fn polling_maximums<'g>(
+    findings: &mut Findings<'_>,
+    mapping: &'g EventSourceMapping,
+    when: &Condition,
+) -> Vec<Operand<'g>> {
+    let mut all = Vec::new();
+    for enabled in findings.known(when, mapping, &mapping.enabled) {
+        if *enabled.value {
+            let maximum = &mapping.maximum_concurrency;
+            all.extend(findings.numbers(&enabled.when, mapping, maximum, &MAXIMUM_CONCURRENCY));
+        }
+    }
+    all
+}
+
+fn sum<'a>(maximums: &'a [Maximum<'_>]) -> Option<Term<'a>> {
+    let mut terms = maximums.iter().map(|(_, maximum)| Term::from(maximum));
+    let first = terms.next()?;
+    Some(terms.fold(first, |all, one| all + one))
+}
+
+fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]) -> Finding {
+    let (shown, limit) = (function.resource.shown(), reserved.value);
+    let reserves = format!("{shown} reserves {}", reserved.shown());
+    let may = |mapping: &EventSourceMapping, maximum: &Operand<'_>| {
+        format!(
+            "{} may invoke it {} times at once",
+            mapping.resource.shown(),
+            maximum.shown()
+        )
+    };
+    if let [(mapping, maximum)] = maximums {
+        let headline = format!(
+            "{} may invoke {shown} {} times at once, but the function reserves {limit}: Lambda throttles the rest, and each throttled batch uses up a receive",
+            mapping.resource.shown(),
+            maximum.value
+        );
+        let finding = Finding::new("reserved_concurrency", headline, maximum, may(mapping, maximum))
+            .label(reserved, reserves)
+            .help(format!(
+                "set `{}` to {limit} or less, or `{}` to {} or more",
+                maximum.name, reserved.name, maximum.value
+            ));
+        let fits = MAXIMUM_CONCURRENCY.accepts(limit);
+        return finding.fix(fits.then(|| maximum.set_to(limit)));
+    }
+    let total = maximums
+        .iter()
+        .map(|(_, maximum)| maximum.value)
+        .fold(0, i64::saturating_add);
+    let headline = format!(
+        "the mappings of {shown} may invoke it {total} times at once, but it reserves {limit}: Lambda throttles the rest, and each throttled batch uses up a receive"
+    );
+    let finding = Finding::new("reserved_concurrency", headline, reserved, reserves);
+    let finding = (maximums.iter()).fold(finding, |finding, (mapping, maximum)| {
+        finding.label(maximum, may(mapping, maximum))
+    });
+    finding.help(format!(
+        "set `{}` to {total} or more, or lower the maximum concurrency of the mappings to {limit} in total",
+        reserved.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    fn terraform(reserved: &str, maximum: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_lambda_function" "f" {{
+  function_name                  = "f"
+  reserved_concurrent_executions = {reserved}
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name    = aws_lambda_function.f.arn
+  scaling_config {{
+    maximum_concurrency = {maximum}
+  }}
+}}
+{more}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: maximum-concurrency-exceeds-reserved";
+
+    #[test]
+    fn as_much_as_is_reserved_is_fine() {
+        for (reserved, maximum) in [
+            ("10", "10".to_owned()),
+            ("10", format!("11 {EXPECTED}")),
+            ("1", format!("2 {EXPECTED}")),
+            ("-1", "11".to_owned()),
+            ("null", "11".to_owned()),
+            ("var.open", "11".to_owned()),
+            ("10", "var.open".to_owned()),
+            // These have rules of their own.
+            ("0", "11".to_owned()),
+            ("1", "0".to_owned()),
+        ] {
+            check(&RULE, Terraform, &terraform(reserved, &maximum, ""));
+        }
+    }
+
+    #[test]
+    fn every_mapping_that_polls_counts() {
+        let second = |more: &str| {
+            format!(
+                r#"
+resource "aws_lambda_event_source_mapping" "n" {{
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:r"
+  function_name    = "f"
+  {more}
+}}
+"#
+            )
+        };
+        let six = "scaling_config {\n maximum_concurrency = 6\n }";
+        check(&RULE, Terraform, &terraform("10", "6", &second("")));
+        check(&RULE, Terraform, &terraform("12", "6", &second(six)));
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&format!("11 {EXPECTED}"), "6", &second(six)),
+        );
+        check(
+            &RULE,
+            Terraform,
+            &terraform("11", "6", &second(&format!("enabled = false\n {six}"))),
+        );
+        // What is unknown only adds to what is known.
+        let unknown = second("scaling_config {\n maximum_concurrency = var.open\n }");
+        check(&RULE, Terraform, &terraform("10", &format!("12 {EXPECTED}"), &unknown));
+        let found = findings(&RULE, Terraform, &terraform("11", "6", &second(six)));
+        assert_eq!(
+            found.first().and_then(|found| found.calculation.as_deref()),
+            Some("6 + 6 = 12")
+        );
+    }
+
+    #[test]
+    fn only_what_holds_together_is_added_up() {
+        let template = |other: &str, expected: &str| {
+            format!(
+                "
+Parameters:
+  Stage: {{Type: String}}
+Conditions:
+  IsProd: !Equals [!Ref Stage, prod]
+  IsTest: !Not [!Condition IsProd]
+Resources:
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      ReservedConcurrentExecutions: 10 {expected}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Condition: IsProd
+    Properties:
+      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
+      FunctionName: !Ref F
+      ScalingConfig: {{MaximumConcurrency: 6}}
+  N:
+    Type: AWS::Lambda::EventSourceMapping
+    Condition: {other}
+    Properties:
+      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:r
+      FunctionName: !Ref F
+      ScalingConfig: {{MaximumConcurrency: 6}}
+"
+            )
+        };
+        check(&RULE, CloudFormation, &template("IsTest", ""));
+        check(&RULE, CloudFormation, &template("IsProd", EXPECTED));
+    }
+
+    #[test]
+    fn speaks_of_sam_events() {
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      ReservedConcurrentExecutions: 5
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: arn:aws:sqs:eu-west-1:111122223333:q
+            ScalingConfig:
+              MaximumConcurrency: 50 # expect: maximum-concurrency-exceeds-reserved
+",
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! Flags mappings with a smaller maximum concurrency than Lambda accepts.
+
+use super::prelude::*;
+use crate::graph::limits::MAXIMUM_CONCURRENCY;
+
+pub(super) static RULE: Rule = Rule {
+    id: "maximum-concurrency-out-of-range",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: Some(Safety::Unsafe),
+    summary: "a mapping has a maximum concurrency below 2, which Lambda rejects",
+    page: include_str!("../../rules/maximum-concurrency-out-of-range.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let Quota { least, unit, .. } = MAXIMUM_CONCURRENCY;
+    for mapping in graph.mappings() {
+        // No upper bound: AWS raises it on request.
+        for maximum in findings.any_numbers(&mapping.resource.when, mapping, &mapping.maximum_concurrency, unit) {
+            findings.require(&maximum.when, mapping, at_least(&maximum, least), || {
+                too_low(mapping, &maximum, least)
+            });
+        }
+    }
+}
+
+fn too_low(mapping: &EventSourceMapping, maximum: &Operand<'_>, least: i64) -> Finding {
+    let headline = format!(
+        "{} has a maximum concurrency of {}, but Lambda accepts {least} or more",
+        mapping.resource.shown(),
+        maximum.value
+    );
+    let label = format!("{} is below {least}, so Lambda rejects the mapping", maximum.shown());
+    Finding::new("maximum_concurrency", headline, maximum, label)
+        .help(format!(
+            "set `{}` to {least} or more; to process one message after the other, use a FIFO queue with one message group",
+            maximum.name
+        ))
+        .fix(maximum.set_to(least))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(scaling: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name    = "f"
+  scaling_config {{
+    {scaling}
+  }}
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn two_is_enough() {
+        for scaling in [
+            "",
+            "maximum_concurrency = 2",
+            "maximum_concurrency = 5000",
+            "maximum_concurrency = var.open",
+        ] {
+            check(&RULE, Terraform, &terraform(scaling));
+        }
+        for scaling in ["1", "0", "-1"] {
+            let scaling = format!("maximum_concurrency = {scaling} # expect: maximum-concurrency-out-of-range");
+            check(&RULE, Terraform, &terraform(&scaling));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
+      FunctionName: f
+      ScalingConfig:
+        MaximumConcurrency: 1 # expect: maximum-concurrency-out-of-range
+  Unset:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
+      FunctionName: f
+      ScalingConfig: {}
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: arn:aws:sqs:eu-west-1:111122223333:q
+            ScalingConfig:
+              MaximumConcurrency: 1 # expect: maximum-concurrency-out-of-range
+",
+        );
+    }
+}

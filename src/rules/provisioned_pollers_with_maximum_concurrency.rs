@@ -1,0 +1,142 @@
+//! Flags mappings that set both provisioned pollers and a maximum concurrency.
+
+use super::prelude::*;
+use crate::graph::ProvisionedPollers;
+
+pub(super) static RULE: Rule = Rule {
+    id: "provisioned-pollers-with-maximum-concurrency",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a mapping has provisioned pollers and a maximum concurrency, which exclude each other",
+    page: include_str!("../../rules/provisioned-pollers-with-maximum-concurrency.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for pollers in findings.known(&mapping.resource.when, mapping, &mapping.provisioned_pollers) {
+            let Some(bounds) = pollers.value else { continue };
+            for when in not_empty(findings, mapping, bounds, &pollers.when) {
+                for maximum in findings.any_numbers(&when, mapping, &mapping.maximum_concurrency, Unit::Invocations) {
+                    findings.report(&maximum.when, mapping, both(mapping, &maximum, &pollers));
+                }
+            }
+        }
+    }
+}
+
+/// The conditions of `when` under which at least one bound of the pollers is set.
+fn not_empty(
+    findings: &mut Findings<'_>,
+    mapping: &EventSourceMapping,
+    pollers: &ProvisionedPollers,
+    when: &Condition,
+) -> Vec<Condition> {
+    let mut all = Vec::new();
+    for minimum in findings.known(when, mapping, &pollers.minimum) {
+        if minimum.value.is_some() {
+            all.push(minimum.when);
+            continue;
+        }
+        let maximum = findings.known(&minimum.when, mapping, &pollers.maximum);
+        let set = maximum.into_iter().filter(|maximum| maximum.value.is_some());
+        all.extend(set.map(|maximum| maximum.when));
+    }
+    all
+}
+
+fn both(
+    mapping: &EventSourceMapping,
+    maximum: &Operand<'_>,
+    pollers: &Known<'_, Option<ProvisionedPollers>>,
+) -> Finding {
+    let headline = format!(
+        "{} has provisioned pollers and a maximum concurrency of {}, but Lambda accepts only one of the two",
+        mapping.resource.shown(),
+        maximum.value
+    );
+    let label = format!("a maximum concurrency of {}", maximum.shown());
+    Finding::new("maximum_concurrency", headline, maximum, label)
+        .label(pollers, "provisioned pollers bound the concurrency in their own way")
+        .help(format!("remove `{}` or `{}`", maximum.name, pollers.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(pollers: &str, scaling: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name    = "f"
+  provisioned_poller_config {{
+    {pollers}
+  }}
+  scaling_config {{
+    {scaling}
+  }}
+}}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "maximum_concurrency = 5 # expect: provisioned-pollers-with-maximum-concurrency";
+
+    #[test]
+    fn one_of_the_two_is_fine() {
+        for (pollers, scaling) in [
+            ("minimum_pollers = 2", EXPECTED),
+            ("maximum_pollers = 5", EXPECTED),
+            ("minimum_pollers = 2\n maximum_pollers = var.open", EXPECTED),
+            ("minimum_pollers = 2", ""),
+            ("", "maximum_concurrency = 5"),
+            ("minimum_pollers = var.open", "maximum_concurrency = 5"),
+            ("minimum_pollers = 2", "maximum_concurrency = var.open"),
+        ] {
+            check(&RULE, Terraform, &terraform(pollers, scaling));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
+      FunctionName: f
+      ProvisionedPollerConfig: {MinimumPollers: 2}
+      ScalingConfig: {MaximumConcurrency: 5} # expect: provisioned-pollers-with-maximum-concurrency
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: arn:aws:sqs:eu-west-1:111122223333:q
+            ProvisionedPollerConfig: {MaximumPollers: 20}
+            ScalingConfig: {MaximumConcurrency: 5} # expect: provisioned-pollers-with-maximum-concurrency
+",
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! Flags redrive policies whose target is something other than a queue.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "redrive-target-not-a-queue",
+    category: Category::Redrive,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "SQS rejects the redrive policy: its target is not a queue",
+    page: include_str!("../../rules/redrive-target-not-a-queue.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for target in findings.redrive_targets(&queue.resource.when, queue) {
+            let other = something_else(graph, queue, target.value);
+            let is_queue = fact(other.is_none(), || {
+                "nothing says that the target is not a queue".to_owned()
+            });
+            findings.require(&target.when, queue, is_queue.given(&target), || {
+                not_a_queue(queue, &target, &other.unwrap_or_default())
+            });
+        }
+    }
+}
+
+/// What `link` is known to name instead of a queue.
+fn something_else(graph: &Graph, queue: &Queue, link: &Link) -> Option<String> {
+    if let Some(kind) = graph.no_queue(queue.resource.unit, link) {
+        return Some(format!("a resource of the type `{kind}`"));
+    }
+    let service = link.service().filter(|service| *service != "sqs")?;
+    Some(format!("an ARN of `{service}`"))
+}
+
+fn not_a_queue(queue: &Queue, target: &Known<'_, Link>, what: &str) -> Finding {
+    let headline = format!(
+        "{} has {what} as its dead-letter queue, but SQS accepts only a queue",
+        queue.resource.shown()
+    );
+    Finding::new("redrive", headline, target, format!("{what}, not a queue"))
+        .help("set `deadLetterTargetArn` to the ARN of a queue")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    fn terraform(target: &str, note: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "failed" {{}}
+resource "aws_sqs_queue" "none" {{
+  count = 0
+}}
+resource "aws_sns_topic" "failed" {{}}
+resource "aws_sqs_queue" "orders" {{
+  redrive_policy = jsonencode({{
+    deadLetterTargetArn = {target} {note}
+    maxReceiveCount     = 5
+  }})
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn only_queues_take_failed_messages() {
+        for target in [
+            "aws_sqs_queue.failed.arn",
+            "aws_sqs_queue.none[0].arn",
+            "aws_sqs_queue.gone.arn",
+            "\"arn:aws:sqs:eu-west-1:111122223333:failed\"",
+            "\"arn:${var.open}:sqs:eu-west-1:111122223333:failed\"",
+            "var.open",
+        ] {
+            check(&RULE, Terraform, &terraform(target, ""));
+        }
+        for target in [
+            "aws_sns_topic.failed.arn",
+            "\"arn:aws:sns:eu-west-1:111122223333:failed\"",
+            "var.open ? aws_sqs_queue.failed.arn : aws_sns_topic.failed.arn",
+        ] {
+            check(
+                &RULE,
+                Terraform,
+                &terraform(target, "# expect: redrive-target-not-a-queue"),
+            );
+        }
+    }
+
+    #[test]
+    fn says_what_it_is() {
+        let found = findings(&RULE, Terraform, &terraform("aws_sns_topic.failed.arn", ""));
+        assert_eq!(
+            found.first().map(|found| &*found.headline),
+            Some(
+                "`aws_sqs_queue.orders` has a resource of the type `aws_sns_topic` as its dead-letter queue, but SQS accepts only a queue"
+            )
+        );
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Parameters:
+  Open: {Type: String}
+Resources:
+  Topic:
+    Type: AWS::SNS::Topic
+  Custom:
+    Type: Custom::Queue
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy:
+        deadLetterTargetArn: !Ref Topic # expect: redrive-target-not-a-queue
+        maxReceiveCount: 5
+  Others:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Custom.Arn, maxReceiveCount: 5}
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}
