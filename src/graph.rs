@@ -175,6 +175,14 @@ pub struct Link {
 }
 
 impl Link {
+    /// A link to `target` by its ARN.
+    pub fn to(target: Target) -> Link {
+        Link {
+            target,
+            form: Form::Arn,
+        }
+    }
+
     /// A link to nothing, for a metric without the dimension `QueueName`.
     pub fn none() -> Link {
         Link {
@@ -219,6 +227,8 @@ pub struct RedrivePolicy {
     pub max_receive_count: Attribute<i64>,
     /// What is wrong with its form.
     pub faults: Vec<Fault>,
+    /// What the queue itself refers to in it, so that it can only be made afterwards.
+    pub depends_on: Vec<Target>,
 }
 
 /// Which queues may name this one as their dead-letter queue. On the dead-letter queue.
@@ -228,6 +238,8 @@ pub struct RedriveAllowPolicy {
     pub permission: Attribute<String>,
     /// `sourceQueueArns`; empty where absent.
     pub sources: Vec<Attribute<Link>>,
+    /// As [`RedrivePolicy::depends_on`].
+    pub depends_on: Vec<Target>,
 }
 
 /// What the SAM transform makes a queue for that the template only implies.

@@ -3,18 +3,24 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
 //! no file system.
 
+mod async_failure_target_fifo;
 mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
+mod dead_letter_queue_cross_region;
+mod dead_letter_queue_cycle;
+mod dead_letter_queue_reprocessed;
 mod dead_letter_queue_retention_too_short;
 mod dead_letter_queue_type_mismatch;
 mod dead_letter_queue_unalarmed;
 mod dead_letter_queue_undeclared;
 mod event_source_mapping_cross_region;
 mod event_source_mapping_duplicate;
+mod event_source_mapping_failure_destination;
 mod event_source_mapping_source_undeclared;
 mod expired_suppression;
+mod failure_target_is_source_queue;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
 mod fifo_queue_false;
@@ -33,6 +39,10 @@ mod provisioned_pollers_out_of_range;
 mod provisioned_pollers_with_maximum_concurrency;
 mod queue_attribute_out_of_range;
 mod queue_url_in_place_of_arn;
+mod redrive_allow_policy_dependency_cycle;
+mod redrive_allow_policy_excludes_source;
+mod redrive_allow_policy_invalid;
+mod redrive_allow_policy_reversed;
 mod redrive_policy_malformed;
 mod redrive_policy_missing;
 mod redrive_target_not_a_queue;
@@ -198,10 +208,20 @@ pub static RULES: &[&Rule] = &[
     &retries_outlast_retention::RULE,
     &dead_letter_queue_retention_too_short::RULE,
     &dead_letter_queue_type_mismatch::RULE,
+    &dead_letter_queue_cycle::RULE,
+    &dead_letter_queue_reprocessed::RULE,
     &dead_letter_queue_undeclared::RULE,
     &redrive_target_not_a_queue::RULE,
+    &redrive_allow_policy_excludes_source::RULE,
+    &redrive_allow_policy_invalid::RULE,
+    &redrive_allow_policy_reversed::RULE,
+    &dead_letter_queue_cross_region::RULE,
+    &redrive_allow_policy_dependency_cycle::RULE,
     // failure-channel
     &function_dead_letter_config_ineffective::RULE,
+    &event_source_mapping_failure_destination::RULE,
+    &async_failure_target_fifo::RULE,
+    &failure_target_is_source_queue::RULE,
     // mapping
     &batch_item_failures_unreported::RULE,
     &function_response_type_unknown::RULE,
@@ -262,6 +282,16 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &visibility_timeout_zero::RULE,
             &visibility_timeout_exceeds_retention::RULE,
         ],
+    ),
+    // Which of a circle of queues keeps messages longer is the least of its faults.
+    (
+        &dead_letter_queue_retention_too_short::RULE,
+        &[&dead_letter_queue_cycle::RULE],
+    ),
+    // The setting that does nothing yet does harm as soon as it does something.
+    (
+        &function_dead_letter_config_ineffective::RULE,
+        &[&failure_target_is_source_queue::RULE],
     ),
 ];
 

@@ -95,6 +95,10 @@ pub(super) trait View {
     /// Whether a value names a queue; `None` where that is not known.
     fn is_queue(&mut self, value: &Self::Written) -> Option<bool>;
 
+    /// Whether a value holds a reference to the resource that it names, `link`, so that what it stands in can only be
+    /// made afterwards. A text that is put together of its name alone holds none.
+    fn refers_to(&mut self, value: &Self::Written, link: &Link) -> bool;
+
     /// The type of the declared resource that a value names, where it is known.
     fn kind_of(&mut self, value: &Self::Written) -> Option<Arc<str>>;
 

@@ -137,6 +137,14 @@ impl<T> Sourced<T> {
         }
     }
 
+    /// The same, to be changed in place.
+    pub fn value_mut(&mut self) -> Option<&mut T> {
+        match &mut self.state {
+            State::Set(value) | State::Default(value) => Some(value),
+            State::Unresolved(_) => None,
+        }
+    }
+
     /// Whether nothing is written and the default applies.
     pub fn is_default(&self) -> bool {
         matches!(self.state, State::Default(_))

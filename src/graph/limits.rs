@@ -170,6 +170,14 @@ pub static WINDOW: Quota = Quota {
     source: CREATE_MAPPING,
 };
 
+/// Queues in a redrive allow policy `byQueue`.
+pub static ALLOWED_SOURCES: Quota = Quota {
+    name: "source queues of a redrive allow policy",
+    unit: Unit::Queues,
+    least: 1,
+    most: 10,
+    source: CREATE_QUEUE,
+};
 /// Of a mapping on a queue. AWS raises the upper bound of 1,000 on request.
 pub static MAXIMUM_CONCURRENCY: Quota = Quota {
     name: "maximum concurrency",

@@ -79,7 +79,10 @@ fn judge<T>(
         _ => None,
     };
     let is_declared = fact(undeclared.is_none(), || {
-        format!("what `{}` names is declared, or is not of this project", known.name)
+        format!(
+            "`{}` names something that is declared, or outside of the project",
+            known.name
+        )
     });
     findings.require(&known.when, resource, is_declared.given(known), || {
         let name = undeclared.map_or("", |name| name);

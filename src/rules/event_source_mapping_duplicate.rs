@@ -37,6 +37,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for same in by_ends.values() {
         for (at, (mapping, when)) in same.iter().enumerate() {
             let earlier = same.iter().take(at);
+            if same.len() == 1 {
+                let alone = || "no other mapping links the same queue to the same function".to_owned();
+                findings.satisfied(when, mapping, fact(true, alone).given(&mapping.resource.header));
+            }
             for (first, _) in earlier.filter(|(first, _)| !std::ptr::eq(*first, *mapping)) {
                 let both = when.and(&earlier_when(same, first));
                 findings.report(&both, mapping, duplicate(first, mapping));

@@ -17,10 +17,17 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
+        let concurrency = &mapping.maximum_concurrency;
         for pollers in findings.known(&mapping.resource.when, mapping, &mapping.provisioned_pollers) {
-            let Some(bounds) = pollers.value else { continue };
+            let Some(bounds) = pollers.value else {
+                for maximum in findings.any_numbers(&pollers.when, mapping, concurrency, Unit::Invocations) {
+                    let alone = fact(true, || format!("`{}` stands alone", maximum.name));
+                    findings.satisfied(&maximum.when, mapping, alone.given(&maximum).given(&pollers));
+                }
+                continue;
+            };
             for when in not_empty(findings, mapping, bounds, &pollers.when) {
-                for maximum in findings.any_numbers(&when, mapping, &mapping.maximum_concurrency, Unit::Invocations) {
+                for maximum in findings.any_numbers(&when, mapping, concurrency, Unit::Invocations) {
                     findings.report(&maximum.when, mapping, both(mapping, &maximum, &pollers));
                 }
             }

@@ -18,9 +18,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for target in findings.redrive_targets(&queue.resource.when, queue) {
             let other = something_else(graph, queue, target.value);
-            let is_queue = fact(other.is_none(), || {
-                "nothing says that the target is not a queue".to_owned()
-            });
+            let is_queue = fact(other.is_none(), || "the target is a queue".to_owned());
             findings.require(&target.when, queue, is_queue.given(&target), || {
                 not_a_queue(queue, &target, &other.unwrap_or_default())
             });

@@ -17,6 +17,13 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
+        if mapping.stream_settings.is_empty() {
+            for source in findings.queues_read(graph, mapping, &mapping.resource.when) {
+                let none = fact(true, || "no setting that only streams take".to_owned());
+                findings.satisfied(&source.when, mapping, none.given(&mapping.resource.header));
+            }
+            continue;
+        }
         let when = (mapping.stream_settings.iter()).fold(Condition::never(), |all, one| all.or(&one.when));
         for source in findings.queues_read(graph, mapping, &mapping.resource.when.and(&when)) {
             let set = |setting: &&StreamSetting| setting.when.is_possible_with(&source.when);

@@ -36,7 +36,7 @@ fn a_composed_arn_tells_its_type() {
 
 #[test]
 fn a_composed_arn_tells_its_service() {
-    let rule = "redrive-policy-malformed";
+    let rule = "redrive-target-not-a-queue";
     assert_eq!(count(rule, &redrive(false, COMPOSED)), 0);
     let topic = COMPOSED.replace("sqs", "sns");
     assert_eq!(count(rule, &redrive(false, &topic)), 1);

@@ -70,7 +70,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             when: self.view.template.deployed(&when),
             uncertain,
             calls: Vec::new(),
-            region: None,
+            region: self.view.template.pseudo_parameter("AWS::Region"),
         }
     }
 }

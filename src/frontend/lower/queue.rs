@@ -6,7 +6,7 @@ use crate::conditions::{Cases, Condition, TooMany};
 use crate::graph::Reason;
 use crate::graph::{
     Attribute, Case, Cause, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced,
-    State, limits,
+    State, Target, limits,
 };
 use crate::source::Span;
 
@@ -158,11 +158,30 @@ impl<V: View> Lowering<V> {
             let fault = kind.map(|kind| Fault { kind, span: case.span });
             faults.extend(fault.filter(|fault| !faults.contains(fault)));
         }
+        let depends_on = self.depends_on(target.cases.iter().filter_map(|case| case.value()?.as_ref()));
         RedrivePolicy {
+            depends_on,
             target: dangling(self.convert(target, is_missing, Self::redrive_target), |link| link),
             max_receive_count: self.convert(count, is_missing, |this, value| this.view.integer(&value)),
             faults,
         }
+    }
+
+    /// The resources that `values` refer to.
+    fn depends_on<'w>(&mut self, values: impl Iterator<Item = &'w V::Written>) -> Vec<Target>
+    where
+        V::Written: 'w,
+    {
+        let mut all = Vec::new();
+        for value in values {
+            let link = self.view.link(value, Named::Queue);
+            all.extend(
+                link.ok()
+                    .filter(|link| self.view.refers_to(value, link))
+                    .map(|link| link.target),
+            );
+        }
+        all
     }
 
     /// What a redrive policy names. Declared resources that are no queues are noted.
@@ -182,11 +201,14 @@ impl<V: View> Lowering<V> {
         self.policy(written, path, |this, object, span| {
             let fields = this.view.fields(&object?)?;
             let permission = this.entry(exact(&fields, PERMISSION), PERMISSION, span);
-            let sources = exact(&fields, SOURCES).map(|field| this.links(&field.value, "", &SOURCES.into()));
+            let listed = exact(&fields, SOURCES).map(|field| &field.value);
+            let sources = listed.map(|list| this.links(list, "", &SOURCES.into()));
+            let elements = listed.map(|list| this.view.elements(list, "")).unwrap_or_default();
             let default = |_: &str| State::Default("allowAll".to_owned());
             Ok(Box::new(RedriveAllowPolicy {
                 permission: this.convert(permission, default, |this, value| this.view.text(&value)),
                 sources: sources.unwrap_or_default(),
+                depends_on: this.depends_on(elements.iter().map(|element| &element.written)),
             }))
         })
     }
@@ -206,6 +228,7 @@ fn malformed(span: Span) -> RedrivePolicy {
             kind: PolicyFault::NotAnObject,
             span,
         }],
+        depends_on: Vec::new(),
     }
 }
 

@@ -64,12 +64,21 @@ enum Policy {
 
 impl<V: View> Lowering<V> {
     pub(super) fn separate_redrive(&mut self, node: Node<V::Written>, names: &SeparateNames) {
-        let policy = Policy::Redrive(self.redrive(&node.written, names.setting));
+        let mut policy = self.redrive(&node.written, names.setting);
+        // The queue can be made before it.
+        for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
+            policy.depends_on.clear();
+        }
+        let policy = Policy::Redrive(policy);
         self.keep_separate(node, names, policy);
     }
 
     pub(super) fn separate_redrive_allow(&mut self, node: Node<V::Written>, names: &SeparateNames) {
-        let policy = Policy::RedriveAllow(self.redrive_allow(&node.written, names.setting));
+        let mut policy = self.redrive_allow(&node.written, names.setting);
+        for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
+            policy.depends_on.clear();
+        }
+        let policy = Policy::RedriveAllow(policy);
         self.keep_separate(node, names, policy);
     }
 

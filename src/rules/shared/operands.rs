@@ -80,7 +80,7 @@ impl Read for Provenance<'_> {
 }
 
 /// A value that a check asked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Known<'g, T> {
     /// The value.
     pub(crate) value: &'g T,

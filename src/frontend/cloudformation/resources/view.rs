@@ -7,7 +7,7 @@ use super::target;
 use crate::conditions::{Case, Cases, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Link, Origin, PolicyFault, Sourced, State};
+use crate::graph::{Attribute, Cause, Link, Origin, PolicyFault, Sourced, State, Target};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -298,6 +298,17 @@ impl<'t> View for CloudFormation<'_, 't> {
     fn is_queue(&mut self, value: &Written<'t>) -> Option<bool> {
         let link = self.template.link(value.value().ok()?).ok()?;
         target::is_queue(self.template, &link)
+    }
+
+    fn refers_to(&mut self, value: &Written<'t>, link: &Link) -> bool {
+        let (Ok(Evaluated::Text(parts)), Target::Resource(address)) = (value.value(), &link.target) else {
+            return false;
+        };
+        let mut references = parts.iter().filter_map(|part| match part {
+            Part::Reference(reference) => Some(reference),
+            _ => None,
+        });
+        references.any(|reference| reference.elsewhere.is_none() && reference.id == *address)
     }
 
     fn kind_of(&mut self, value: &Written<'t>) -> Option<Arc<str>> {

@@ -9,7 +9,7 @@ use super::link::{function_link, link, qualifier, service};
 use crate::conditions::{Case, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Link, Name, PolicyFault, Sourced, State};
+use crate::graph::{Attribute, Cause, Link, Name, PolicyFault, Sourced, State, Target};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -263,6 +263,10 @@ impl View for Terraform<'_, '_> {
         Some(service(written.as_value().ok()?.0)? == "sqs")
     }
 
+    fn refers_to(&mut self, written: &Written, link: &Link) -> bool {
+        written.as_value().is_ok_and(|(value, _)| refers_to(value, link))
+    }
+
     fn kind_of(&mut self, written: &Written) -> Option<Arc<str>> {
         match &written.as_value().ok()?.0.kind {
             Kind::Reference(id, _) if !id.data => Some(id.kind.clone()),
@@ -362,6 +366,17 @@ impl Terraform<'_, '_> {
             name: last(path).into(),
             cases: cases.into(),
         }
+    }
+}
+
+/// Whether `value` holds a reference to the resource that `link` names.
+fn refers_to(value: &Value, link: &Link) -> bool {
+    match &value.kind {
+        Kind::Reference(id, _) => {
+            matches!(&link.target, Target::Resource(address) if !id.data && address == id.address())
+        }
+        Kind::Template(parts) => parts.iter().any(|part| refers_to(part, link)),
+        _ => false,
     }
 }
 

@@ -50,7 +50,10 @@ resource "aws_sqs_queue" "q" { name = "orders" }
         ("timestamp() == null", "false"),
         ("try(var.open, 1)", "? `var.open` has no value"),
         ("can(var.open)", "? `var.open` has no value"),
-        ("try(local.undeclared, 1)", "? `local.undeclared` is not declared"),
+        (
+            "try(local.undeclared, 1)",
+            "? `local.undeclared` is not declared in what was read",
+        ),
         ("try(null, 5)", "null"),
         ("1 / 0 > 1", "true"),
         ("5 % 0", "5"),

@@ -1,0 +1,203 @@
+//! Flags dead-letter queues that the function reads which has just failed on their messages.
+
+use super::prelude::*;
+use crate::graph::Resource;
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-queue-reprocessed",
+    category: Category::Redrive,
+    severity: Severity::Info,
+    set: Set::Default,
+    fix: None,
+    summary: "a function reads both a queue and its dead-letter queue, so failures are not kept apart",
+    page: include_str!("../../rules/dead-letter-queue-reprocessed.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// A function that gets the messages of a queue.
+struct Reader<'g> {
+    function: &'g Function,
+    /// The mapping or pipe.
+    by: &'g Resource,
+    /// The condition under which it does.
+    when: Condition,
+}
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for dlq in graph.queues() {
+        let sources = graph.sources_of(dlq);
+        if sources.is_empty() {
+            continue;
+        }
+        for reader in readers(graph, findings, dlq, &dlq.resource.when) {
+            for source in sources.iter().filter(|source| !std::ptr::eq(**source, dlq)) {
+                for (when, link) in source.redrive_targets(&reader.when) {
+                    let is_this = graph.queue(source.resource.unit, link);
+                    if !is_this.is_some_and(|found| std::ptr::eq(found, dlq)) {
+                        continue;
+                    }
+                    for first in readers(graph, findings, source, &when) {
+                        let is_another = !std::ptr::eq(first.function, reader.function);
+                        let other = fact(is_another, || {
+                            format!(
+                                "read by {}, not by the function of its source",
+                                reader.function.resource.shown()
+                            )
+                        });
+                        if !findings.satisfied(&first.when, dlq, other.given(&reader.by.header)) {
+                            findings.report(&first.when, dlq, reprocessed(source, dlq, &first, &reader));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn readers<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue, when: &Condition) -> Vec<Reader<'g>> {
+    let mut all = Vec::new();
+    for poll in findings.polls(graph, &when.and(&queue.resource.when), queue) {
+        if poll.enabled {
+            let functions = graph.functions_of(poll.mapping, &poll.when).into_iter();
+            all.extend(functions.map(|(when, function)| Reader {
+                function,
+                by: &poll.mapping.resource,
+                when,
+            }));
+        }
+    }
+    for (reads, pipe) in graph.pipes_from(queue) {
+        for running in findings.known(&when.and(&reads), &pipe.resource, &pipe.running) {
+            if !running.value {
+                continue;
+            }
+            for target in findings.known(&running.when, &pipe.resource, &pipe.target) {
+                if let Some(function) = graph.function(pipe.resource.unit, target.value) {
+                    all.push(Reader {
+                        function,
+                        by: &pipe.resource,
+                        when: target.when.and(&function.resource.when),
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn reprocessed(source: &Queue, dlq: &Queue, first: &Reader<'_>, again: &Reader<'_>) -> Finding {
+    let (source, dlq, function) = (
+        source.resource.shown(),
+        dlq.resource.shown(),
+        again.function.resource.shown(),
+    );
+    let headline = format!(
+        "{function} reads {source} and its dead-letter queue {dlq}, so a message that failed is tried again at once and no alarm sees it"
+    );
+    let reads = |reader: &Reader<'_>, queue: &str| format!("{} reads {queue} for {function}", reader.by.shown());
+    Finding::new("readers", headline, again.by.header, reads(again, &dlq))
+        .label(first.by.header, reads(first, &source))
+        .help(format!(
+            "remove {}, put an alarm on {dlq}, and move messages back with a redrive task once their cause is fixed",
+            again.by.shown()
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(note: &str, function: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "failed" {{}}
+resource "aws_sqs_queue" "orders" {{
+  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
+}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+}}
+resource "aws_lambda_function" "g" {{
+  function_name = "g"
+}}
+resource "aws_lambda_event_source_mapping" "orders" {{
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+resource "aws_lambda_event_source_mapping" "failed" {{ {note}
+  event_source_arn = aws_sqs_queue.failed.arn
+  function_name    = {function}
+  {more}
+}}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: dead-letter-queue-reprocessed";
+    const SAME: &str = "aws_lambda_function.f.arn";
+
+    #[test]
+    fn the_same_function_fails_again() {
+        check(&RULE, Terraform, &terraform(EXPECTED, SAME, ""));
+        check(&RULE, Terraform, &terraform("", "aws_lambda_function.g.arn", ""));
+        check(&RULE, Terraform, &terraform("", "var.open", ""));
+        check(&RULE, Terraform, &terraform("", SAME, "enabled = false"));
+        check(&RULE, Terraform, &terraform("", SAME, "enabled = var.open"));
+    }
+
+    #[test]
+    fn a_pipe_leads_to_a_function_as_well() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  Failed:
+    Type: AWS::SQS::Queue
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+  F:
+    Type: AWS::Lambda::Function
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: !Ref F}
+  P: # expect: dead-letter-queue-reprocessed
+    Type: AWS::Pipes::Pipe
+    Properties: {Source: !GetAtt Failed.Arn, Target: !GetAtt F.Arn}
+",
+        );
+    }
+
+    #[test]
+    fn two_events_of_a_function_read_both() {
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  Failed:
+    Type: AWS::SQS::Queue
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        Order:
+          Type: SQS
+          Properties: {Queue: !GetAtt Orders.Arn}
+        Failure: # expect: dead-letter-queue-reprocessed
+          Type: SQS
+          Properties: {Queue: !GetAtt Failed.Arn}
+",
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! Flags functions that put their failures into a queue that they read.
+
+use super::prelude::*;
+use crate::graph::FailureTarget;
+
+pub(super) static RULE: Rule = Rule {
+    id: "failure-target-is-source-queue",
+    category: Category::FailureChannel,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a function puts its failures into a queue that it reads, so they come back as messages",
+    page: include_str!("../../rules/failure-target-is-source-queue.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for function in graph.functions() {
+        for setting in &function.failure_targets {
+            for target in findings.known(&setting.when, function, &setting.target) {
+                let Some(queue) = graph.queue(function.resource.unit, target.value) else {
+                    continue;
+                };
+                let is_read = graph.is_read(queue);
+                let quiet = fact(!is_read, || format!("nothing reads {}", queue.resource.shown())).given(&target);
+                if findings.satisfied(&target.when, function, quiet) {
+                    continue;
+                }
+                for poll in findings.polls(graph, &target.when.and(&queue.resource.when), queue) {
+                    if !poll.enabled {
+                        continue;
+                    }
+                    for (when, read_by) in graph.functions_of(poll.mapping, &poll.when) {
+                        if std::ptr::eq(read_by, function) {
+                            for severity in severities(findings, function, &when) {
+                                let finding = back(function, setting, &target, queue, poll.mapping);
+                                findings.report(&severity.0, function, finding.severity(severity.1));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How bad a loop is: one that is asked for is only likely to do harm.
+fn severities(findings: &mut Findings<'_>, function: &Function, when: &Condition) -> Vec<(Condition, Severity)> {
+    let loops = findings.known(when, function, &function.recursive_loop).into_iter();
+    let severity = |wanted: &str| {
+        if wanted == "Allow" {
+            Severity::Warning
+        } else {
+            Severity::Error
+        }
+    };
+    loops.map(|known| (known.when.clone(), severity(known.value))).collect()
+}
+
+fn back(
+    function: &Function,
+    setting: &FailureTarget,
+    target: &Known<'_, Link>,
+    queue: &Queue,
+    mapping: &EventSourceMapping,
+) -> Finding {
+    let (shown, queue) = (function.resource.shown(), queue.resource.shown());
+    let headline = format!(
+        "`{}` of {shown} is {queue}, which the function reads: its failures come back to it",
+        setting.name
+    );
+    let reads = format!("{} reads {queue} for {shown}", mapping.resource.shown());
+    Finding::new(
+        "failure_target",
+        headline,
+        target,
+        format!("{queue} takes failures and is read by the function"),
+    )
+    .label(mapping.resource.header, reads)
+    .help(format!(
+        "set `{}` to a queue of its own, which nothing but people read",
+        target.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    fn terraform(target: &str, mapping: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "orders" {{}}
+resource "aws_sqs_queue" "failed" {{}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  dead_letter_config {{
+    target_arn = {target}
+  }}
+}}
+resource "aws_lambda_event_source_mapping" "orders" {{
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.f.arn
+  {mapping}
+}}
+{more}
+"#
+        )
+    }
+
+    const ORDERS: &str = "aws_sqs_queue.orders.arn";
+
+    #[test]
+    fn failures_do_not_come_back() {
+        let expected = format!("{ORDERS} # expect: failure-target-is-source-queue");
+        check(&RULE, Terraform, &terraform(&expected, "", ""));
+        for (target, mapping) in [
+            ("aws_sqs_queue.failed.arn", ""),
+            ("var.open", ""),
+            (ORDERS, "enabled = false"),
+            (ORDERS, "enabled = var.open"),
+        ] {
+            check(&RULE, Terraform, &terraform(target, mapping, ""));
+        }
+    }
+
+    #[test]
+    fn a_loop_that_is_asked_for_is_a_warning() {
+        let asked = r#"
+resource "aws_lambda_function_recursion_config" "f" {
+  function_name  = aws_lambda_function.f.function_name
+  recursive_loop = "Allow"
+}
+"#;
+        let severity = |more: &str| {
+            let found = findings(&RULE, Terraform, &terraform(ORDERS, "", more));
+            found.first().map(|found| found.severity)
+        };
+        assert_eq!(severity(""), Some(Severity::Error));
+        assert_eq!(severity(asked), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      DeadLetterConfig:
+        TargetArn: !GetAtt Orders.Arn # expect: failure-target-is-source-queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: !Ref F}
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      EventInvokeConfig:
+        DestinationConfig:
+          OnFailure:
+            Type: SQS
+            Destination: !GetAtt Orders.Arn # expect: failure-target-is-source-queue
+      Events:
+        E:
+          Type: SQS
+          Properties: {Queue: !GetAtt Orders.Arn}
+",
+        );
+    }
+}

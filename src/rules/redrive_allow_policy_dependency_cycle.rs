@@ -1,0 +1,146 @@
+//! Flags two queues whose policies refer to each other, so that neither can be made first.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "redrive-allow-policy-dependency-cycle",
+    category: Category::Redrive,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a queue and its dead-letter queue refer to each other, so neither can be created first",
+    page: include_str!("../../rules/redrive-allow-policy-dependency-cycle.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for source in graph.queues() {
+        let unit = source.resource.unit;
+        for redrive in findings.redrives(&source.resource.when, source) {
+            let Some(policy) = redrive.value else { continue };
+            for target in &policy.depends_on {
+                let named = Link::to(target.clone());
+                let Some(dlq) = graph.queue(unit, &named).filter(|dlq| dlq.resource.unit == unit) else {
+                    continue;
+                };
+                for allow in findings.known(&redrive.when.and(&dlq.resource.when), dlq, &dlq.redrive_allow) {
+                    let depends_on = allow.value.iter().flat_map(|policy| &policy.depends_on);
+                    let mut back = depends_on.filter_map(|target| graph.queue(unit, &Link::to(target.clone())));
+                    let is_first = fact(!back.any(|back| std::ptr::eq(back, source)), || {
+                        format!("does not refer to {}, which refers to it", source.resource.shown())
+                    });
+                    findings.require(&allow.when, dlq, is_first.given(&allow).given(&redrive), || {
+                        circle(source, dlq, redrive.span, &allow)
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn circle<T>(source: &Queue, dlq: &Queue, redrive: crate::source::Span, allow: &Known<'_, T>) -> Finding {
+    let (from, shown) = (source.resource.shown(), dlq.resource.shown());
+    let headline = format!("{from} and {shown} refer to each other in their policies, so neither can be created first");
+    // Terraform has a resource for it.
+    let help = if dlq.resource.kind.contains("::") {
+        "write the ARN of one of them with its name, as `!Sub arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:<name>`".to_owned()
+    } else {
+        format!(
+            "set `{}` with an `aws_sqs_queue_redrive_allow_policy`, which is made after both queues",
+            allow.name
+        )
+    };
+    Finding::new("redrive_allow", headline, allow, format!("refers to {from}"))
+        .label(redrive, format!("refers to {shown}"))
+        .help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(target: &str, source: &str, note: &str) -> String {
+        format!(
+            r#"
+resource "aws_sqs_queue" "failed" {{
+  name                 = "failed"
+  redrive_allow_policy = jsonencode({{ redrivePermission = "byQueue", sourceQueueArns = [{source}] }}) {note}
+}}
+resource "aws_sqs_queue" "orders" {{
+  name           = "orders"
+  redrive_policy = jsonencode({{ deadLetterTargetArn = {target}, maxReceiveCount = 5 }})
+}}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: redrive-allow-policy-dependency-cycle";
+    const FAILED: &str = "aws_sqs_queue.failed.arn";
+    const ORDERS: &str = "aws_sqs_queue.orders.arn";
+
+    #[test]
+    fn references_in_both_directions_are_a_circle() {
+        check(&RULE, Terraform, &terraform(FAILED, ORDERS, EXPECTED));
+        let written = "\"arn:aws:sqs:eu-west-1:111122223333:orders\"";
+        check(&RULE, Terraform, &terraform(FAILED, written, ""));
+        check(
+            &RULE,
+            Terraform,
+            &terraform("\"arn:aws:sqs:eu-west-1:111122223333:failed\"", ORDERS, ""),
+        );
+    }
+
+    #[test]
+    fn a_resource_of_its_own_breaks_the_circle() {
+        check(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "failed" {}
+resource "aws_sqs_queue" "orders" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue_redrive_allow_policy" "failed" {
+  queue_url            = aws_sqs_queue.failed.id
+  redrive_allow_policy = jsonencode({ redrivePermission = "byQueue", sourceQueueArns = [aws_sqs_queue.orders.arn] })
+}
+"#,
+        );
+    }
+
+    fn template(source: &str, note: &str) -> String {
+        format!(
+            "
+Resources:
+  Failed:
+    Type: AWS::SQS::Queue
+    Properties:
+      QueueName: !Sub ${{AWS::StackName}}-failed
+      RedriveAllowPolicy: {note}
+        redrivePermission: byQueue
+        sourceQueueArns: [{source}]
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      QueueName: !Sub ${{AWS::StackName}}-orders
+      RedrivePolicy: {{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}}
+"
+        )
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(&RULE, CloudFormation, &template("!GetAtt Orders.Arn", EXPECTED));
+        check(&RULE, Sam, &template("!Sub '${Orders.Arn}'", EXPECTED));
+        let composed = "!Sub 'arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-orders'";
+        check(&RULE, CloudFormation, &template(composed, ""));
+        check(
+            &RULE,
+            CloudFormation,
+            &template("arn:aws:sqs:eu-west-1:111122223333:orders", ""),
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Flags dead-letter queues whose redrive allow policy does not allow a queue that names them.
+
+use super::prelude::*;
+use crate::graph::{RedriveAllowPolicy, Target};
+
+pub(super) static RULE: Rule = Rule {
+    id: "redrive-allow-policy-excludes-source",
+    category: Category::Redrive,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a dead-letter queue does not allow the queue that names it, so SQS rejects the redrive policy",
+    page: include_str!("../../rules/redrive-allow-policy-excludes-source.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for source in graph.queues() {
+        for target in findings.redrive_targets(&source.resource.when, source) {
+            let Some(dlq) = graph.queue(source.resource.unit, target.value) else {
+                continue;
+            };
+            let when = target.when.and(&dlq.resource.when);
+            for allow in findings.known(&when, dlq, &dlq.redrive_allow) {
+                let Some(policy) = allow.value else { continue };
+                for permission in findings.known(&allow.when, dlq, &policy.permission) {
+                    let left = match permission.value.as_str() {
+                        "denyAll" => permission.when.clone(),
+                        "byQueue" => excluded(graph, findings, source, dlq, policy, &permission.when),
+                        _ => Condition::never(),
+                    };
+                    let allows = || format!("`{}` allows {}", permission.value, source.resource.shown());
+                    let allows = fact(true, allows).given(&permission).given(&target);
+                    findings.satisfied(&permission.when.and(&left.not()), dlq, allows);
+                    findings.report(&left, dlq, excludes(source, dlq, &target, &permission));
+                }
+            }
+        }
+    }
+}
+
+/// The condition under which `policy` of `dlq` is known not to list `source`.
+fn excluded(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    source: &Queue,
+    dlq: &Queue,
+    policy: &RedriveAllowPolicy,
+    when: &Condition,
+) -> Condition {
+    let mut left = when.clone();
+    for listed in &policy.sources {
+        for case in &listed.cases {
+            if case.value().is_none() {
+                left = left.and(&case.when.not());
+            }
+        }
+        for listed in findings.known(when, dlq, listed) {
+            if !is_other(graph, source, dlq, listed.value) {
+                left = left.and(&listed.when.not());
+            }
+        }
+    }
+    left
+}
+
+/// Whether `link`, written in `dlq`, is known to name another queue than `source`.
+fn is_other(graph: &Graph, source: &Queue, dlq: &Queue, link: &Link) -> bool {
+    if let Some(queue) = graph.queue(dlq.resource.unit, link) {
+        return !std::ptr::eq(queue, source);
+    }
+    // A queue outside of the project, unless the name of this one may be the same.
+    let Target::External(_) = link.target else { return false };
+    let named = link.external_queue_name();
+    let name = source.name.known().and_then(Option::as_ref);
+    named.zip(name).is_some_and(|(named, name)| named != name)
+}
+
+fn excludes(source: &Queue, dlq: &Queue, target: &Known<'_, Link>, permission: &Known<'_, String>) -> Finding {
+    let (shown, from) = (dlq.resource.shown(), source.resource.shown());
+    let denies_all = permission.value == "denyAll";
+    let headline = if denies_all {
+        format!("{shown} allows no queue to use it as a dead-letter queue, but {from} does")
+    } else {
+        format!("{shown} does not allow {from} to use it as a dead-letter queue")
+    };
+    let label = if denies_all {
+        "no queue may name this one".to_owned()
+    } else {
+        format!("{from} is not among the queues that may name this one")
+    };
+    let help = if denies_all {
+        format!("set `redrivePermission` to `byQueue` with the ARN of {from} in `sourceQueueArns`, or to `allowAll`")
+    } else {
+        format!("add `{}` to `sourceQueueArns`", source.resource.arn_reference())
+    };
+    Finding::new("redrive_allow", headline, permission, label)
+        .label(target, format!("{from} names it, and SQS rejects that"))
+        .help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(permission: &str, sources: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "failed" {{
+  name = "failed"
+}}
+resource "aws_sqs_queue" "other" {{
+  name = "other"
+}}
+resource "aws_sqs_queue" "orders" {{
+  name           = "orders"
+  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
+}}
+resource "aws_sqs_queue_redrive_allow_policy" "failed" {{
+  queue_url            = aws_sqs_queue.failed.id
+  redrive_allow_policy = jsonencode({{
+    redrivePermission = {permission}
+    {sources}
+  }})
+}}
+"#
+        )
+    }
+
+    const BY_QUEUE: &str = "\"byQueue\"";
+
+    #[test]
+    fn the_source_has_to_be_allowed() {
+        for (permission, sources) in [
+            ("\"allowAll\"", ""),
+            (BY_QUEUE, "sourceQueueArns = [aws_sqs_queue.orders.arn]"),
+            (
+                BY_QUEUE,
+                "sourceQueueArns = [aws_sqs_queue.other.arn, aws_sqs_queue.orders.arn]",
+            ),
+            (
+                BY_QUEUE,
+                "sourceQueueArns = [\"arn:aws:sqs:eu-west-1:111122223333:orders\"]",
+            ),
+            (BY_QUEUE, "sourceQueueArns = [var.open]"),
+            (BY_QUEUE, "sourceQueueArns = var.open"),
+            (BY_QUEUE, "sourceQueueArns = [aws_sqs_queue.other.arn, var.open]"),
+            ("var.open", ""),
+        ] {
+            check(&RULE, Terraform, &terraform(permission, sources));
+        }
+        let expected = |permission: &str| format!("{permission} # expect: redrive-allow-policy-excludes-source");
+        for (permission, sources) in [
+            ("\"denyAll\"", ""),
+            (BY_QUEUE, "sourceQueueArns = [aws_sqs_queue.other.arn]"),
+            (
+                BY_QUEUE,
+                "sourceQueueArns = [\"arn:aws:sqs:eu-west-1:111122223333:elsewhere\"]",
+            ),
+        ] {
+            check(&RULE, Terraform, &terraform(&expected(permission), sources));
+        }
+    }
+
+    #[test]
+    fn a_source_whose_name_is_unknown_may_be_listed() {
+        let text = terraform(
+            BY_QUEUE,
+            "sourceQueueArns = [\"arn:aws:sqs:eu-west-1:111122223333:elsewhere\"]",
+        );
+        check(&RULE, Terraform, &text.replace("name           = \"orders\"", ""));
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Failed:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedriveAllowPolicy:
+        redrivePermission: denyAll # expect: redrive-allow-policy-excludes-source
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

@@ -1,0 +1,242 @@
+//! Flags redrive allow policies that SQS does not accept.
+
+use super::prelude::*;
+use crate::graph::limits::ALLOWED_SOURCES;
+use crate::graph::{Attribute, RedriveAllowPolicy};
+
+pub(super) static RULE: Rule = Rule {
+    id: "redrive-allow-policy-invalid",
+    category: Category::Redrive,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "SQS rejects the redrive allow policy: a wrong permission, or the wrong queues beside it",
+    page: include_str!("../../rules/redrive-allow-policy-invalid.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+const PERMISSIONS: [&str; 3] = ["allowAll", "byQueue", "denyAll"];
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for allow in findings.known(&queue.resource.when, queue, &queue.redrive_allow) {
+            let Some(policy) = allow.value else { continue };
+            for permission in findings.known(&allow.when, queue, &policy.permission) {
+                if permission.is_default || !PERMISSIONS.contains(&permission.value.as_str()) {
+                    findings.report(&permission.when, queue, no_permission(queue, &permission));
+                } else if permission.value == "byQueue" {
+                    count(findings, queue, policy, &permission);
+                    regions(graph, findings, queue, policy, &permission.when);
+                } else {
+                    let alone = fact(policy.sources.is_empty(), || {
+                        format!("`{}` without queues", permission.value)
+                    });
+                    findings.require(&permission.when, queue, alone.given(&permission), || {
+                        superfluous(queue, policy, &permission)
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Requires from 1 to 10 queues.
+fn count(findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy, permission: &Known<'_, String>) {
+    let when = &permission.when;
+    let listed = policy.sources.iter();
+    let is_always_there = |source: &&Attribute<Link>| {
+        let there = source
+            .cases
+            .iter()
+            .fold(Condition::never(), |all, case| all.or(&case.when));
+        !when.is_possible_with(&there.not())
+    };
+    // What may be there is no reason to say that there is none.
+    let most = listed.clone().filter(is_always_there).count();
+    let count = if most > 0 { most } else { policy.sources.len() };
+    let within = within(Term::counted(count, Unit::Queues), &ALLOWED_SOURCES);
+    findings.require(when, queue, within.given(permission), || {
+        let (least, most) = (ALLOWED_SOURCES.least, ALLOWED_SOURCES.most);
+        let headline = format!(
+            "{} allows `byQueue` with {count} queues, but SQS accepts {least} to {most}",
+            queue.resource.shown()
+        );
+        Finding::new(
+            "redrive_allow",
+            headline,
+            permission,
+            format!("{count} queues in `sourceQueueArns`"),
+        )
+        .help(format!(
+            "list {least} to {most} ARNs in `sourceQueueArns`, or set `redrivePermission` to `allowAll`"
+        ))
+    });
+}
+
+/// Requires that the queues are in the Region of this one.
+fn regions(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy, when: &Condition) {
+    let Some(here) = queue.resource.region.as_deref() else {
+        return;
+    };
+    for source in &policy.sources {
+        for source in findings.known(when, queue, source) {
+            let node = graph.queue(queue.resource.unit, source.value);
+            let there = node.map_or_else(|| source.value.region(), |node| node.resource.region.as_deref());
+            if let Some(there) = there.filter(|there| *there != here) {
+                let headline = format!(
+                    "{} in {here} allows a queue in {there} to use it as a dead-letter queue, but both have to be in one Region",
+                    queue.resource.shown()
+                );
+                let finding = Finding::new("redrive_allow", headline, &source, format!("a queue in {there}"))
+                    .label(queue.resource.header, format!("this queue is in {here}"))
+                    .help("list only queues of the same Region");
+                findings.report(&source.when, queue, finding);
+            }
+        }
+    }
+}
+
+fn no_permission(queue: &Queue, permission: &Known<'_, String>) -> Finding {
+    let (shown, value) = (queue.resource.shown(), permission.value);
+    let (headline, label) = if permission.is_default {
+        (
+            format!("{shown} has a redrive allow policy without `redrivePermission`"),
+            "no `redrivePermission`".to_owned(),
+        )
+    } else {
+        (
+            format!("{shown} has the redrive permission `{value}`, which SQS does not have"),
+            format!("SQS rejects `{value}`"),
+        )
+    };
+    Finding::new("redrive_allow", headline, permission, label)
+        .help("set `redrivePermission` to `allowAll`, `denyAll` or `byQueue`")
+}
+
+fn superfluous(queue: &Queue, policy: &RedriveAllowPolicy, permission: &Known<'_, String>) -> Finding {
+    let headline = format!(
+        "{} lists source queues beside the redrive permission `{}`, which SQS rejects",
+        queue.resource.shown(),
+        permission.value
+    );
+    let label = format!("`{}` takes no `sourceQueueArns`", permission.value);
+    let finding = Finding::new("redrive_allow", headline, permission, label);
+    let listed = policy.sources.first().and_then(|source| source.cases.first());
+    let finding = listed
+        .into_iter()
+        .fold(finding, |finding, case| finding.label(case.span, "a source queue"));
+    finding.help("remove `sourceQueueArns`, or set `redrivePermission` to `byQueue`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(policy: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+provider "aws" {{
+  region = "eu-west-1"
+}}
+resource "aws_sqs_queue" "orders" {{}}
+resource "aws_sqs_queue" "failed" {{
+  redrive_allow_policy = jsonencode({{
+    {policy}
+  }})
+}}
+"#
+        )
+    }
+
+    fn sources(count: usize) -> String {
+        let arns: Vec<String> = (0..count)
+            .map(|at| format!("\"arn:aws:sqs:eu-west-1:111122223333:q{at}\""))
+            .collect();
+        format!("sourceQueueArns = [{}]", arns.join(", "))
+    }
+
+    const EXPECTED: &str = "# expect: redrive-allow-policy-invalid";
+
+    #[test]
+    fn one_to_ten_queues_are_accepted() {
+        for count in [1, 10] {
+            check(
+                &RULE,
+                Terraform,
+                &terraform(&format!("redrivePermission = \"byQueue\"\n{}", sources(count))),
+            );
+        }
+        for count in [0, 11] {
+            let policy = format!("redrivePermission = \"byQueue\" {EXPECTED}\n{}", sources(count));
+            check(&RULE, Terraform, &terraform(&policy));
+        }
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&format!("redrivePermission = \"byQueue\" {EXPECTED}")),
+        );
+        for open in ["var.open", "[for queue in var.open : queue]"] {
+            let policy = format!("redrivePermission = \"byQueue\"\nsourceQueueArns = {open}");
+            check(&RULE, Terraform, &terraform(&policy));
+        }
+    }
+
+    #[test]
+    fn there_are_three_permissions() {
+        for permission in ["\"allowAll\"", "\"denyAll\"", "var.open"] {
+            check(
+                &RULE,
+                Terraform,
+                &terraform(&format!("redrivePermission = {permission}")),
+            );
+        }
+        for permission in ["\"AllowAll\"", "\"ByQueue\"", "\"\""] {
+            check(
+                &RULE,
+                Terraform,
+                &terraform(&format!("redrivePermission = {permission} {EXPECTED}")),
+            );
+        }
+    }
+
+    #[test]
+    fn the_others_take_no_queues() {
+        let policy = format!("redrivePermission = \"allowAll\" {EXPECTED}\n{}", sources(1));
+        check(&RULE, Terraform, &terraform(&policy));
+    }
+
+    #[test]
+    fn the_queues_are_of_the_same_region() {
+        let policy = |region: &str, note: &str| {
+            format!(
+                "redrivePermission = \"byQueue\"\nsourceQueueArns = [\"arn:aws:sqs:{region}:111122223333:q\"] {note}"
+            )
+        };
+        check(&RULE, Terraform, &terraform(&policy("eu-west-1", "")));
+        check(&RULE, Terraform, &terraform(&policy("${var.open}", "")));
+        check(&RULE, Terraform, &terraform(&policy("us-east-1", EXPECTED)));
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Failed:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedriveAllowPolicy: # expect: redrive-allow-policy-invalid
+        sourceQueueArns: [!GetAtt Orders.Arn]
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedriveAllowPolicy:
+        redrivePermission: byQueue # expect: redrive-allow-policy-invalid
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

@@ -1,0 +1,155 @@
+//! Flags redrive allow policies that stand on the source and name the dead-letter queue, in place of the reverse.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "redrive-allow-policy-reversed",
+    category: Category::Redrive,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a redrive allow policy stands on the source queue and names its dead-letter queue, not the reverse",
+    page: include_str!("../../rules/redrive-allow-policy-reversed.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for source in graph.queues() {
+        for allow in findings.known(&source.resource.when, source, &source.redrive_allow) {
+            for listed in allow.value.iter().flat_map(|policy| &policy.sources) {
+                for listed in findings.known(&allow.when, source, listed) {
+                    let Some(dlq) = graph.queue(source.resource.unit, listed.value) else {
+                        continue;
+                    };
+                    let leads_here = graph.sources_of(source).iter().any(|from| std::ptr::eq(*from, dlq));
+                    let is_source = fact(leads_here, || {
+                        format!("{} sends its failures here", dlq.resource.shown())
+                    });
+                    if findings.satisfied(&listed.when, source, is_source.given(&listed)) {
+                        continue;
+                    }
+                    for when in reversed(graph, findings, source, dlq, &listed.when) {
+                        findings.report(&when, source, finding(source, dlq, &listed));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The conditions of `when` under which `dlq` is the dead-letter queue of `source`, and neither allows anybody by name
+/// nor sends its own failures there.
+fn reversed(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    source: &Queue,
+    dlq: &Queue,
+    when: &Condition,
+) -> Vec<Condition> {
+    let leads = |from: &Queue, to: &Queue, when: &Condition| {
+        let targets = from.redrive_targets(when).into_iter();
+        let those = targets.filter(|(_, link)| {
+            let found = graph.queue(from.resource.unit, link);
+            found.is_some_and(|found| std::ptr::eq(found, to))
+        });
+        those.fold(Condition::never(), |all, (when, _)| all.or(&when))
+    };
+    if std::ptr::eq(source, dlq) {
+        return Vec::new();
+    }
+    let both = leads(source, dlq, &when.and(&dlq.resource.when));
+    let mut all = Vec::new();
+    for own in findings.known(&both, dlq, &dlq.redrive_allow) {
+        if own.value.is_none() {
+            for redrive in findings.redrives(&own.when, dlq) {
+                all.push(redrive.when.and(&leads(dlq, source, &redrive.when).not()));
+            }
+        }
+    }
+    all
+}
+
+fn finding(source: &Queue, dlq: &Queue, listed: &Known<'_, Link>) -> Finding {
+    let (shown, dlq_shown) = (source.resource.shown(), dlq.resource.shown());
+    let headline = format!(
+        "{shown} allows its own dead-letter queue {dlq_shown} to send it failed messages, and {dlq_shown} allows nobody by name: the policy stands on the wrong queue"
+    );
+    Finding::new(
+        "redrive_allow",
+        headline,
+        listed,
+        format!("{dlq_shown} receives failures of {shown}, not the reverse"),
+    )
+    .label(dlq.resource.header, "the redrive allow policy belongs here")
+    .help(format!(
+        "move the redrive allow policy to {dlq_shown}, with `{}` in `sourceQueueArns`",
+        source.resource.arn_reference()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(allow: &str, dlq: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "other" {{}}
+resource "aws_sqs_queue" "failed" {{
+  {dlq}
+}}
+resource "aws_sqs_queue" "orders" {{
+  redrive_policy       = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
+  redrive_allow_policy = jsonencode({{
+    redrivePermission = "byQueue"
+    sourceQueueArns   = {allow}
+  }})
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn the_dead_letter_queue_is_no_source() {
+        check(
+            &RULE,
+            Terraform,
+            &terraform("[aws_sqs_queue.failed.arn] # expect: redrive-allow-policy-reversed", ""),
+        );
+        for (allow, dlq) in [
+            ("[aws_sqs_queue.other.arn]", ""),
+            ("[var.open]", ""),
+            ("[aws_sqs_queue.failed.arn]", "redrive_allow_policy = var.open"),
+            ("[aws_sqs_queue.failed.arn]", "redrive_policy = var.open"),
+            (
+                "[aws_sqs_queue.failed.arn]",
+                "redrive_allow_policy = jsonencode({ redrivePermission = \"allowAll\" })",
+            ),
+        ] {
+            check(&RULE, Terraform, &terraform(allow, dlq));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Failed:
+    Type: AWS::SQS::Queue
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+      RedriveAllowPolicy:
+        redrivePermission: byQueue
+        sourceQueueArns:
+          - !GetAtt Failed.Arn # expect: redrive-allow-policy-reversed
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}
