@@ -118,10 +118,10 @@ impl<'a> Evaluator<'a> {
 
     /// Why `name`, which nothing that was read of a module declares, is not known.
     pub(in super::super) fn undeclared(&self, module: usize, name: impl fmt::Display) -> Reason {
-        if self.is_whole(module) {
-            Reason::undeclared(name)
-        } else {
-            Cause::NotRead.because(format!("`{name}` is not declared in what was read"))
+        match &self.instances[module].module.unread {
+            Some(unread) => unread.clone(),
+            None if self.is_whole(module) => Reason::undeclared(name),
+            None => Cause::NotRead.because(format!("`{name}` is not declared in what was read")),
         }
     }
 
