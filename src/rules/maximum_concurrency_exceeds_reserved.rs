@@ -97,7 +97,7 @@ fn sum<'a>(maximums: &'a [Maximum<'_>]) -> Option<Term<'a>> {
 
 fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]) -> Finding {
     let (shown, limit) = (function.resource.shown(), reserved.value);
-    let reserves = format!("{shown} reserves {}", reserved.shown());
+    let keeps = format!("{shown} reserves {}", reserved.shown());
     let may = |mapping: &EventSourceMapping, maximum: &Operand<'_>| {
         format!(
             "{} may invoke it {} times at once",
@@ -112,7 +112,7 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
             maximum.value
         );
         let finding = Finding::new("reserved_concurrency", headline, maximum, may(mapping, maximum))
-            .label(reserved, reserves)
+            .label(reserved, keeps)
             .help(format!(
                 "set `{}` to {limit} or less, or `{}` to {} or more",
                 maximum.name, reserved.name, maximum.value
@@ -127,7 +127,7 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
     let headline = format!(
         "the mappings of {shown} may invoke it {total} times at once, but it reserves {limit}: Lambda throttles the rest, and each throttled batch uses up a receive"
     );
-    let finding = Finding::new("reserved_concurrency", headline, reserved, reserves);
+    let finding = Finding::new("reserved_concurrency", headline, reserved, keeps);
     let finding = (maximums.iter()).fold(finding, |finding, (mapping, maximum)| {
         finding.label(maximum, may(mapping, maximum))
     });
