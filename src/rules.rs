@@ -66,6 +66,7 @@ mod shared {
     pub(super) mod dead_letter;
     pub(super) mod finding;
     pub(super) mod findings;
+    pub(super) mod names;
     pub(super) mod operands;
     pub(super) mod queue_types;
     pub(super) mod retries;

@@ -21,6 +21,7 @@ mod project;
 mod questions;
 mod resources;
 mod sam;
+mod sections;
 mod serverless;
 mod stacks;
 mod template;
@@ -39,11 +40,12 @@ pub(super) use edits::{edits, is_only_use, stands_once};
 pub(super) use parameters::Settings;
 use project::Project;
 pub(super) use project::{Document, load_all};
+use sections::{Dialect, Sections};
 use stacks::{Met, Surroundings};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use template::{Dialect, Template};
+use template::Template;
 
 /// One file as read, and what of it concerns other files.
 struct Read {
@@ -139,9 +141,10 @@ fn load_unit(
             document
         };
         let document = sam::transform(&document, &values).unwrap_or(document);
-        let template = Template::new(&name, Dialect::Template, &[&document], values)
+        let sections = Sections::new(&name, Dialect::Template, &[&document], values)
             .read_in_full(loaded.diagnostics.is_empty())
             .within(around, &name);
+        let template = Template::from(sections);
         let found = lower(&template, &mut loaded.graph, sources);
         loaded.diagnostics.extend(found);
     }

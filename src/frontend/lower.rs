@@ -46,7 +46,7 @@ pub(super) mod separate;
 pub(super) mod unread;
 
 use crate::conditions::Condition;
-use crate::graph::{Attribute, Form, Implicit, Link, PolicyFault, Reason, Resource, Target, UnitGraph};
+use crate::graph::{Attribute, Form, Implicit, Link, PolicyFault, Reason, Resource, Target, UnitGraph, Unresolved};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -78,19 +78,19 @@ pub(super) trait View {
     fn has(&mut self, within: &Self::Written, key: &str) -> bool;
 
     /// A whole number.
-    fn integer(&mut self, value: &Self::Written) -> Result<i64, Reason>;
+    fn integer(&mut self, value: &Self::Written) -> Result<i64, Unresolved>;
 
     /// A boolean.
-    fn boolean(&mut self, value: &Self::Written) -> Result<bool, Reason>;
+    fn boolean(&mut self, value: &Self::Written) -> Result<bool, Unresolved>;
 
     /// A text.
-    fn text(&mut self, value: &Self::Written) -> Result<String, Reason>;
+    fn text(&mut self, value: &Self::Written) -> Result<String, Unresolved>;
 
     /// What a value points to.
-    fn link(&mut self, value: &Self::Written, named: Named) -> Result<Link, Reason>;
+    fn link(&mut self, value: &Self::Written, named: Named) -> Result<Link, Unresolved>;
 
     /// The alias or version in what names a function.
-    fn qualifier(&mut self, value: &Self::Written) -> Result<Option<String>, Reason>;
+    fn qualifier(&mut self, value: &Self::Written) -> Result<Option<String>, Unresolved>;
 
     /// Whether a value names a queue; `None` where that is not known.
     fn is_queue(&mut self, value: &Self::Written) -> Option<bool>;
@@ -120,7 +120,7 @@ pub(super) trait View {
 }
 
 /// What a bare name, without an ARN around it, is a name of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Named {
     /// A queue, or anything else.
     Queue,

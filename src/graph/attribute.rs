@@ -3,11 +3,14 @@
 mod name;
 mod origins;
 
-use super::Reason;
+use super::{Bounds, Knowledge, Pattern, Reason};
 use crate::conditions::{self, Cases, Condition};
 use crate::source::Span;
 pub use name::Name;
 pub use origins::{Origin, Origins};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// How a value is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +19,65 @@ pub enum State<T> {
     Set(T),
     /// Nothing is written, and this is AWS's or the tool's documented default.
     Default(T),
-    /// The files do not settle it, and this is why.
-    Unresolved(Reason),
+    /// The files do not settle it.
+    Unresolved(Unresolved),
+}
+
+/// Why the files do not settle a value, and what they say of it all the same. It reads like its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// Why it is unresolved.
+    pub reason: Reason,
+    knowledge: Option<Arc<Knowledge>>,
+}
+
+impl From<Reason> for Unresolved {
+    fn from(reason: Reason) -> Self {
+        Unresolved {
+            reason,
+            knowledge: None,
+        }
+    }
+}
+
+impl Unresolved {
+    /// Unresolved because of `reason`, with what is known of it.
+    pub fn knowing(reason: Reason, knowledge: Knowledge) -> Self {
+        Unresolved {
+            reason,
+            knowledge: Some(Arc::new(knowledge)),
+        }
+    }
+
+    /// The numbers that it may be.
+    pub fn bounds(&self) -> Bounds {
+        match self.knowledge.as_deref() {
+            Some(Knowledge::Number(bounds)) => *bounds,
+            _ => Bounds::ANY,
+        }
+    }
+
+    /// The known pieces of the string that it is, where there are any.
+    pub fn pattern(&self) -> Option<&Pattern> {
+        match self.knowledge.as_deref() {
+            Some(Knowledge::Text(pattern)) => Some(pattern),
+            _ => None,
+        }
+    }
+}
+
+impl Deref for Unresolved {
+    type Target = Reason;
+
+    fn deref(&self) -> &Reason {
+        &self.reason
+    }
+}
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
 }
 
 /// A value, and the places that say it.
@@ -63,8 +123,8 @@ impl<T> Attribute<T> {
     }
 
     /// Not settled by the files, because of `reason`.
-    pub fn unresolved(name: impl Into<Name>, reason: Reason, span: Span) -> Self {
-        Attribute::single(name, State::Unresolved(reason), span)
+    pub fn unresolved(name: impl Into<Name>, reason: impl Into<Unresolved>, span: Span) -> Self {
+        Attribute::single(name, State::Unresolved(reason.into()), span)
     }
 
     /// The value, where it is known and the same in every case.
@@ -85,9 +145,9 @@ impl<T> Attribute<T> {
     }
 
     /// Whether any case is unresolved, and why.
-    pub fn unresolved_reason(&self) -> Option<(&Case<T>, &Reason)> {
+    pub fn unresolved_reason(&self) -> Option<(&Case<T>, &Unresolved)> {
         self.cases.iter().find_map(|case| match &case.state {
-            State::Unresolved(reason) => Some((case, reason)),
+            State::Unresolved(unresolved) => Some((case, unresolved)),
             _ => None,
         })
     }
@@ -101,7 +161,7 @@ impl<T> Attribute<T> {
     }
 
     /// Another attribute with each known value changed by `change`; a refusal makes it unresolved.
-    pub fn try_map<U>(self, change: impl Fn(T) -> Result<U, Reason>) -> Attribute<U> {
+    pub fn try_map<U>(self, change: impl Fn(T) -> Result<U, Unresolved>) -> Attribute<U> {
         self.map(|state| match state {
             State::Set(value) => change(value).map_or_else(State::Unresolved, State::Set),
             State::Default(value) => change(value).map_or_else(State::Unresolved, State::Default),
@@ -127,6 +187,11 @@ impl<T> Sourced<T> {
             span: self.span,
             origins: self.origins,
         }
+    }
+
+    /// Where the value stands, or what it comes from.
+    pub fn cause(&self) -> Span {
+        self.origins.last().map_or(self.span, |origin| origin.span)
     }
 
     /// The value, where it is known.

@@ -5,7 +5,7 @@ use super::delivery::Pipe;
 use super::nodes::{self, Nodes};
 use super::{
     Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Form, Function,
-    Invocation, Link, Queue, Resource, Target, Unit, UnitGraph, UnitId,
+    Invocation, Link, Queue, Resource, State, Target, Unit, UnitGraph, UnitId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -420,9 +420,16 @@ impl Queue {
     /// Whether its name says, under the condition `when`, that it is of another type than `fifo`: either may be the
     /// mistake. SQS compares the suffix as it is written.
     pub fn contradicts_name(&self, fifo: bool, when: &Condition) -> bool {
-        let names = self.name.known_in(when);
-        let mut names = names.iter().filter_map(|(_, _, name)| name.as_ref());
-        names.any(|name| name.ends_with(FIFO_SUFFIX) != fifo)
+        let mut names = self.name.cases.iter().filter(|case| when.is_possible_with(&case.when));
+        names.any(|case| match &case.state {
+            State::Set(name) | State::Default(name) => {
+                name.as_ref().is_some_and(|name| name.ends_with(FIFO_SUFFIX) != fifo)
+            }
+            State::Unresolved(unresolved) => unresolved
+                .pattern()
+                .and_then(|name| name.ends_with(FIFO_SUFFIX))
+                .is_some_and(|is_fifo| is_fifo != fifo),
+        })
     }
 
     /// The links of its redrive policy's target, each with its case, in the worlds of `world`.

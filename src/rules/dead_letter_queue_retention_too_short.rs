@@ -36,7 +36,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Known<'_, Link>, when: &Condition) {
-    for source_retention in findings.retention(when, source) {
+    for source_retention in findings.least_retention(when, source) {
         for retention in findings.retention(&source_retention.when, dlq) {
             let kept = Term::from(&source_retention).of(&source.resource);
             // Nothing can be longer than the longest.
@@ -51,7 +51,8 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
                 source_retention: &source_retention,
                 retention: &retention,
             };
-            if !findings.require(&retention.when, dlq, outlives.given(target), || pair.finding(None)) {
+            let outlives = findings.require(&retention.when, dlq, outlives.given(target), || pair.finding(None));
+            if !(outlives && source_retention.is_known()) {
                 for retries in losses(findings, source, &retention) {
                     findings.report(&retries.when, dlq, pair.finding(Some(&retries)));
                 }

@@ -18,53 +18,39 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {
-        for target in findings.redrive_targets(&source.resource.when, source) {
-            for fifo in findings.known(&target.when, source, &source.fifo) {
-                if source.contradicts_name(*fifo.value, &fifo.when) {
+        for dlq in findings.typed_targets(graph, &source.resource.when, source) {
+            for fifo in findings.known(&dlq.when, source, &source.fifo) {
+                if source.contradicts_name(*fifo.value, &fifo.when) || is_doubtful(&dlq) {
                     // The type may be the mistake.
-                    findings.leave(&fifo.when, source, &[&fifo, &target], Cause::NameContradictsType);
+                    findings.leave(&fifo.when, source, &[&fifo, &dlq], Cause::NameContradictsType);
                     continue;
                 }
-                for dlq in dead_letter_queues(graph, findings, source, &target, &fifo.when) {
-                    let is_same = fact(dlq.fifo == *fifo.value, || {
-                        let kind = if dlq.fifo { "FIFO" } else { "standard" };
-                        format!("{kind}, as is its dead-letter queue {}", dlq.shown)
-                    });
-                    findings.require(
-                        &dlq.when,
-                        source,
-                        is_same.given(&fifo).given(&target).given(&dlq),
-                        || mismatch(source, &target, &fifo, &dlq),
-                    );
+                if dlq.queue.is_none() && dlq.form != Form::Arn {
+                    findings.leave(&fifo.when, source, &[&dlq], Cause::MalformedPolicy);
+                    continue;
                 }
+                let is_same = fact(dlq.fifo == *fifo.value, || {
+                    let kind = if dlq.fifo { "FIFO" } else { "standard" };
+                    format!("{kind}, as is its dead-letter queue {}", dlq.shown)
+                });
+                findings.require(&fifo.when, source, is_same.given(&fifo).given(&dlq), || {
+                    mismatch(source, &fifo, &dlq)
+                });
             }
         }
     }
 }
 
-/// The queues that `target` names, but for those that may be of another type than they say.
-fn dead_letter_queues<'g>(
-    graph: &'g Graph,
-    findings: &mut Findings<'_>,
-    source: &Queue,
-    target: &Known<'_, Link>,
-    when: &Condition,
-) -> Vec<TypedQueue<'g>> {
-    let mut all = findings.typed_queues(graph, source.resource.unit, target, when);
-    all.retain(|dlq| match dlq.queue {
-        Some(queue) => !queue.contradicts_name(dlq.fifo, &dlq.when),
-        None => target.value.form == Form::Arn,
-    });
-    if target.value.form != Form::Arn && graph.queue(source.resource.unit, target.value).is_none() {
-        findings.leave(when, source, &[target], Cause::MalformedPolicy);
-    }
-    all
+/// Whether the queue may be of another type than it says.
+fn is_doubtful(dlq: &TypedQueue<'_>) -> bool {
+    dlq.queue
+        .is_some_and(|queue| queue.contradicts_name(dlq.fifo, &dlq.when))
 }
 
-fn mismatch(source: &Queue, target: &Known<'_, Link>, fifo: &Known<'_, bool>, dlq: &TypedQueue<'_>) -> Finding {
+fn mismatch(source: &Queue, fifo: &Known<'_, bool>, dlq: &TypedQueue<'_>) -> Finding {
     let (shown, is, dlq_is) = (source.resource.shown(), kind(*fifo.value), kind(dlq.fifo));
     let headline = format!("{shown} is {is}, but its dead-letter queue {} is {dlq_is}", dlq.shown);
-    let finding = Finding::new("redrive", headline, target.span, format!("names {dlq_is}"))
+    let finding = Finding::new("redrive", headline, dlq.link, format!("names {dlq_is}"))
         .label(fifo.span, format!("{shown} is {is}"))
         .help(format!("use {is} as the dead-letter queue"));
     // The name of a queue elsewhere stands in the target.

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::FIFO_SUFFIX;
 use crate::graph::limits::QUEUE_NAME_LENGTH;
+use crate::rules::shared::names::QueueName;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-queue-name-suffix",
@@ -18,21 +19,23 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        for name in findings.known(&queue.resource.when, queue, &queue.name) {
-            // A generated name always fits.
-            let Some(text) = name.value.as_deref().filter(|text| !text.is_empty()) else {
-                continue;
-            };
+        for name in findings.names(&queue.resource.when, queue) {
+            let text = &name.text;
             for fifo in findings.known(&name.when, queue, &queue.fifo) {
-                let agrees = fact(*fifo.value == text.ends_with(FIFO_SUFFIX), || match fifo.value {
+                let Some(is_fifo_name) = text.ends_with(FIFO_SUFFIX) else {
+                    findings.undecided(&fifo.when, &name);
+                    continue;
+                };
+                let agrees = fact(*fifo.value == is_fifo_name, || match fifo.value {
                     true => format!("FIFO, and `{text}` ends in `{FIFO_SUFFIX}`"),
                     false => format!("standard, and `{text}` does not end in `{FIFO_SUFFIX}`"),
                 });
                 findings.require(&fifo.when, queue, agrees.given(&name).given(&fifo), || {
-                    mismatch(queue, &name, text, &fifo)
+                    mismatch(queue, &name, &fifo)
                 });
             }
-            let length = text.chars().count();
+            // What is unknown of a name only makes it longer, and that is seldom what breaks the quota.
+            let length = text.least_length();
             let fits = at_most(
                 Term::counted(length, Unit::Characters),
                 Term::counted(QUEUE_NAME_LENGTH, Unit::Characters),
@@ -42,8 +45,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn mismatch(queue: &Queue, name: &Known<'_, Option<String>>, text: &str, fifo: &Known<'_, bool>) -> Finding {
-    let shown = queue.resource.shown();
+fn mismatch(queue: &Queue, name: &QueueName<'_>, fifo: &Known<'_, bool>) -> Finding {
+    let (shown, text) = (queue.resource.shown(), name.text.to_string());
     let (headline, label, help) = if *fifo.value {
         (
             format!("the FIFO queue {shown} is named `{text}`, but names of FIFO queues must end in `{FIFO_SUFFIX}`"),
@@ -51,7 +54,7 @@ fn mismatch(queue: &Queue, name: &Known<'_, Option<String>>, text: &str, fifo: &
             format!("set `{}` to `{text}{FIFO_SUFFIX}`", name.name),
         )
     } else {
-        let bare = text.strip_suffix(FIFO_SUFFIX).unwrap_or(text);
+        let bare = text.strip_suffix(FIFO_SUFFIX).unwrap_or(&text);
         (
             format!(
                 "the standard queue {shown} is named `{text}`, but only names of FIFO queues may end in `{FIFO_SUFFIX}`"
@@ -71,12 +74,14 @@ fn mismatch(queue: &Queue, name: &Known<'_, Option<String>>, text: &str, fifo: &
     Finding::new("name", headline, name, label).label(fifo, kind).help(help)
 }
 
-fn too_long(queue: &Queue, name: &Known<'_, Option<String>>, length: usize) -> Finding {
+fn too_long(queue: &Queue, name: &QueueName<'_>, length: usize) -> Finding {
+    let least = if name.text.is_known() { "" } else { "at least " };
+    let characters = format!("{least}{length} characters");
     let headline = format!(
-        "the name of {} has {length} characters, but SQS accepts at most {QUEUE_NAME_LENGTH}",
+        "the name of {} has {characters}, but SQS accepts at most {QUEUE_NAME_LENGTH}",
         queue.resource.shown()
     );
-    let label = format!("{length} characters{}", name.provenance());
+    let label = format!("{characters}{}", name.provenance());
     Finding::new("name", headline, name, label).help(format!(
         "shorten `{}` to {QUEUE_NAME_LENGTH} characters, `{FIFO_SUFFIX}` included",
         name.name

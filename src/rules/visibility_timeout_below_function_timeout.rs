@@ -1,7 +1,6 @@
 //! Flags queues whose visibility timeout is shorter than the timeout of the function that reads them.
 
 use super::prelude::*;
-use crate::graph::{Seconds, limits::WINDOW};
 use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::{Poll, RunTime};
 
@@ -23,8 +22,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let advice = findings.settings::<Advice>(queue);
         findings.about_to_judge(&queue.visibility_timeout);
         for poll in findings.polls(graph, &queue.resource.when, queue) {
-            for time in findings.run_times(graph, &poll) {
-                for visibility in findings.visibility(&time.limit.when, queue) {
+            for time in findings.least_run_times(graph, &poll) {
+                for visibility in findings.most_visibility(&time.limit.when, queue) {
                     let function = &time.function.resource;
                     let covered = at_least(&visibility, Term::from(&time.limit).of(function));
                     findings.require(&visibility.when, queue, covered.given(&time).given(&poll), || {
@@ -61,17 +60,11 @@ fn below_timeout(
         .severity(poll.severity(Severity::Error))
         .show(time)
         .show(poll);
-    // The window only makes the advice exact: where it is not known the advice names it instead.
-    match poll.mapping.window.known_in(&visibility.when).as_slice() {
-        [(_, _, window)] => {
-            let needed = advice.needed(limit, Seconds(window.0.clamp(WINDOW.least, WINDOW.most)));
-            finding
-                .help(advice.help(visibility, &needed))
-                .fix(set_to_needed(visibility, &needed))
-                .calculation(needed.calculation())
-        }
-        _ => finding.help(advice.help_without_window(visibility, limit)),
-    }
+    let needed = advice.needed(limit, poll.window(&visibility.when));
+    finding
+        .help(advice.help(visibility, &needed))
+        .fix(set_to_needed(visibility, &needed))
+        .calculation(needed.calculation())
 }
 
 #[cfg(test)]

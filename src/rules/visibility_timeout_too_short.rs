@@ -21,9 +21,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let advice = findings.settings::<Advice>(queue);
         findings.about_to_judge(&queue.visibility_timeout);
         for poll in findings.polls(graph, &queue.resource.when, queue) {
-            for time in findings.run_times(graph, &poll) {
-                for window in findings.window(&time.limit.when, poll.mapping) {
-                    for visibility in findings.visibility(&window.when, queue) {
+            for time in findings.least_run_times(graph, &poll) {
+                for window in findings.least_window(&time.limit.when, poll.mapping) {
+                    for visibility in findings.most_visibility(&window.when, queue) {
                         let enough = at_least(&visibility, advice.needed(&time.limit, &window))
                             .note(|| format!(", with {}", time.function.resource.shown()));
                         findings.require(&visibility.when, queue, enough.given(&time).given(&poll), || {
@@ -46,18 +46,20 @@ fn too_short(
 ) -> Finding {
     let (subject, function) = (queue.resource.shown(), time.function.resource.shown());
     let needed = advice.needed(&time.limit, window);
-    let (visible_after, first_attempt) = (visibility.value, time.limit.value + window.value);
+    let first_attempt = Term::from(&time.limit) + window;
+    let visible_after = visibility.spoken();
     // Lambda receives messages before the window begins, so they wait in it while their timeout runs.
-    let headline = if visible_after < first_attempt {
+    let headline = if visibility.value < first_attempt.value {
         format!(
-            "{subject} has a visibility timeout of {visible_after} s, but the batching window and {function} together may \
-             take {first_attempt} s, so a message may reappear during its first attempt"
+            "{subject} has a visibility timeout of {visible_after}, but the batching window and {function} together may \
+             take {}, so a message may reappear during its first attempt",
+            first_attempt.spoken()
         )
     } else {
         format!(
-            "{subject} has a visibility timeout of {visible_after} s, less than the {} s that give Lambda time to retry \
+            "{subject} has a visibility timeout of {visible_after}, less than the {} that give Lambda time to retry \
              when {function} is throttled",
-            needed.value
+            needed.spoken()
         )
     };
     let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());
@@ -148,7 +150,7 @@ Resources:
         for text in [
             sam("!Ref Open", "", "60", ""),
             sam("60", "", "!Ref Open", ""),
-            sam("60", "", "60", "MaximumBatchingWindowInSeconds: !Ref Open"),
+            sam("360", "", "60", "MaximumBatchingWindowInSeconds: !Ref Open"),
         ] {
             let text = format!("{text}Transform: AWS::Serverless-2016-10-31\n");
             let outcome = run_files(&RULE, &[("template.yaml", &text)]);

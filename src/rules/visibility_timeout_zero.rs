@@ -57,12 +57,11 @@ fn refused(
         return finding.help(longer_than_processing(visibility));
     };
     let advice = findings.settings::<Advice>(queue);
-    let finding = finding.help(advice.help_without_window(visibility, &longest));
-    // Only where the window is known as well: less than both need together has a finding of its own.
-    match poll.mapping.window.known_in(&poll.when).as_slice() {
-        [(_, _, window)] => finding.fix(set_to_needed(visibility, &advice.needed(&longest, **window))),
-        _ => finding,
-    }
+    // Where the window is unknown there is no fix: less than both need together has a finding of its own.
+    let needed = advice.needed(&longest, poll.window(&poll.when));
+    finding
+        .help(advice.help(visibility, &needed))
+        .fix(set_to_needed(visibility, &needed))
 }
 
 fn longer_than_processing(visibility: &Operand<'_>) -> String {

@@ -156,7 +156,7 @@ locals {
   prefix = "${var.project}-${var.stage}"
 }
 resource "aws_sqs_queue" "local" {
-  name = "${local.prefix}-queue"
+  name = "queue-${local.prefix}"
 }
 resource "aws_sqs_queue" "direct" {
   name = "${var.project}-${var.stage}"

@@ -28,6 +28,7 @@ mod neighbours;
 mod packages;
 mod pages;
 mod parameters;
+mod partial;
 mod peers;
 mod pipes;
 mod plans;

@@ -2,8 +2,9 @@
 //! It knows no resource type; what an intrinsic does is told in `intrinsics.rs`.
 
 use super::loops::PREFIX;
+use super::sections::{Dialect, scalar};
 use super::serverless;
-use super::template::{Dialect, Template, scalar};
+use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
 use crate::conditions::{Cases, Condition, MAX_CASES};
 use crate::frontend::tree::{Node, Value};

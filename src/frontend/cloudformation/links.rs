@@ -1,6 +1,7 @@
 //! Links: what a text or reference points to.
 
-use super::template::{Declared, Template};
+use super::sections::Declared;
+use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
 use crate::conditions::Condition;
 use crate::graph::{Cause, Form, Link, Reason, Target};

@@ -5,7 +5,8 @@
 //! Where a resource is there only for some items of a collection, it carries [`MARK`] for [`Template::existence`].
 
 use super::parameters::Values;
-use super::template::{Declared, Dialect, LANGUAGE_EXTENSIONS, Template, transforms};
+use super::sections::{Declared, Dialect, LANGUAGE_EXTENSIONS, Sections, transforms};
+use super::template::Template;
 use crate::conditions::Condition;
 use crate::frontend::tree::{Entry, Node, SyntaxError, Value, keep_last};
 use crate::graph::{Cause, Reason};
@@ -65,7 +66,7 @@ pub(super) fn written_out(root: Node, unit: &str, values: &Values) -> (Node, Pro
         value: Value::Mapping(entries.iter().filter(is_of_scope).cloned().collect()),
     };
     let mut writer = Writer {
-        scope: &Template::new(unit, Dialect::Template, &[&scope], values.clone()),
+        scope: &Sections::new(unit, Dialect::Template, &[&scope], values.clone()).into(),
         rounds: 0,
         copies: 0,
         problems,

@@ -11,7 +11,8 @@
 //! was parsed, with one spelling for each function; so neither its length nor what its texts look like makes two
 //! expressions one. What users read is a line of it, cut where it gets long.
 
-use super::template::{Template, scalar};
+use super::sections::scalar;
+use super::template::Template;
 use crate::conditions::{Condition, Variable};
 use crate::frontend::tree::{Node, Value};
 use sha2::{Digest, Sha256};

@@ -11,7 +11,8 @@ mod target;
 mod view;
 
 use super::sam;
-use super::template::{Declared, Template};
+use super::sections::Declared;
+use super::template::Template;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Resource, UnitGraph, UnitId};
 use view::{CloudFormation, Written};

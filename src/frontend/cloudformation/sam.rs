@@ -19,7 +19,7 @@ mod policies;
 
 use super::loops;
 use super::parameters::Values;
-use super::template::scalar;
+use super::sections::scalar;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Implicit;
 use crate::source::Span;

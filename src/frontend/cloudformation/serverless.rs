@@ -17,7 +17,7 @@ pub(super) use resolve::{Origins, parts};
 
 use super::lower;
 use super::parameters::Values;
-use super::template::{Dialect, Template};
+use super::sections::{Dialect, Sections};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{
@@ -109,9 +109,9 @@ pub(super) fn fill(
     let written = written_ids(&parts);
     let root = merged(compiled.resources, parts, document.span);
     graph.unit.notes.append(&mut compiled.notes);
-    let mut template = Template::new(&unit, Dialect::Serverless, &[&root], values);
-    template.origins = Some(&resolver.origins);
-    let limits = lower(&template, graph, sources);
+    let mut sections = Sections::new(&unit, Dialect::Serverless, &[&root], values);
+    sections.origins = Some(&resolver.origins);
+    let limits = lower(&sections.into(), graph, sources);
     // What `resources` say of a generated resource is spelled as CloudFormation spells it.
     let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);
     respell(graph, &compiled.functions, is_ours);

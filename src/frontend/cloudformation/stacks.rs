@@ -7,7 +7,8 @@
 
 use super::eval::intrinsic;
 use super::project::Project;
-use super::template::{Declared, Dialect, Template};
+use super::sections::{Declared, Dialect, Sections};
+use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, always};
 use super::{Loaded, Read, faults_of, includes, local, loops, lower, open};
 use crate::conditions::Condition;
@@ -182,8 +183,8 @@ impl<'t> Template<'t> {
                 met: around.met,
             };
             let key = loaded.graph.unit.key().to_owned();
-            let template = Template::new(&key, Dialect::Template, &[document], values);
-            let template = template.read_in_full(is_whole).within(&inside, &key);
+            let sections = Sections::new(&key, Dialect::Template, &[document], values);
+            let template = Template::from(sections.read_in_full(is_whole).within(&inside, &key));
             let found = lower(&template, &mut loaded.graph, sources);
             loaded.diagnostics.extend(found);
             template.handed_back()

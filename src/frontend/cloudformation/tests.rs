@@ -5,7 +5,7 @@
 use super::lower;
 use super::parameters::Values;
 use super::sam;
-use super::template::{Dialect, Template};
+use super::sections::{Dialect, Sections};
 use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
@@ -29,8 +29,8 @@ fn graph(text: &str) -> UnitGraph {
     });
     let document = parsed.documents.first().unwrap();
     let document = sam::transform(document, &Values::default()).unwrap_or_else(|| document.clone());
-    let template = Template::new("t", Dialect::Template, &[&document], Values::default());
-    lower(&template, &mut graph, &sources);
+    let sections = Sections::new("t", Dialect::Template, &[&document], Values::default());
+    lower(&sections.into(), &mut graph, &sources);
     graph
 }
 

@@ -76,7 +76,7 @@ impl<V: View> Lowering<V> {
             resource: resource.clone(),
             writer: PolicyWriter::Queue,
             queue: Attribute::set(name.clone(), own_link(resource), resource.header),
-            document: document.try_map(|document| document.ok_or_else(|| V::missing(&name))),
+            document: document.try_map(|document| document.ok_or_else(|| V::missing(&name).into())),
         });
     }
 

@@ -116,7 +116,7 @@ impl<V: View> Lowering<V> {
                     return self.view.attribute(item, value).cases;
                 }
                 if name.unresolved_reason().is_some() {
-                    otherwise = State::Unresolved(Cause::Derived.because("the name of a dimension is not known"));
+                    otherwise = State::Unresolved(Cause::Derived.because("the name of a dimension is unknown").into());
                 }
             }
             Cases::one(Sourced {

@@ -7,20 +7,20 @@ use super::{Element, Field, Lowering, Path, View};
 use crate::conditions::Condition;
 use crate::graph::Reason;
 use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, Cause, State};
+use crate::graph::{Attribute, Cause, State, Unresolved};
 use crate::source::Span;
 
 impl<V: View> Lowering<V> {
     /// The policy document at `path`, `None` where there is none.
     pub(super) fn optional_document(&mut self, within: &V::Written, path: Path) -> Attribute<Option<PolicyDocument>> {
-        self.policy(within, path, |this, object, span| this.document_of(&object?, span))
+        self.policy(within, path, |this, object, span| Ok(this.document_of(&object?, span)?))
     }
 
     /// The policy document at `path`, unresolved where there is none.
     pub(super) fn document(&mut self, within: &V::Written, path: Path) -> Attribute<PolicyDocument> {
         let document = self.optional_document(within, path);
         let name = document.name.clone();
-        document.try_map(|document| document.ok_or_else(|| V::missing(&name)))
+        document.try_map(|document| document.ok_or_else(|| V::missing(&name).into()))
     }
 
     fn document_of(&mut self, object: &V::Written, span: Span) -> Result<PolicyDocument, Reason> {
@@ -52,7 +52,9 @@ impl<V: View> Lowering<V> {
         let effect = |view: &mut V, value: &V::Written| match view.text(value)?.as_str() {
             "Allow" => Ok(Effect::Allow),
             "Deny" => Ok(Effect::Deny),
-            other => Err(Cause::Invalid.because(format!("`{other}` is neither `Allow` nor `Deny`"))),
+            other => Err(Cause::Invalid
+                .because(format!("`{other}` is neither `Allow` nor `Deny`"))
+                .into()),
         };
         let (actions, resources) = (either("Action", "NotAction"), either("Resource", "NotResource"));
         let principals = either("Principal", "NotPrincipal");
@@ -64,7 +66,7 @@ impl<V: View> Lowering<V> {
                 fields,
                 "Effect",
                 span,
-                |name| State::Unresolved(V::missing(name)),
+                |name| State::Unresolved(V::missing(name).into()),
                 effect,
             ),
             principals: self.field(fields, principals, span, |_| State::Default(Vec::new()), principals_of),
@@ -99,7 +101,7 @@ impl<V: View> Lowering<V> {
         key: &'static str,
         span: Span,
         absent: impl Fn(&str) -> State<T>,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
         let found = self.entry(find(fields, key), key, span);
         self.convert(found, absent, |this, value| convert(&mut this.view, &value))
@@ -112,19 +114,19 @@ fn find<'f, W>(fields: &'f [Field<W>], key: &str) -> Option<&'f Field<W>> {
 }
 
 /// The texts in a list, or a single one.
-fn texts<V: View>(view: &mut V, list: &V::Written) -> Result<Vec<String>, Reason> {
+fn texts<V: View>(view: &mut V, list: &V::Written) -> Result<Vec<String>, Unresolved> {
     let elements = view.elements(list, "").into_iter();
     let text = |element: Element<V::Written>| {
         if element.when.is_always() {
             view.text(&element.written)
         } else {
-            Err(Cause::Unsupported.because("it depends on a condition"))
+            Err(Cause::Unsupported.because("it depends on a condition").into())
         }
     };
     elements.map(text).collect()
 }
 
-fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Principal>, Reason> {
+fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Principal>, Unresolved> {
     let Ok(kinds) = view.fields(value) else {
         let id = view.text(value)?;
         return Ok(vec![Principal {
@@ -136,7 +138,7 @@ fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Princi
     for kind in kinds {
         for id in view.elements(&kind.value, "") {
             if !id.when.is_always() {
-                return Err(Cause::Unsupported.because("it depends on a condition"));
+                return Err(Cause::Unsupported.because("it depends on a condition").into());
             }
             all.push(Principal {
                 kind: kind.key.to_string(),

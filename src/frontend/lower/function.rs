@@ -62,7 +62,7 @@ impl<V: View> Lowering<V> {
         let timeout = self.view.attribute(written, names.durable_execution_timeout);
         let absent = |name: &str| {
             if is_durable {
-                State::Unresolved(V::missing(name))
+                State::Unresolved(V::missing(name).into())
             } else {
                 State::Default(None)
             }

@@ -15,10 +15,13 @@ impl<V: View> Lowering<V> {
             let lists = match state {
                 State::Set(Some(list)) => told_apart(self.view.elements(&list, inner), when),
                 State::Set(None) | State::Default(_) => return Cases::one(Sourced::new(State::Default(None), span)),
-                State::Unresolved(reason) => Cases::one(Err(reason)),
+                State::Unresolved(unresolved) => Cases::one(Err(unresolved.reason)),
             };
             lists.map(|items| Sourced {
-                state: items.map_or_else(State::Unresolved, |items| State::Set(Some(items))),
+                state: items.map_or_else(
+                    |reason| State::Unresolved(reason.into()),
+                    |items| State::Set(Some(items)),
+                ),
                 span,
                 origins: origins.clone(),
             })

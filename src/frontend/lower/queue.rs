@@ -6,7 +6,7 @@ use crate::conditions::{Cases, Condition, TooMany};
 use crate::graph::Reason;
 use crate::graph::{
     Attribute, Case, Cause, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced,
-    State, Target, limits,
+    State, Target, Unresolved, limits,
 };
 use crate::source::Span;
 
@@ -185,7 +185,7 @@ impl<V: View> Lowering<V> {
     }
 
     /// What a redrive policy names. Declared resources that are no queues are noted.
-    fn redrive_target(&mut self, value: V::Written) -> Result<Link, Reason> {
+    fn redrive_target(&mut self, value: V::Written) -> Result<Link, Unresolved> {
         let link = self.view.link(&value, Named::Queue)?;
         if self.view.is_queue(&value) == Some(false) {
             self.note_no_queue(&value, &link);
@@ -216,7 +216,7 @@ impl<V: View> Lowering<V> {
 
 /// The state of a policy's key that has to be there and is not.
 pub(super) fn is_missing<T>(key: &str) -> State<T> {
-    State::Unresolved(Cause::Invalid.because(format!("`{key}` is missing")))
+    State::Unresolved(Cause::Invalid.because(format!("`{key}` is missing")).into())
 }
 
 fn malformed(span: Span) -> RedrivePolicy {

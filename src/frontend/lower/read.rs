@@ -3,8 +3,7 @@
 
 use super::{Field, Lowering, Named, Path, Policy, View};
 use crate::conditions::{Cases, Condition};
-use crate::graph::Reason;
-use crate::graph::{Attribute, Form, Link, Name, Seconds, Sourced, State, Target};
+use crate::graph::{Attribute, Form, Link, Name, Reason, Seconds, Sourced, State, Target, Unresolved};
 use crate::source::Span;
 
 impl<V: View> Lowering<V> {
@@ -14,7 +13,7 @@ impl<V: View> Lowering<V> {
         within: &V::Written,
         path: Path,
         default: &T,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
         let found = self.view.attribute(within, path);
         let absent = |_: &str| State::Default(default.clone());
@@ -26,10 +25,10 @@ impl<V: View> Lowering<V> {
         &mut self,
         within: &V::Written,
         path: Path,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
         let found = self.view.attribute(within, path);
-        let absent = |name: &str| State::Unresolved(V::missing(name));
+        let absent = |name: &str| State::Unresolved(V::missing(name).into());
         self.convert(found, absent, |this, value| convert(&mut this.view, &value))
     }
 
@@ -38,7 +37,7 @@ impl<V: View> Lowering<V> {
         &mut self,
         found: Attribute<Option<W>>,
         absent: impl Fn(&str) -> State<T>,
-        mut convert: impl FnMut(&mut Self, W) -> Result<T, Reason>,
+        mut convert: impl FnMut(&mut Self, W) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
         let name = found.name.clone();
         found.map(|state| match state {
@@ -70,7 +69,7 @@ impl<V: View> Lowering<V> {
         &mut self,
         within: &V::Written,
         path: Path,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Reason>,
+        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
     ) -> Attribute<Option<T>> {
         self.read(within, path, &None, |view, value| convert(view, value).map(Some))
     }
@@ -94,7 +93,7 @@ impl<V: View> Lowering<V> {
     /// What a mapping or pipe reads. Declared resources that none can read are noted.
     pub(super) fn source(&mut self, within: &V::Written, path: Path) -> Attribute<Link> {
         let found = self.view.attribute(within, path);
-        let missing = |name: &str| State::Unresolved(V::missing(name));
+        let missing = |name: &str| State::Unresolved(V::missing(name).into());
         let links = self.convert(found, missing, |this, value| {
             let link = this.view.link(&value, Named::Queue)?;
             if this.is_no_source(&value) {
@@ -134,7 +133,7 @@ impl<V: View> Lowering<V> {
         &mut self,
         within: &V::Written,
         path: Path,
-        mut read: impl FnMut(&mut Self, Result<V::Written, Reason>, Span) -> Result<T, Reason>,
+        mut read: impl FnMut(&mut Self, Result<V::Written, Reason>, Span) -> Result<T, Unresolved>,
     ) -> Attribute<Option<T>> {
         let Attribute { name, cases } = self.view.attribute(within, path);
         let cases = cases.map(|sourced| {
@@ -145,7 +144,7 @@ impl<V: View> Lowering<V> {
                         Policy::Empty => return State::Set(None),
                         Policy::Object(object) => Ok(object),
                         Policy::Malformed(reason) => Err(reason),
-                        Policy::Unresolved(reason) => return State::Unresolved(reason),
+                        Policy::Unresolved(reason) => return State::Unresolved(reason.into()),
                     },
                     State::Set(None) | State::Default(_) => return State::Default(None),
                     State::Unresolved(reason) => return State::Unresolved(reason),

@@ -276,7 +276,7 @@ pub(super) fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Reason
             cases.push(Case::new(outside, case.then.clone()));
         }
         if inside.is_possible() {
-            let state = State::Unresolved(reason.clone());
+            let state = State::Unresolved(reason.clone().into());
             cases.push(Case::new(inside, Sourced { state, ..case.then }));
         }
     }

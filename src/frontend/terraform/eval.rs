@@ -28,6 +28,7 @@ mod policy_document;
 mod providers;
 mod questions;
 mod traversal;
+mod validation;
 
 pub(super) use blocks::Nested;
 pub(super) use expansion::{Expansion, Member};

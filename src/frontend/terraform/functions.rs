@@ -21,7 +21,7 @@ use super::json;
 use super::syntax::Expression;
 use super::types::{self, Type};
 use super::value::{Identity, Kind, Value};
-use crate::graph::Cause;
+use crate::graph::{Bounds, Cause};
 use std::sync::Arc;
 use table::{FUNCTIONS, Function, PARTLY};
 
@@ -83,7 +83,18 @@ pub(super) fn identified(name: &str, operands: &[Value], answer: Value) -> Value
     if KEEPING.contains(&name) {
         return answer;
     }
-    answer.identified(|| Identity::computed(name, operands))
+    answer.identified(|| Some(Identity::computed(name, operands)?.bounded(range(name, operands))))
+}
+
+/// The numbers that `name` may give of `operands`.
+fn range(name: &str, operands: &[Value]) -> Bounds {
+    let bounds = operands.iter().map(Value::bounds);
+    match name {
+        "max" => bounds.reduce(Bounds::max).unwrap_or_default(),
+        "min" => bounds.reduce(Bounds::min).unwrap_or_default(),
+        "abs" | "length" => Bounds::at_least(0),
+        _ => Bounds::ANY,
+    }
 }
 
 /// Functions whose value is their argument, of another type perhaps.

@@ -5,6 +5,7 @@
 //! resource may say about queues and functions is in `uses.rs`.
 
 mod among;
+mod composed;
 mod link;
 mod names;
 mod uses;
@@ -15,12 +16,24 @@ use super::module::{Name, Source};
 use super::syntax::Block;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Resource, UnitGraph, UnitId};
+use composed::Names;
 use std::sync::Arc;
 use view::{Terraform, Written};
 
 /// Adds to `graph` what the root module of `eval` and what it calls declare.
 pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
-    let mut lowering = Lowering::new(Terraform { eval }, graph);
+    let unit = graph.unit.clone();
+    let mut learned = Names::default();
+    let graph = pass(eval, graph, &mut learned);
+    if eval.limit.is_some() || !learned.settle() {
+        return graph;
+    }
+    pass(eval, UnitGraph::new(unit), &mut learned)
+}
+
+/// Goes through everything once. Where `names` are settled, links find them.
+fn pass(eval: &mut Evaluator, graph: UnitGraph, names: &mut Names) -> UnitGraph {
+    let mut lowering = Lowering::new(Terraform { eval, names }, graph);
     // Instances are added while modules are expanded.
     let mut at = 0;
     while at < lowering.view.eval.instances.len() {
@@ -111,6 +124,7 @@ impl Lowering<Terraform<'_, '_>> {
         let Some(kind) = names::kind(&declared.resource.kind) else {
             return;
         };
+        self.view.learn_name(&declared);
         let world = declared.resource.when.clone();
         let node = Node {
             resource: declared.resource,

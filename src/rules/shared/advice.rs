@@ -32,30 +32,19 @@ impl Advice {
         }
     }
 
-    /// What to do about `visibility`, where `needed` is known.
+    /// What to do about `visibility`.
     pub(crate) fn help(self, visibility: &Operand<'_>, needed: &Term<'_>) -> String {
         let window = if self.count_window {
             " plus the batching window"
         } else {
             ""
         };
-        let (name, needed, timeouts) = (visibility.name, needed.value, self.timeouts());
-        format!("set `{name}` to {needed} or more: {timeouts}{window}")
-    }
-
-    /// The same where the batching window is not known: the least without it, and what is missing.
-    pub(crate) fn help_without_window(self, visibility: &Operand<'_>, timeout: &Operand<'_>) -> String {
-        let window = if self.count_window {
-            ", plus the batching window"
+        let (name, timeouts) = (visibility.name, self.timeouts());
+        if needed.is_known() {
+            format!("set `{name}` to {} or more: {timeouts}{window}", needed.value)
         } else {
-            ""
-        };
-        let (name, needed, timeouts) = (
-            visibility.name,
-            (self.factor * Term::from(timeout)).value,
-            self.timeouts(),
-        );
-        format!("set `{name}` to {needed} or more{window}: {timeouts}")
+            format!("set `{name}` to {timeouts}{window}: {}", needed.spoken())
+        }
     }
 
     fn timeouts(self) -> String {
@@ -67,8 +56,8 @@ impl Advice {
     }
 }
 
-/// The change of `visibility` to what is needed, where SQS accepts that.
+/// The change of `visibility` to what is needed, where that is known and SQS accepts it.
 pub(crate) fn set_to_needed(visibility: &Operand<'_>, needed: &Term<'_>) -> Option<Change> {
     let is_accepted = limits::VISIBILITY_TIMEOUT.accepts(needed.value);
-    is_accepted.then(|| visibility.set_to(needed.value))
+    (is_accepted && needed.is_known() && visibility.is_known()).then(|| visibility.set_to(needed.value))
 }

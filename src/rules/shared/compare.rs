@@ -3,16 +3,19 @@
 //! `sqslint explain` says where there is none.
 
 use super::operands::{Known, Operand};
-use super::trace::Read;
+use super::trace::{Gap, Read};
 use crate::graph::limits::{Quota, Unit};
 use crate::graph::{Resource, Seconds};
+use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 
 /// A number in a comparison: a constant, an operand, or what is computed of them.
 #[derive(Clone)]
 pub(crate) struct Term<'a> {
-    /// The number.
+    /// The number; where it is unresolved, the bound that comes nearest to what the rule requires.
     pub(crate) value: i64,
+    /// The number, or the farthest bound.
+    far: i64,
     /// `None` for a bare number, which is counted in the unit of what it is compared with.
     unit: Option<Unit>,
     shape: Shape<'a>,
@@ -32,6 +35,7 @@ impl<'a> Term<'a> {
     fn given(value: i64, unit: Option<Unit>) -> Self {
         Term {
             value,
+            far: value,
             unit,
             shape: Shape::Given,
             whose: None,
@@ -42,6 +46,33 @@ impl<'a> Term<'a> {
     /// So many of what `unit` counts.
     pub(crate) fn counted(count: usize, unit: Unit) -> Self {
         Term::given(i64::try_from(count).unwrap_or(i64::MAX), Some(unit))
+    }
+
+    /// An unresolved number of seconds, from `value` to `far`.
+    pub(crate) fn seconds_to(value: i64, far: i64) -> Self {
+        Term {
+            far,
+            ..Term::given(value, Some(Unit::Seconds))
+        }
+    }
+
+    /// Whether the number itself is known, and not only its bounds.
+    pub(crate) fn is_known(&self) -> bool {
+        self.value == self.far
+    }
+
+    /// The number in its unit, and on which side of it others are: `360 s or more`.
+    pub(crate) fn spoken(&self) -> String {
+        let (sign, noun) = behind(self.unit);
+        format!("{}{sign}{noun}{}", self.value, self.side())
+    }
+
+    fn side(&self) -> &'static str {
+        match self.value.cmp(&self.far) {
+            Ordering::Less => " or more",
+            Ordering::Equal => "",
+            Ordering::Greater => " or less",
+        }
     }
 
     /// The same, shown as that of `resource`: ``60 s of `worker` ``.
@@ -56,7 +87,7 @@ impl<'a> Term<'a> {
     pub(crate) fn calculation(&self) -> Option<String> {
         let (sign, _) = behind(self.unit);
         let is_computed = !matches!(self.shape, Shape::Given);
-        is_computed.then(|| format!("{} = {}{sign}", self.formula(&sign), self.value))
+        is_computed.then(|| format!("{} = {}{sign}{}", self.formula(&sign), self.value, self.side()))
     }
 
     fn formula(&self, sign: &str) -> String {
@@ -68,7 +99,9 @@ impl<'a> Term<'a> {
     }
 
     fn shown(&self, sign: &str) -> String {
-        let shown = self.calculation().unwrap_or_else(|| format!("{}{sign}", self.value));
+        let shown = self
+            .calculation()
+            .unwrap_or_else(|| format!("{}{sign}{}", self.value, self.side()));
         match self.whose {
             Some(resource) => format!("{shown} of {}", resource.shown()),
             None => shown,
@@ -101,6 +134,7 @@ impl<'a> From<&'a Operand<'_>> for Term<'a> {
     fn from(operand: &'a Operand<'_>) -> Self {
         Term {
             read: vec![operand],
+            far: operand.far(),
             ..Term::given(operand.value, Some(operand.unit))
         }
     }
@@ -113,6 +147,7 @@ impl<'a, T: Into<Term<'a>>> Add<T> for Term<'a> {
         let other = other.into();
         Term {
             read: [&*self.read, &*other.read].concat(),
+            far: self.far.saturating_add(other.far),
             ..Term {
                 shape: Shape::Sum(Box::new((self.clone(), other.clone()))),
                 ..Term::given(self.value.saturating_add(other.value), self.unit.or(other.unit))
@@ -135,6 +170,7 @@ impl<'a> Mul<Term<'a>> for i64 {
     fn mul(self, term: Term<'a>) -> Term<'a> {
         Term {
             read: term.read.clone(),
+            far: self.saturating_mul(term.far),
             ..Term {
                 shape: Shape::Product(self, Box::new(term.clone())),
                 ..Term::given(self.saturating_mul(term.value), term.unit)
@@ -149,6 +185,7 @@ impl<'a> Mul<&'a Operand<'_>> for &'a Operand<'_> {
     /// The first one counts, the second is in the unit of the product.
     fn mul(self, other: &'a Operand<'_>) -> Term<'a> {
         let mut product = self.value * Term::from(other);
+        product.far = self.far().saturating_mul(other.far());
         product.read.push(self);
         product
     }
@@ -156,7 +193,10 @@ impl<'a> Mul<&'a Operand<'_>> for &'a Operand<'_> {
 
 /// What a rule requires, decided.
 pub(crate) struct Comparison<'a> {
+    /// Whether it holds for the bounds that come nearest to it: where it does not, it holds for no number.
     holds: bool,
+    /// Whether it holds for the farthest bounds as well: then it holds for every number.
+    is_certain: bool,
     says: Says<'a>,
     note: Option<Box<dyn Fn() -> String + 'a>>,
     read: Vec<&'a dyn Read>,
@@ -178,13 +218,15 @@ pub(crate) fn at_least<'a>(value: impl Into<Term<'a>>, least: impl Into<Term<'a>
 /// `value` is `most` or less.
 pub(crate) fn at_most<'a>(value: impl Into<Term<'a>>, most: impl Into<Term<'a>>) -> Comparison<'a> {
     let (value, most) = (value.into(), most.into());
-    Comparison::new(value.value <= most.value, Says::Order(value, "≤", most))
+    let holds = (value.value <= most.value, value.far <= most.far);
+    Comparison::new(holds, Says::Order(value, "≤", most))
 }
 
 /// `value` is less than `other`.
 pub(crate) fn below<'a>(value: impl Into<Term<'a>>, other: impl Into<Term<'a>>) -> Comparison<'a> {
     let (value, other) = (value.into(), other.into());
-    Comparison::new(value.value < other.value, Says::Order(value, "<", other))
+    let holds = (value.value < other.value, value.far < other.far);
+    Comparison::new(holds, Says::Order(value, "<", other))
 }
 
 /// `value` is more than `other`.
@@ -195,12 +237,13 @@ pub(crate) fn above<'a>(value: impl Into<Term<'a>>, other: impl Into<Term<'a>>) 
 /// AWS accepts `value`.
 pub(crate) fn within<'a>(value: impl Into<Term<'a>>, quota: &Quota) -> Comparison<'a> {
     let value = value.into();
-    Comparison::new(quota.accepts(value.value), Says::Range(quota.least, value, quota.most))
+    let holds = (quota.accepts(value.value), quota.accepts(value.far));
+    Comparison::new(holds, Says::Range(quota.least, value, quota.most))
 }
 
 /// Something other than numbers, in words: "`redrive_policy` is set".
 pub(crate) fn fact<'a>(holds: bool, words: impl Fn() -> String + 'a) -> Comparison<'a> {
-    Comparison::new(holds, Says::Words(Box::new(words)))
+    Comparison::new((holds, holds), Says::Words(Box::new(words)))
 }
 
 /// `known` is there at all.
@@ -209,9 +252,10 @@ pub(crate) fn is_set<'a, T>(known: &'a Known<'_, Option<T>>) -> Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(holds: bool, says: Says<'a>) -> Self {
+    fn new((holds, is_certain): (bool, bool), says: Says<'a>) -> Self {
         Comparison {
             holds,
+            is_certain,
             says,
             note: None,
             read: Vec::new(),
@@ -230,9 +274,19 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// Whether it holds.
+    /// Whether it holds, or may hold.
     pub(crate) fn holds(&self) -> bool {
         self.holds
+    }
+
+    /// Whether it holds whatever the unresolved numbers are that it rests on.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.is_certain
+    }
+
+    /// The values that it rests on and that are not wholly known.
+    pub(crate) fn unresolved(&self) -> impl Iterator<Item = (&'a dyn Read, Gap<'a>)> + '_ {
+        self.read().filter_map(|read| Some((read, read.unresolved()?)))
     }
 
     /// How it reads, the smaller number first: `1 ≤ 5 ≤ 1000 receives`.

@@ -1,12 +1,13 @@
 //! Who reads a queue, and how long that may take: mappings and pipes that run, and the functions behind them.
 
+use super::compare::Term;
 use super::finding::{Show, Spot};
 use super::findings::Findings;
-use super::operands::{Operand, Provenance};
+use super::operands::{Operand, Provenance, Side};
 use super::trace::Read;
 use crate::diagnostic::Severity;
 use crate::graph::limits::{self, Quota, Unit};
-use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource};
+use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, Seconds};
 use crate::rules::Cause;
 use crate::source::Span;
 use std::collections::BTreeSet;
@@ -30,6 +31,15 @@ impl Poll<'_> {
     /// `severity` of a mapping that polls, advice for one that does not yet.
     pub(crate) fn severity(&self, severity: Severity) -> Severity {
         if self.enabled { severity } else { Severity::Info }
+    }
+
+    /// The batching window where `when` holds, for advice: it need not be known.
+    pub(crate) fn window(&self, when: &Condition) -> Term<'static> {
+        let Quota { least, most, .. } = &limits::WINDOW;
+        match self.mapping.window.known_in(when).as_slice() {
+            [(_, _, window)] => Seconds(window.0.clamp(*least, *most)).into(),
+            _ => Term::seconds_to(*least, *most),
+        }
     }
 }
 
@@ -165,6 +175,15 @@ impl Findings<'_> {
 
     /// How long the functions may take that `poll` invokes.
     pub(crate) fn run_times<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>) -> Vec<RunTime<'g>> {
+        self.run_times_of_all(graph, poll, false)
+    }
+
+    /// The same, and the least that unresolved timeouts may be ([`Findings::bounded_numbers`]).
+    pub(crate) fn least_run_times<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>) -> Vec<RunTime<'g>> {
+        self.run_times_of_all(graph, poll, true)
+    }
+
+    fn run_times_of_all<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>, bounded: bool) -> Vec<RunTime<'g>> {
         let mut all = Vec::new();
         for link in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
             if let Some((function, when)) = graph.invoked(poll.mapping, link.value, &link.when) {
@@ -174,14 +193,19 @@ impl Findings<'_> {
                     durable,
                     link: *link,
                 };
-                all.extend(self.run_times_of(function, &when).into_iter().map(run_time));
+                all.extend(self.run_times_of(function, &when, bounded).into_iter().map(run_time));
             }
         }
         all
     }
 
     /// The limits of `function`, each with whether it is that of a durable execution.
-    fn run_times_of<'g>(&mut self, function: &'g Function, when: &Condition) -> Vec<(Operand<'g>, bool)> {
+    fn run_times_of<'g>(
+        &mut self,
+        function: &'g Function,
+        when: &Condition,
+        bounded: bool,
+    ) -> Vec<(Operand<'g>, bool)> {
         let mut all = Vec::new();
         for durable in self.known(when, function, &function.durable_execution_timeout) {
             if let Some(execution) = durable.number(Unit::Seconds) {
@@ -193,7 +217,7 @@ impl Findings<'_> {
                 }
                 continue;
             }
-            for timeout in self.any_numbers(&durable.when, function, &function.timeout, Unit::Seconds) {
+            for timeout in self.timeouts(&durable.when, function, bounded) {
                 for (when, quota) in self.timeout_quotas(function, &timeout) {
                     all.push((timeout.under(when), quota, false));
                 }
@@ -212,6 +236,18 @@ impl Findings<'_> {
             is_accepted
         });
         all.into_iter().map(|(limit, _, durable)| (limit, durable)).collect()
+    }
+
+    /// The timeouts of `function`, in or out of range; of unresolved ones the least, where they are `bounded`.
+    fn timeouts<'g>(&mut self, when: &Condition, function: &'g Function, bounded: bool) -> Vec<Operand<'g>> {
+        if !bounded {
+            return self.any_numbers(when, function, &function.timeout, Unit::Seconds);
+        }
+        let quota = match function.managed_instances.known() {
+            Some(false) => &limits::FUNCTION_TIMEOUT,
+            _ => &limits::FUNCTION_TIMEOUT_MANAGED_INSTANCES,
+        };
+        self.any_bounded_numbers(when, function, &function.timeout, quota, Side::Least)
     }
 
     /// The timeouts that Lambda accepts for `function`. That it may run on Managed Instances is asked only where

@@ -1,6 +1,7 @@
 //! What a rule says of a resource: the words, the places and the change that fixes it. Whose finding it is, and under
 //! which condition, is added where it is reported.
 
+use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, Severity, Subject};
 use crate::graph::Origin;
@@ -49,6 +50,12 @@ impl<'a> From<&Provenance<'a>> for Spot<'a> {
 impl<'a> From<&Operand<'a>> for Spot<'a> {
     fn from(operand: &Operand<'a>) -> Self {
         Spot::from(&**operand)
+    }
+}
+
+impl<'a> From<&QueueName<'a>> for Spot<'a> {
+    fn from(name: &QueueName<'a>) -> Self {
+        Spot::from(&**name)
     }
 }
 

@@ -9,7 +9,7 @@ use super::settings::{Settings, SettingsOf};
 use super::settle::Said;
 use super::trace::{Read, Verdict};
 use crate::diagnostic::Subject;
-use crate::graph::{Attribute, Condition, Graph, Reason, Resource, State};
+use crate::graph::{Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
 use crate::rules::{Cause, Rule};
 use crate::source::Span;
 
@@ -51,6 +51,19 @@ impl<'g> Findings<'g> {
         resource: &impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
     ) -> Vec<Known<'a, T>> {
+        self.known_or(when, resource, attribute, |findings, when, case, unresolved| {
+            findings.unresolved(when, resource.as_ref(), case, unresolved, case.cause());
+        })
+    }
+
+    /// The same, with `or` for each one that is unresolved.
+    pub(super) fn known_or<'a, T>(
+        &mut self,
+        when: &Condition,
+        resource: &impl AsRef<Resource>,
+        attribute: &'a Attribute<T>,
+        mut or: impl FnMut(&mut Self, &Condition, &'a Case<T>, &'a Unresolved),
+    ) -> Vec<Known<'a, T>> {
         let resource = resource.as_ref();
         let mut all = Vec::new();
         for case in &attribute.cases {
@@ -59,10 +72,7 @@ impl<'g> Findings<'g> {
                 continue;
             }
             match &case.state {
-                State::Unresolved(reason) => {
-                    let cause = case.origins.last().map_or(case.span, |origin| origin.span);
-                    self.unresolved(&both, resource, case, reason, cause);
-                }
+                State::Unresolved(unresolved) => or(self, &both, case, unresolved),
                 State::Set(value) | State::Default(value) => {
                     self.judged(
                         &Condition::always(),
@@ -86,7 +96,8 @@ impl<'g> Findings<'g> {
     }
 
     /// Requires `comparison` of `resource` under the condition `when`, and reports the finding that `broken` makes
-    /// where it does not hold. The arithmetic of the comparison becomes that of the finding. Returns whether it holds.
+    /// where it does not hold. The arithmetic of the comparison becomes that of the finding. Returns whether it holds, or
+    /// may hold.
     pub(crate) fn require(
         &mut self,
         when: &Condition,
@@ -104,18 +115,25 @@ impl<'g> Findings<'g> {
         false
     }
 
-    /// Whether `comparison` holds, for a rule that has more to ask where it does not.
+    /// Whether `comparison` holds, or may hold, for a rule that has more to ask where it does not.
     pub(crate) fn satisfied(
         &mut self,
         when: &Condition,
         resource: &impl AsRef<Resource>,
         comparison: Comparison<'_>,
     ) -> bool {
-        if comparison.holds() && self.said.is_traced() {
+        if !comparison.holds() {
+            return false;
+        }
+        if !comparison.is_certain() {
+            for (read, gap) in comparison.unresolved() {
+                self.unresolved(when, gap.resource, read, gap.reason, gap.cause);
+            }
+        } else if self.said.is_traced() {
             let verdict = Verdict::Holds(comparison.text());
             self.judged(when, resource.as_ref(), comparison.read(), verdict);
         }
-        comparison.holds()
+        true
     }
 
     /// Reports `finding` of `resource` under the condition `when`, where no comparison decides. Under a condition that
@@ -176,7 +194,14 @@ impl<'g> Findings<'g> {
     }
 
     /// Notes that `resource` could not be judged under the condition `when`, where the rule wanted to know `read`.
-    fn unresolved(&mut self, when: &Condition, resource: &Resource, read: &dyn Read, reason: &Reason, span: Span) {
+    pub(super) fn unresolved(
+        &mut self,
+        when: &Condition,
+        resource: &Resource,
+        read: &dyn Read,
+        reason: &Reason,
+        span: Span,
+    ) {
         if self.is_quiet {
             return;
         }

@@ -4,7 +4,7 @@
 //! Numbers are read within AWS's quota: one outside is judged by its range rule alone, and no other computes with it.
 
 use super::findings::Findings;
-use super::trace::Read;
+use super::trace::{Gap, Read};
 use crate::diagnostic::{Change, Place};
 use crate::graph::limits::{self, Quota, Unit};
 use crate::graph::{
@@ -30,7 +30,7 @@ pub(crate) struct Provenance<'g> {
 }
 
 impl<'g> Provenance<'g> {
-    fn new<T>(case: &'g Case<T>, name: &'g str, resource: &Resource) -> Self {
+    pub(super) fn new<T>(case: &'g Case<T>, name: &'g str, resource: &Resource) -> Self {
         Provenance {
             span: case.span,
             name,
@@ -111,6 +111,7 @@ impl<'g, T: Number> Known<'g, T> {
     pub(crate) fn number(&self, unit: Unit) -> Option<Operand<'g>> {
         Some(Operand {
             value: self.value.number()?,
+            open: None,
             unit,
             when: self.when.clone(),
             from: self.from,
@@ -159,8 +160,10 @@ impl<N: Number> Number for Option<N> {
 /// A number that a check computes with.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand<'g> {
-    /// The number.
+    /// The number; of an unresolved one the bound that comes nearest to what the rule requires.
     pub(crate) value: i64,
+    /// What is known of an unresolved one besides.
+    open: Option<Open<'g>>,
     /// What it counts.
     pub(crate) unit: Unit,
     /// The condition under which it is that.
@@ -168,7 +171,36 @@ pub(crate) struct Operand<'g> {
     from: Provenance<'g>,
 }
 
+/// What a number is that only bounds are known of.
+#[derive(Debug, Clone, Copy)]
+struct Open<'g> {
+    /// The bound that is farther from what the rule requires.
+    far: i64,
+    /// The bound that [`Operand::value`] is.
+    side: Side,
+    gap: Gap<'g>,
+}
+
+/// The bound of an unresolved number that comes nearest to what a rule requires of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The rule requires it to be small.
+    Least,
+    /// The rule requires it to be large.
+    Most,
+}
+
 impl Operand<'_> {
+    /// The number, or the bound that is farthest from what the rule requires.
+    pub(crate) fn far(&self) -> i64 {
+        self.open.map_or(self.value, |open| open.far)
+    }
+
+    /// Whether the number itself is known, and not only its bounds.
+    pub(crate) fn is_known(&self) -> bool {
+        self.open.is_none()
+    }
+
     /// The same number under another condition.
     pub(crate) fn under(&self, when: Condition) -> Self {
         Operand { when, ..self.clone() }
@@ -176,9 +208,14 @@ impl Operand<'_> {
 
     /// With its words: `345600 s (4 days)`.
     pub(crate) fn spoken(&self) -> String {
-        match self.unit {
+        let number = match self.unit {
             Unit::Seconds => Seconds(self.value).spoken(),
             _ => self.value.to_string(),
+        };
+        match self.open.map(|open| open.side) {
+            None => number,
+            Some(Side::Least) => format!("at least {number}"),
+            Some(Side::Most) => format!("at most {number}"),
         }
     }
 
@@ -202,7 +239,7 @@ impl Operand<'_> {
 
     /// The change that writes `value` in place of this number.
     pub(crate) fn set_to(&self, value: i64) -> Change {
-        let place = self.place(Some(self.value));
+        let place = self.place(Some(self.value).filter(|_| self.is_known()));
         Change::Number { place, value }
     }
 }
@@ -219,6 +256,10 @@ impl Read for Operand<'_> {
     fn places(&self, all: &mut BTreeSet<Span>) {
         self.from.places(all);
     }
+
+    fn unresolved(&self) -> Option<Gap<'_>> {
+        Some(self.open?.gap)
+    }
 }
 
 impl Findings<'_> {
@@ -233,6 +274,63 @@ impl Findings<'_> {
     ) -> Vec<Operand<'a>> {
         let all = self.any_numbers(when, resource, attribute, quota.unit);
         self.accepted(resource, quota, all)
+    }
+
+    /// As [`Findings::numbers`], and the unresolved ones as far as bounds are known: those that are written, and within
+    /// them those of the `quota`. `side` is the bound that comes nearest to what the rule requires, which is unresolved
+    /// only where neither bound decides ([`Findings::require`]).
+    pub(crate) fn bounded_numbers<'a, T: Number>(
+        &mut self,
+        when: &Condition,
+        resource: &'a impl AsRef<Resource>,
+        attribute: &'a Attribute<T>,
+        quota: &'static Quota,
+        side: Side,
+    ) -> Vec<Operand<'a>> {
+        let all = self.any_bounded_numbers(when, resource, attribute, quota, side);
+        self.accepted(resource, quota, all)
+    }
+
+    /// The same, in or out of range.
+    pub(crate) fn any_bounded_numbers<'a, T: Number>(
+        &mut self,
+        when: &Condition,
+        resource: &'a impl AsRef<Resource>,
+        attribute: &'a Attribute<T>,
+        quota: &'static Quota,
+        side: Side,
+    ) -> Vec<Operand<'a>> {
+        let mut bounded = Vec::new();
+        let known = self.known_or(when, resource, attribute, |_, when, case, unresolved| {
+            let bounds = unresolved.bounds();
+            let least = bounds.least.map_or(quota.least, |least| least.max(quota.least));
+            let most = bounds.most.map_or(quota.most, |most| most.min(quota.most));
+            let (value, far) = match side {
+                Side::Least => (least, most),
+                Side::Most => (most, least),
+            };
+            // Bounds outside of the quota are those of a number that its range rule judges, once it is known.
+            if least > most {
+                return;
+            }
+            bounded.push(Operand {
+                value,
+                open: Some(Open {
+                    far,
+                    side,
+                    gap: Gap {
+                        reason: &unresolved.reason,
+                        cause: case.cause(),
+                        resource: resource.as_ref(),
+                    },
+                }),
+                unit: quota.unit,
+                when: when.clone(),
+                from: Provenance::new(case, &attribute.name, resource.as_ref()),
+            });
+        });
+        let known = known.iter().filter_map(|known| known.number(quota.unit));
+        known.chain(bounded).collect()
     }
 
     /// The numbers of `attribute` under the condition `when`, in or out of range.
@@ -266,9 +364,20 @@ impl Findings<'_> {
         self.numbers(when, queue, &queue.visibility_timeout, &limits::VISIBILITY_TIMEOUT)
     }
 
+    /// The same, and the most that unresolved ones may be ([`Findings::bounded_numbers`]).
+    pub(crate) fn most_visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        let quota = &limits::VISIBILITY_TIMEOUT;
+        self.bounded_numbers(when, queue, &queue.visibility_timeout, quota, Side::Most)
+    }
+
     /// Retention periods of `queue`.
     pub(crate) fn retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
         self.numbers(when, queue, &queue.retention, &limits::RETENTION)
+    }
+
+    /// The same, and the least that unresolved ones may be ([`Findings::bounded_numbers`]).
+    pub(crate) fn least_retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+        self.bounded_numbers(when, queue, &queue.retention, &limits::RETENTION, Side::Least)
     }
 
     /// Delivery delays of `queue`.
@@ -276,9 +385,9 @@ impl Findings<'_> {
         self.numbers(when, queue, &queue.delay, &limits::DELAY)
     }
 
-    /// Batching windows of `mapping`.
-    pub(crate) fn window<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
-        self.numbers(when, mapping, &mapping.window, &limits::WINDOW)
+    /// Batching windows of `mapping`, and the least that unresolved ones may be ([`Findings::bounded_numbers`]).
+    pub(crate) fn least_window<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
+        self.bounded_numbers(when, mapping, &mapping.window, &limits::WINDOW, Side::Least)
     }
 
     /// Batch sizes of `mapping`, in or out of range: what is in it, the type of the queue decides.
@@ -317,7 +426,7 @@ impl Findings<'_> {
     }
 
     /// What `read` finds in the redrive policies of `queue`, but for those with a fault that hides it.
-    fn in_policies<'a, T>(
+    pub(super) fn in_policies<'a, T>(
         &mut self,
         when: &Condition,
         queue: &'a Queue,
@@ -349,6 +458,6 @@ fn hides_count(fault: &PolicyFault) -> bool {
     }
 }
 
-fn hides_target(fault: &PolicyFault) -> bool {
+pub(super) fn hides_target(fault: &PolicyFault) -> bool {
     matches!(fault, PolicyFault::NotAnObject | PolicyFault::TargetMissing)
 }

@@ -2,9 +2,11 @@
 
 use super::finding::{Show, Spot};
 use super::findings::Findings;
-use super::operands::Known;
+use super::operands::{Known, hides_target};
 use super::trace::Read;
-use crate::graph::{Condition, EventSourceMapping, FIFO_SUFFIX, Graph, Link, Queue, UnitId};
+use crate::graph::{
+    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UnitId,
+};
 use crate::source::Span;
 use std::collections::BTreeSet;
 
@@ -21,7 +23,10 @@ pub(crate) struct TypedQueue<'g> {
     pub(crate) shown: String,
     /// The queue's setting, or the link's ARN, that tells the type.
     pub(crate) span: Span,
-    link: Span,
+    /// What names it.
+    pub(crate) link: Span,
+    /// How that names it.
+    pub(crate) form: Form,
 }
 
 impl TypedQueue<'_> {
@@ -93,6 +98,7 @@ impl Findings<'_> {
                 shown: queue.resource.shown(),
                 span: fifo.span,
                 link: link.span,
+                form: link.value.form,
                 when: fifo.when,
             });
             return typed.collect();
@@ -104,6 +110,7 @@ impl Findings<'_> {
             shown: format!("`{name}`"),
             span: link.span,
             link: link.span,
+            form: link.value.form,
         });
         typed.into_iter().collect()
     }
@@ -115,10 +122,62 @@ impl Findings<'_> {
         mapping: &EventSourceMapping,
         when: &Condition,
     ) -> Vec<TypedQueue<'g>> {
-        let mut all = Vec::new();
-        for link in self.known(when, mapping, &mapping.queue) {
-            all.extend(self.typed_queues(graph, mapping.resource.unit, &link, &link.when));
+        self.typed_queues_of(graph, when, mapping, &mapping.queue)
+    }
+
+    /// The queues that the redrive policies of `queue` name, as far as their type is known. Nothing where a policy names
+    /// none: that is a fault.
+    pub(crate) fn typed_targets<'a>(
+        &mut self,
+        graph: &'a Graph,
+        when: &Condition,
+        queue: &'a Queue,
+    ) -> Vec<TypedQueue<'a>> {
+        self.in_policies(when, queue, hides_target, |findings, when, policy| {
+            findings.typed_queues_of(graph, when, queue, &policy.target)
+        })
+    }
+
+    /// The queues that `attribute` of `resource` names, as far as their type is known: for one in an ARN of unknown
+    /// pieces its end may tell.
+    pub(crate) fn typed_queues_of<'g>(
+        &mut self,
+        graph: &'g Graph,
+        when: &Condition,
+        resource: &impl AsRef<Resource>,
+        attribute: &Attribute<Link>,
+    ) -> Vec<TypedQueue<'g>> {
+        let (resource, mut all) = (resource.as_ref(), Vec::new());
+        let links = self.known_or(
+            when,
+            resource,
+            attribute,
+            |findings, when, case, unresolved| match unresolved.pattern().and_then(fifo_of_arn) {
+                Some((fifo, shown)) => all.push(TypedQueue {
+                    queue: None,
+                    when: when.clone(),
+                    fifo,
+                    shown,
+                    span: case.span,
+                    link: case.span,
+                    form: Form::Arn,
+                }),
+                None => findings.unresolved(when, resource, case, unresolved, case.cause()),
+            },
+        );
+        for link in links {
+            all.extend(self.typed_queues(graph, resource.unit, &link, &link.when));
         }
         all
     }
+}
+
+/// Whether an ARN of unknown pieces is that of a FIFO queue, and the name in it.
+fn fifo_of_arn(arn: &Pattern) -> Option<(bool, String)> {
+    if arn.head().split(':').nth(2) != Some("sqs") {
+        return None;
+    }
+    let shown = arn.to_string();
+    let name = shown.rsplit(':').next().unwrap_or_default();
+    Some((arn.ends_with(FIFO_SUFFIX)?, format!("`{name}`")))
 }

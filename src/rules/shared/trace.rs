@@ -58,6 +58,22 @@ pub struct Judgement {
 pub(crate) trait Read {
     /// Adds where it stands and where it comes from.
     fn places(&self, all: &mut BTreeSet<Span>);
+
+    /// Why it is unresolved, if only some of it is known.
+    fn unresolved(&self) -> Option<Gap<'_>> {
+        None
+    }
+}
+
+/// A value that is not wholly known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gap<'g> {
+    /// Why.
+    pub(crate) reason: &'g Reason,
+    /// The place of the cause.
+    pub(crate) cause: Span,
+    /// Whose value it is.
+    pub(crate) resource: &'g Resource,
 }
 
 impl Read for Span {

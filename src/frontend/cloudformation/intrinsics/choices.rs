@@ -3,7 +3,8 @@
 use super::{refused, unresolved};
 use crate::conditions::{Case, Cases, Condition, MAX_CASES, TooMany};
 use crate::frontend::cloudformation::parameters::Parameter;
-use crate::frontend::cloudformation::template::{Template, scalar};
+use crate::frontend::cloudformation::sections::scalar;
+use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, always};
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Cause, Origin, Reason};

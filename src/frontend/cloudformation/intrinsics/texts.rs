@@ -2,8 +2,9 @@
 
 use super::refused;
 use crate::conditions::{Cases, Condition, TooMany};
+use crate::frontend::cloudformation::sections::Dialect;
 use crate::frontend::cloudformation::serverless;
-use crate::frontend::cloudformation::template::{Dialect, Template};
+use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{
     Evaluated, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
 };

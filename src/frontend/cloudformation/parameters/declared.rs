@@ -1,9 +1,9 @@
 //! A parameter as its template declares it, with what it is given.
 
 use super::Supplied;
-use crate::frontend::cloudformation::template::scalar;
+use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::tree::{Entry, Node};
-use crate::graph::{Cause, Reason};
+use crate::graph::{Bounds, Cause, Reason};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -100,6 +100,19 @@ impl<'t> Parameter<'t> {
             }
         }
         (!all.is_empty()).then_some(all)
+    }
+
+    /// The numbers that it may be: `MinValue` and `MaxValue`.
+    pub(in crate::frontend::cloudformation) fn bounds(self) -> Bounds {
+        // The value of a parameter in the store is the name it has there.
+        if self.is_from_store() || self.kind() != "Number" {
+            return Bounds::ANY;
+        }
+        let bound = |key: &str| scalar(self.entry.value.get(key)?)?.parse().ok();
+        Bounds {
+            least: bound("MinValue"),
+            most: bound("MaxValue"),
+        }
     }
 
     /// `Default`, with its place.

@@ -2,7 +2,7 @@
 //! `deploy`, the object of `CodePipeline`, a plain object, and a SAM configuration.
 
 use super::{Supplied, assignment, parse, samconfig};
-use crate::frontend::cloudformation::template::scalar;
+use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::tree::{Node, SyntaxError, Value};
 use crate::frontend::{ReadError, read as read_text};
 use crate::graph::{Cause, Reason};

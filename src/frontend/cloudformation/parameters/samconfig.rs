@@ -5,7 +5,7 @@ use super::files::Assignments;
 use super::{Supplied, assignment, parse, unquoted};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
-use crate::frontend::cloudformation::template::scalar;
+use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::tree::Node;
 use crate::frontend::{ReadError, parse_error, read as read_text};
 use crate::source::Sources;

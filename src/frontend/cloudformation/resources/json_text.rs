@@ -1,6 +1,6 @@
 //! Policies in texts: JSON whose references and placeholders may stand inside or outside of its strings.
 
-use super::super::template::scalar;
+use super::super::sections::scalar;
 use super::super::value::{Evaluated, Part};
 use crate::frontend::json;
 use crate::frontend::lower::Policy;

@@ -1,13 +1,15 @@
 //! What a template shows of its resources: properties, evaluated case by case when they are asked for.
 
+use super::super::parameters::Parameter;
 use super::super::template::Template;
 use super::super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::json_text::{self, Json};
 use super::target;
 use crate::conditions::{Case, Cases, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
-use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Link, Origin, PolicyFault, Sourced, State, Target};
+use crate::graph::{
+    Attribute, Cause, Knowledge, Link, Origin, PolicyFault, Reason, Sourced, State, Target, Unresolved,
+};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -109,12 +111,12 @@ impl<'t> View for CloudFormation<'_, 't> {
                     Evaluated::Absent if is_global => {
                         let reason =
                             Cause::NotRead.because(format!("`Globals` in a file that was not read may set `{name}`"));
-                        Sourced::new(State::Unresolved(reason), within.header)
+                        Sourced::new(State::Unresolved(reason.into()), within.header)
                     }
                     Evaluated::Absent => absent(),
                     value => Sourced {
                         state: match value {
-                            Evaluated::Unresolved(reason) => State::Unresolved(reason),
+                            Evaluated::Unresolved(reason) => State::Unresolved(reason.into()),
                             value => {
                                 let what = What::Value(value, outcome.span);
                                 State::Set(Some(within.inner(what, within.header, when)))
@@ -269,30 +271,36 @@ impl<'t> View for CloudFormation<'_, 't> {
                 .any(|outcome| !matches!(outcome.value, Evaluated::Absent))
     }
 
-    fn integer(&mut self, value: &Written<'t>) -> Result<i64, Reason> {
-        let text = value.value()?.text()?;
-        whole_number(&text).ok_or_else(|| Cause::Invalid.because(format!("`{text}` is not a whole number")))
+    fn integer(&mut self, value: &Written<'t>) -> Result<i64, Unresolved> {
+        let value = value.value()?;
+        let text = value.text().map_err(|reason| self.bounded(value, reason))?;
+        whole_number(&text).ok_or_else(|| Cause::Invalid.because(format!("`{text}` is not a whole number")).into())
     }
 
-    fn boolean(&mut self, value: &Written<'t>) -> Result<bool, Reason> {
+    fn boolean(&mut self, value: &Written<'t>) -> Result<bool, Unresolved> {
         let text = value.value()?.text()?;
         match text.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
-            _ => Err(Cause::Invalid.because(format!("`{text}` is neither `true` nor `false`"))),
+            _ => Err(Cause::Invalid
+                .because(format!("`{text}` is neither `true` nor `false`"))
+                .into()),
         }
     }
 
-    fn text(&mut self, value: &Written<'t>) -> Result<String, Reason> {
-        value.value()?.text()
+    fn text(&mut self, value: &Written<'t>) -> Result<String, Unresolved> {
+        let value = value.value()?;
+        value.text().map_err(|reason| pieced(value, reason))
     }
 
-    fn link(&mut self, value: &Written<'t>, named: Named) -> Result<Link, Reason> {
-        self.template.link_to(value.value()?, named == Named::Queue)
+    fn link(&mut self, value: &Written<'t>, named: Named) -> Result<Link, Unresolved> {
+        let value = value.value()?;
+        let link = self.template.link_to(value, named == Named::Queue);
+        link.map_err(|reason| pieced(value, reason))
     }
 
-    fn qualifier(&mut self, value: &Written<'t>) -> Result<Option<String>, Reason> {
-        target::qualifier(self.template, value.value()?)
+    fn qualifier(&mut self, value: &Written<'t>) -> Result<Option<String>, Unresolved> {
+        Ok(target::qualifier(self.template, value.value()?)?)
     }
 
     fn is_queue(&mut self, value: &Written<'t>) -> Option<bool> {
@@ -360,6 +368,34 @@ impl<'t> CloudFormation<'_, 't> {
         }
         found
     }
+
+    /// That `value` is unresolved because of `reason`, with the numbers that its parameter may be.
+    fn bounded(&self, value: &Evaluated<'_>, reason: Reason) -> Unresolved {
+        let parameter = match value {
+            Evaluated::Text(parts) => match parts.as_slice() {
+                [Part::Open { text, .. }] => text.strip_prefix("${").and_then(|text| text.strip_suffix('}')),
+                _ => None,
+            },
+            _ => None,
+        };
+        let parameter = parameter.and_then(|name| self.template.parameter(name));
+        match parameter.map(Parameter::bounds) {
+            Some(bounds) if bounds.is_bounded() => Unresolved::knowing(reason, Knowledge::Number(bounds)),
+            _ => reason.into(),
+        }
+    }
+}
+
+/// That `value` is unresolved because of `reason`, with its known pieces.
+fn pieced(value: &Evaluated<'_>, reason: Reason) -> Unresolved {
+    let Evaluated::Text(parts) = value else {
+        return reason.into();
+    };
+    let pieces = parts.iter().map(|part| match part {
+        Part::Text(text) => Some(Arc::from(text.as_str())),
+        Part::Reference(_) | Part::Open { .. } => None,
+    });
+    Unresolved::knowing(reason, Knowledge::Text(pieces.collect()))
 }
 
 /// Where an object begins.

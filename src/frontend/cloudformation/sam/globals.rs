@@ -2,7 +2,7 @@
 //! objects are merged key by key, lists are joined with those of `Globals` first.
 
 use super::making::{At, with_properties};
-use crate::frontend::cloudformation::template::scalar;
+use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::tree::{Entry, Node, Value};
 
 /// A resource with what `Globals` of `root` says of its type.

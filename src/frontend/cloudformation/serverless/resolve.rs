@@ -4,7 +4,7 @@
 
 use super::variables::{self, Piece, Source, is_code, pieces};
 use crate::diagnostic::Diagnostic;
-use crate::frontend::cloudformation::template::scalar;
+use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::cloudformation::value::Part;
 use crate::frontend::cloudformation::{complaints, parse};
 use crate::frontend::tree::{Entry, Node, Value};

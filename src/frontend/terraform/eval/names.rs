@@ -3,7 +3,8 @@
 use super::super::inputs::Input;
 use super::super::syntax::{Attribute, Block, Kind as Syntax};
 use super::super::value::{Identity, Kind, Value};
-use super::{Evaluator, Named};
+use super::{Evaluator, Named, Scope, validation};
+use crate::conditions::{Case, Condition, Variable};
 use crate::graph::Cause;
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ impl Evaluator<'_> {
             let default = block.body.attribute("default").cloned();
             let from_default = |this: &mut Self| {
                 let Some(attribute) = &default else {
-                    return Value::unknown(Cause::InputWithoutValue.because(format!("`var.{name}` has no value")));
+                    return this.any_allowed(module, name, &block, &scope);
                 };
                 let mut value = this.eval(&attribute.value, &scope);
                 let what = if !this.is_described(module) {
@@ -77,11 +78,33 @@ impl Evaluator<'_> {
                 }),
                 None => from_default(this),
             };
-            match kind {
+            let value = match kind {
                 Some(kind) => this.convert(value, &kind, &scope),
                 None => value,
-            }
+            };
+            value.bounded(validation::bounds(&block, name), || Identity::of_variable(module, name))
         })
+    }
+
+    /// A variable that nobody gives a value: each that its validation allows, where it lists them.
+    fn any_allowed(&mut self, module: usize, name: &str, block: &Block, scope: &Scope) -> Value {
+        let Some(allowed) = self.allowed(block, name, scope) else {
+            return Value::unknown(Cause::InputWithoutValue.because(format!("`var.{name}` has no value")));
+        };
+        let domain: Arc<[Arc<str>]> = allowed.iter().filter_map(Value::to_text).collect();
+        let variable = Variable {
+            order: 0,
+            key: self.key(&Identity::of_variable(module, name).key),
+            name: format!("var.{name}").into(),
+            domain: Some(domain),
+            default: None,
+        };
+        Value::cases(allowed.into_iter().filter_map(|mut value| {
+            let when = Condition::is(variable.clone(), value.to_text()?);
+            let place = value.span.unwrap_or(block.header);
+            value.origins = value.origins.before(place, format!("an allowed value of `var.{name}`"));
+            Some(Case::new(when, value))
+        }))
     }
 
     /// What the call, or for the root the command line or a variable file, gives for a variable.

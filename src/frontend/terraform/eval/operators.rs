@@ -7,6 +7,7 @@ use super::super::types::Type;
 use super::super::value::{Identity, Kind, Value};
 use super::questions::both;
 use super::{Evaluator, Scope};
+use crate::graph::Bounds;
 
 impl Evaluator<'_> {
     /// What is not known has the type that the operator gives, as for Terraform.
@@ -31,7 +32,7 @@ impl Evaluator<'_> {
                     return Value::exact(number.neg()).from(&values);
                 }
                 let negated = not_a_number(&value).of_type(Some(Type::Number));
-                negated.identified(|| Identity::computed("-", [&value]))
+                negated.identified(|| Some(Identity::computed("-", [&value])?.bounded(value.bounds().negated())))
             }),
         }
     }
@@ -116,7 +117,10 @@ impl Evaluator<'_> {
             BinaryOperator::GreaterEq => self.is_at_most(right, left, whole, scope),
             _ => {
                 let operation = format!("{operator:?}");
-                return first.clone().identified(|| Identity::computed(&operation, operands));
+                let bounds = range(operator, left.bounds(), right.bounds());
+                return first
+                    .clone()
+                    .identified(|| Some(Identity::computed(&operation, operands)?.bounded(bounds)));
             }
         };
         Value::cases(both(&condition))
@@ -165,6 +169,16 @@ fn not_a_number(value: &Value) -> Value {
     match &value.kind {
         Kind::Unknown(_) => value.clone(),
         _ => Value::error("it is not a number"),
+    }
+}
+
+/// The numbers that an operation may give.
+fn range(operator: BinaryOperator, left: Bounds, right: Bounds) -> Bounds {
+    match operator {
+        BinaryOperator::Plus => left.plus(right),
+        BinaryOperator::Minus => left.plus(right.negated()),
+        BinaryOperator::Mul => left.times(right),
+        _ => Bounds::ANY,
     }
 }
 

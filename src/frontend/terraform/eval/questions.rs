@@ -96,7 +96,7 @@ impl Evaluator<'_> {
     }
 
     /// Tells a variable of conditions from those of other units.
-    fn key(&self, identity: &str) -> Arc<str> {
+    pub(super) fn key(&self, identity: &str) -> Arc<str> {
         format!("{}|{identity}", self.unit).into()
     }
 

@@ -6,20 +6,19 @@
 use super::super::eval::Evaluator;
 use super::super::provider;
 use super::super::value::{Kind, ResourceId, Value, joined};
-use super::view::{refusal, text};
-use crate::graph::Reason;
-use crate::graph::{Cause, Form, Link, Target};
+use super::view::{pieced, refusal, text};
+use crate::graph::{Cause, Form, Link, Target, Unresolved};
 use std::sync::Arc;
 
 /// Aliases of aliases, and data sources by the name of others, are followed so far.
 const MAX_DEPTH: usize = 8;
 
 /// A link to a queue, a function, or anything else.
-pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Reason> {
+pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Unresolved> {
     follow(eval, value, 0)
 }
 
-fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Reason> {
+fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Unresolved> {
     match &value.kind {
         Kind::Reference(id, attribute) => reference(eval, id, attribute, depth),
         Kind::Text(text) => Ok(external(text)),
@@ -29,16 +28,16 @@ fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Rea
                 Kind::Text(text) => Ok(external(&text)),
                 Kind::Template(plain) => composed(eval, parts, depth)
                     .or_else(|| partly_known(eval, &plain))
-                    .ok_or_else(|| refusal(value, "it is not a link")),
-                _ => Err(refusal(value, "it is not a link")),
+                    .ok_or_else(|| pieced(&Kind::Template(plain).into(), refusal(value, "it is not a link"))),
+                _ => Err(refusal(value, "it is not a link").into()),
             }
         }
-        _ => Err(refusal(value, "it is not an ARN, a URL or a name")),
+        _ => Err(refusal(value, "it is not an ARN, a URL or a name").into()),
     }
 }
 
 /// A link to a function, whose ARN for an API names none.
-pub(super) fn function_link(eval: &mut Evaluator, value: &Value) -> Result<Link, Reason> {
+pub(super) fn function_link(eval: &mut Evaluator, value: &Value) -> Result<Link, Unresolved> {
     match &value.kind {
         Kind::Reference(id, attribute) if matches!(&**attribute, "invoke_arn" | "qualified_invoke_arn") => {
             let path = "lambda:path/2015-03-31/functions";
@@ -65,7 +64,7 @@ fn external(text: &Arc<str>) -> Link {
     }
 }
 
-fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Reason> {
+fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Unresolved> {
     let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
     let label = (id.kind.clone(), id.name.clone());
     if eval.resource(id.module, id.data, &label).is_none() {
@@ -79,10 +78,10 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     let known_later =
         || Cause::KnownAfterApply.because(format!("`{}.{attribute}` is known only after apply", id.address()));
     if depth >= MAX_DEPTH {
-        return Err(known_later());
+        return Err(known_later().into());
     }
     if id.data {
-        return looked_up(eval, id, form, depth).ok_or_else(known_later);
+        return looked_up(eval, id, form, depth).ok_or_else(|| known_later().into());
     }
     if &*id.kind == "aws_lambda_alias" {
         let function = eval.configured(id, &"function_name".into());
@@ -205,7 +204,7 @@ fn placeholder(eval: &Evaluator, part: &Value) -> String {
 }
 
 /// The alias or version in what names a function.
-pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<String>, Reason> {
+pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<String>, Unresolved> {
     match &value.kind {
         Kind::Reference(id, _) if &*id.kind == "aws_lambda_alias" => Ok(Some(id.address().to_string())),
         Kind::Reference(id, attribute) if &**attribute == "qualified_arn" => {

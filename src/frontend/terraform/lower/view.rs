@@ -5,17 +5,20 @@ use super::super::json;
 use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, Value};
 use super::among;
+use super::composed::Names;
 use super::link::{function_link, link, qualifier, service};
 use crate::conditions::{Case, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Link, Name, PolicyFault, Sourced, State, Target};
+use crate::graph::{Attribute, Cause, Knowledge, Link, Name, PolicyFault, Sourced, State, Target, Unresolved};
 use crate::source::Span;
 use std::sync::Arc;
 
 /// The configuration of one unit.
 pub(in crate::frontend::terraform) struct Terraform<'a, 'e> {
     pub(super) eval: &'e mut Evaluator<'a>,
+    /// Names that are put together from something unknown.
+    pub(super) names: &'e mut Names,
 }
 
 /// Something that a configuration says.
@@ -123,7 +126,7 @@ impl View for Terraform<'_, '_> {
             origins: value.origins.list().into(),
             state: match &value.kind {
                 Kind::Null => State::Default(None),
-                Kind::Unknown(unknown) => State::Unresolved(unknown.reason.clone()),
+                Kind::Unknown(_) if !self.names.has(&value) => State::Unresolved(bounded(&value)),
                 _ => State::Set(Some(Written {
                     header: within.header,
                     world: within.world.and(when),
@@ -231,31 +234,32 @@ impl View for Terraform<'_, '_> {
         }
     }
 
-    fn integer(&mut self, written: &Written) -> Result<i64, Reason> {
+    fn integer(&mut self, written: &Written) -> Result<i64, Unresolved> {
+        let (value, _) = written.as_value()?;
+        value.to_whole().ok_or_else(|| bounded(value))
+    }
+
+    fn boolean(&mut self, written: &Written) -> Result<bool, Unresolved> {
         let (value, _) = written.as_value()?;
         value
-            .to_whole()
-            .ok_or_else(|| refusal(value, "it is not a whole number"))
+            .to_bool()
+            .ok_or_else(|| refusal(value, "it is not a boolean").into())
     }
 
-    fn boolean(&mut self, written: &Written) -> Result<bool, Reason> {
-        let (value, _) = written.as_value()?;
-        value.to_bool().ok_or_else(|| refusal(value, "it is not a boolean"))
-    }
-
-    fn text(&mut self, written: &Written) -> Result<String, Reason> {
+    fn text(&mut self, written: &Written) -> Result<String, Unresolved> {
         text(self.eval, written.as_value()?.0)
     }
 
-    fn link(&mut self, written: &Written, named: Named) -> Result<Link, Reason> {
-        let (value, _) = written.as_value()?;
-        match named {
+    fn link(&mut self, written: &Written, named: Named) -> Result<Link, Unresolved> {
+        let value = written.as_value()?.0;
+        let link = match named {
             Named::Function => function_link(self.eval, value),
             Named::Queue => link(self.eval, value),
-        }
+        };
+        link.or_else(|unresolved| self.composed(value, named).ok_or(unresolved))
     }
 
-    fn qualifier(&mut self, written: &Written) -> Result<Option<String>, Reason> {
+    fn qualifier(&mut self, written: &Written) -> Result<Option<String>, Unresolved> {
         qualifier(self.eval, written.as_value()?.0)
     }
 
@@ -427,15 +431,31 @@ fn elements(list: &Value, span: Span, within: &Written) -> Vec<Element<Written>>
 }
 
 /// A text.
-pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Reason> {
+pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Unresolved> {
     let plain = match &value.kind {
         Kind::Encoded(inner) | Kind::Rendered(inner) => json::encode(inner),
         _ => eval.plain(value.clone()),
     };
-    plain
-        .to_text()
-        .map(|text| text.to_string())
-        .ok_or_else(|| refusal(value, "it is not a string"))
+    let text = plain.to_text().map(|text| text.to_string());
+    text.ok_or_else(|| pieced(&plain, refusal(value, "it is not a string")))
+}
+
+/// Why `value` is not a whole number, with the numbers that it may be.
+fn bounded(value: &Value) -> Unresolved {
+    let reason = refusal(value, "it is not a whole number");
+    match value.bounds() {
+        bounds if bounds.is_bounded() => Unresolved::knowing(reason, Knowledge::Number(bounds)),
+        _ => reason.into(),
+    }
+}
+
+/// That `value` is unresolved because of `reason`, with its known pieces.
+pub(super) fn pieced(value: &Value, reason: Reason) -> Unresolved {
+    let Kind::Template(parts) = &value.kind else {
+        return reason.into();
+    };
+    let pieces = parts.iter().map(Value::to_text).collect();
+    Unresolved::knowing(reason, Knowledge::Text(pieces))
 }
 
 /// Why `value` is not what it ought to be: because it is not known, or `or`.

@@ -16,7 +16,7 @@
 //! about `0.var.settings.env`, is another one, and no text of the configuration has to be compared.
 
 use super::{Kind, ResourceId, Value};
-use crate::graph::{Cause, Reason};
+use crate::graph::{Bounds, Cause, Reason};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -27,11 +27,13 @@ const MAX_KEY: usize = 200;
 const MAX_NAME: usize = 100;
 
 /// What an unknown value is the value of. Equal keys are the same thing, wherever and however it is met.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in super::super) struct Identity {
     pub(in super::super) key: Arc<str>,
     /// The reference that a user would write for it, where there is one: `var.settings.env`.
     pub(in super::super) name: Option<Arc<str>>,
+    /// The numbers that it may be.
+    pub(in super::super) bounds: Bounds,
 }
 
 impl Identity {
@@ -40,6 +42,20 @@ impl Identity {
         Identity {
             key: digested(format!("{module}.{name}")),
             name: (name.len() <= MAX_NAME).then(|| name.into()),
+            bounds: Bounds::ANY,
+        }
+    }
+
+    /// The variable `name` of the module whose place among the instances is `module`.
+    pub(in super::super) fn of_variable(module: usize, name: &str) -> Identity {
+        Identity::declared(module, &format!("var.{name}"))
+    }
+
+    /// The same, which may be the numbers within `bounds` only.
+    pub(in super::super) fn bounded(self, bounds: Bounds) -> Identity {
+        Identity {
+            bounds: self.bounds.and(bounds),
+            ..self
         }
     }
 
@@ -48,6 +64,7 @@ impl Identity {
         Identity {
             key: digested(key),
             name: None,
+            bounds: Bounds::ANY,
         }
     }
 
@@ -69,11 +86,23 @@ impl Identity {
         Identity {
             key: digested(format!("{}.{key:?}", self.key)),
             name: name.filter(|name| name.len() <= MAX_NAME).map(Arc::from),
+            bounds: Bounds::ANY,
         }
     }
 }
 
 impl Value {
+    /// The numbers that it may be, where it is known or not.
+    pub(in super::super) fn bounds(&self) -> Bounds {
+        match &self.kind {
+            Kind::Unknown(unknown) => unknown
+                .identity
+                .as_ref()
+                .map_or(Bounds::ANY, |identity| identity.bounds),
+            _ => self.to_whole().map_or(Bounds::ANY, Bounds::from),
+        }
+    }
+
     /// What it is: equal for values that are the same, known or not. `None` where that cannot be said.
     pub(in super::super) fn identity(&self) -> Option<Arc<str>> {
         let mut text = String::new();
@@ -118,6 +147,19 @@ impl Value {
             Kind::Cases(_) => return None,
         }
         Some(())
+    }
+
+    /// The same, where it is not known: one of the numbers within `bounds`, and what `otherwise` says where it is nothing
+    /// else yet.
+    pub(in super::super) fn bounded(mut self, bounds: Bounds, otherwise: impl FnOnce() -> Identity) -> Value {
+        if let Kind::Unknown(unknown) = &mut self.kind
+            && !unknown.error
+            && bounds.is_bounded()
+        {
+            let identity = unknown.identity.as_deref().cloned().unwrap_or_else(otherwise);
+            unknown.identity = Some(Arc::new(identity.bounded(bounds)));
+        }
+        self
     }
 
     /// The same as `identity`, where it is not known and no error.

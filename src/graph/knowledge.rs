@@ -1,0 +1,269 @@
+//! What is known of a value that is unresolved: a number's bounds, a string's pieces.
+//!
+//! ```hcl
+//! variable "timeout" {
+//!   type = number
+//!   validation { condition = var.timeout >= 60 && var.timeout <= 900 }
+//! }
+//! resource "aws_lambda_function" "worker" { timeout = var.timeout }
+//! resource "aws_sqs_queue" "orders" { name = "${var.stage}-orders.fifo" }
+//! ```
+//!
+//! Nobody says what `timeout` is, yet it is 60 at least: a visibility timeout of 30 s is below it, one of 900 s is not, and
+//! of one of 300 s nothing can be said. Nor is there a name, but a [`Pattern`] of two pieces, of which the first is
+//! unknown: it ends in `.fifo` whatever the stage is, and has 12 characters at least.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What is known of an unresolved value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Knowledge {
+    /// It is a number between bounds.
+    Number(Bounds),
+    /// It is a string of which some pieces are known.
+    Text(Pattern),
+}
+
+/// The numbers that a value may be: all from the one to the other, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bounds {
+    /// The least, where there is one.
+    pub least: Option<i64>,
+    /// The greatest, where there is one.
+    pub most: Option<i64>,
+}
+
+impl From<i64> for Bounds {
+    fn from(number: i64) -> Self {
+        Bounds {
+            least: Some(number),
+            most: Some(number),
+        }
+    }
+}
+
+impl Bounds {
+    /// Any number.
+    pub const ANY: Bounds = Bounds {
+        least: None,
+        most: None,
+    };
+
+    /// `number` or more.
+    pub const fn at_least(number: i64) -> Self {
+        Bounds {
+            least: Some(number),
+            most: None,
+        }
+    }
+
+    /// `number` or less.
+    pub const fn at_most(number: i64) -> Self {
+        Bounds {
+            least: None,
+            most: Some(number),
+        }
+    }
+
+    /// The numbers of both.
+    #[must_use]
+    pub fn and(self, other: Bounds) -> Bounds {
+        Bounds {
+            least: self.least.max(other.least),
+            most: both(self.most, other.most, i64::min).or(self.most).or(other.most),
+        }
+    }
+
+    /// The numbers of either, and those between them.
+    #[must_use]
+    pub fn or(self, other: Bounds) -> Bounds {
+        Bounds {
+            least: both(self.least, other.least, i64::min),
+            most: both(self.most, other.most, i64::max),
+        }
+    }
+
+    /// A number of each, added.
+    #[must_use]
+    pub fn plus(self, other: Bounds) -> Bounds {
+        Bounds {
+            least: self.least.zip(other.least).and_then(|(a, b)| a.checked_add(b)),
+            most: self.most.zip(other.most).and_then(|(a, b)| a.checked_add(b)),
+        }
+    }
+
+    /// The numbers with their sign turned.
+    #[must_use]
+    pub fn negated(self) -> Bounds {
+        Bounds {
+            least: self.most.and_then(i64::checked_neg),
+            most: self.least.and_then(i64::checked_neg),
+        }
+    }
+
+    /// A number of each, multiplied: known where the numbers of one are a single one.
+    #[must_use]
+    pub fn times(self, other: Bounds) -> Bounds {
+        let (count, numbers) = match (self.single(), other.single()) {
+            (Some(count), _) => (count, other),
+            (_, Some(count)) => (count, self),
+            (None, None) => return Bounds::ANY,
+        };
+        if count < 0 {
+            return numbers.negated().times(count.saturating_neg().into());
+        }
+        if count == 0 {
+            return 0.into();
+        }
+        let product = |number: Option<i64>| number?.checked_mul(count);
+        Bounds {
+            least: product(numbers.least),
+            most: product(numbers.most),
+        }
+    }
+
+    /// The greater of a number of each.
+    #[must_use]
+    pub fn max(self, other: Bounds) -> Bounds {
+        Bounds {
+            least: self.least.max(other.least),
+            most: both(self.most, other.most, i64::max),
+        }
+    }
+
+    /// The lesser of a number of each.
+    #[must_use]
+    pub fn min(self, other: Bounds) -> Bounds {
+        self.negated().max(other.negated()).negated()
+    }
+
+    /// Whether any number is outside.
+    pub fn is_bounded(self) -> bool {
+        self.least.is_some() || self.most.is_some()
+    }
+
+    fn single(self) -> Option<i64> {
+        self.least.filter(|_| self.least == self.most)
+    }
+}
+
+fn both(one: Option<i64>, other: Option<i64>, choose: fn(i64, i64) -> i64) -> Option<i64> {
+    one.zip(other).map(|(one, other)| choose(one, other))
+}
+
+/// A string of which some pieces are known, with `None` for each that is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern(Arc<[Option<Arc<str>>]>);
+
+impl FromIterator<Option<Arc<str>>> for Pattern {
+    fn from_iter<I: IntoIterator<Item = Option<Arc<str>>>>(pieces: I) -> Self {
+        let is_something = |piece: &Option<Arc<str>>| piece.as_deref() != Some("");
+        Pattern(pieces.into_iter().filter(is_something).collect())
+    }
+}
+
+impl From<&str> for Pattern {
+    fn from(text: &str) -> Self {
+        [Some(text.into())].into_iter().collect()
+    }
+}
+
+impl Pattern {
+    /// Whether all of it is known.
+    pub fn is_known(&self) -> bool {
+        self.0.iter().all(Option::is_some)
+    }
+
+    /// Whether it ends with `suffix`, whatever its unknown pieces are; `None` where that depends on them.
+    pub fn ends_with(&self, suffix: &str) -> Option<bool> {
+        // Known pieces may stand side by side.
+        let mut tail = String::new();
+        for piece in self.0.iter().rev() {
+            let Some(text) = piece else {
+                // What is unknown may complete it.
+                let is_open = !tail.ends_with(suffix) && suffix.ends_with(&tail);
+                return (!is_open).then(|| tail.ends_with(suffix));
+            };
+            tail.insert_str(0, text);
+        }
+        Some(tail.ends_with(suffix))
+    }
+
+    /// The known piece at its beginning.
+    pub fn head(&self) -> &str {
+        self.0.first().and_then(Option::as_deref).unwrap_or_default()
+    }
+
+    /// The least number of characters it has.
+    pub fn least_length(&self) -> usize {
+        self.0.iter().flatten().map(|text| text.chars().count()).sum()
+    }
+}
+
+/// `…-orders.fifo`.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|piece| f.write_str(piece.as_deref().unwrap_or("…")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(least: i64, most: i64) -> Bounds {
+        Bounds::at_least(least).and(Bounds::at_most(most))
+    }
+
+    /// `…` stands for a piece that is unknown.
+    fn pattern(text: &str) -> Pattern {
+        let mut pieces: Vec<Option<Arc<str>>> = Vec::new();
+        for (at, part) in text.split('…').enumerate() {
+            if at > 0 {
+                pieces.push(None);
+            }
+            pieces.push(Some(part.into()));
+        }
+        pieces.into_iter().collect()
+    }
+
+    #[test]
+    fn bounds_are_computed_with() {
+        let (limits, open) = (between(60, 900), Bounds::at_least(1));
+        assert_eq!(limits.times(6.into()).plus(open), Bounds::at_least(361));
+        assert_eq!(Bounds::from(-1).times(limits), between(-900, -60));
+        assert_eq!(open.times(0.into()), 0.into());
+        assert_eq!(open.times(limits), Bounds::ANY);
+        assert_eq!(open.max(30.into()), Bounds::at_least(30));
+        assert_eq!(limits.max(Bounds::ANY), Bounds::at_least(60));
+        assert_eq!(limits.min(Bounds::ANY), Bounds::at_most(900));
+        assert_eq!(limits.min(100.into()), between(60, 100));
+        assert_eq!(limits.or(1_000.into()), between(60, 1_000));
+        assert_eq!(limits.or(open), Bounds::at_least(1));
+        assert_eq!(limits.and(open), limits);
+        assert_eq!(Bounds::at_least(i64::MAX).plus(Bounds::at_least(1)), Bounds::ANY);
+        assert_eq!(Bounds::at_least(i64::MAX).times(2.into()), Bounds::ANY);
+    }
+
+    #[test]
+    fn a_known_end_decides() {
+        for (text, ends) in [
+            ("…-orders.fifo", Some(true)),
+            (".fifo", Some(true)),
+            ("orders", Some(false)),
+            ("…-orders", Some(false)),
+            ("orders-…", None),
+            ("…fo", None),
+            ("…", None),
+            ("fo", Some(false)),
+            ("", Some(false)),
+        ] {
+            assert_eq!(pattern(text).ends_with(".fifo"), ends, "{text}");
+        }
+        assert_eq!(pattern("…orders….fifo").least_length(), 11);
+        assert_eq!(pattern("…orders….fifo").to_string(), "…orders….fifo");
+    }
+}
