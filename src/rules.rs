@@ -21,10 +21,20 @@ mod event_source_mapping_failure_destination;
 mod event_source_mapping_source_undeclared;
 mod expired_suppression;
 mod failure_target_is_source_queue;
+mod fifo_attribute_on_standard_queue;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
+mod fifo_group_blocked_too_long;
+mod fifo_queue_as_unsupported_target;
 mod fifo_queue_false;
 mod fifo_queue_name_suffix;
+mod fifo_target_without_deduplication;
+mod fifo_target_without_message_group;
+mod fifo_throughput_scope_mismatch;
+mod filter_criteria_invalid;
+mod filter_discards_messages;
+mod filter_key_unsupported;
+mod filter_misses_sns_envelope;
 mod function_dead_letter_config_ineffective;
 mod function_response_type_unknown;
 mod function_timeout_out_of_range;
@@ -38,6 +48,8 @@ mod parse_error;
 mod provisioned_pollers_out_of_range;
 mod provisioned_pollers_with_maximum_concurrency;
 mod queue_attribute_out_of_range;
+mod queue_competing_consumers;
+mod queue_competing_filters;
 mod queue_url_in_place_of_arn;
 mod redrive_allow_policy_dependency_cycle;
 mod redrive_allow_policy_excludes_source;
@@ -68,8 +80,10 @@ mod shared {
     pub(super) mod findings;
     pub(super) mod names;
     pub(super) mod operands;
+    pub(super) mod patterns;
     pub(super) mod queue_types;
     pub(super) mod retries;
+    pub(super) mod rivals;
     pub(super) mod settings;
     pub(super) mod settle;
     pub(super) mod trace;
@@ -239,11 +253,23 @@ pub static RULES: &[&Rule] = &[
     &provisioned_pollers_out_of_range::RULE,
     &event_source_mapping_duplicate::RULE,
     &event_source_mapping_source_undeclared::RULE,
+    &queue_competing_consumers::RULE,
+    &queue_competing_filters::RULE,
+    &filter_discards_messages::RULE,
+    &filter_key_unsupported::RULE,
+    &filter_misses_sns_envelope::RULE,
+    &filter_criteria_invalid::RULE,
     &stream_setting_on_queue::RULE,
     &event_source_mapping_cross_region::RULE,
     // fifo
     &fifo_queue_name_suffix::RULE,
+    &fifo_attribute_on_standard_queue::RULE,
     &fifo_queue_false::RULE,
+    &fifo_group_blocked_too_long::RULE,
+    &fifo_throughput_scope_mismatch::RULE,
+    &fifo_target_without_deduplication::RULE,
+    &fifo_target_without_message_group::RULE,
+    &fifo_queue_as_unsupported_target::RULE,
     // queue
     &queue_attribute_out_of_range::RULE,
     &queue_url_in_place_of_arn::RULE,
@@ -288,6 +314,15 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
     (
         &dead_letter_queue_retention_too_short::RULE,
         &[&dead_letter_queue_cycle::RULE],
+    ),
+    // What a filter deletes matters least where it is wrong altogether.
+    (
+        &filter_discards_messages::RULE,
+        &[
+            &filter_criteria_invalid::RULE,
+            &filter_key_unsupported::RULE,
+            &filter_misses_sns_envelope::RULE,
+        ],
     ),
     // The setting that does nothing yet does harm as soon as it does something.
     (

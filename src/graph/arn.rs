@@ -73,6 +73,24 @@ impl Link {
         }
     }
 
+    /// The name of a topic outside of the project, in its ARN.
+    pub fn external_topic_name(&self) -> Option<&str> {
+        match &self.target {
+            Target::External(arn) if self.service() == Some("sns") => parts(arn).get(5).copied(),
+            _ => None,
+        }
+    }
+
+    /// What is written, or the address of what it leads to.
+    pub fn written(&self) -> &str {
+        match &self.target {
+            Target::Resource(written)
+            | Target::Elsewhere { address: written, .. }
+            | Target::External(written)
+            | Target::Dangling(written) => written,
+        }
+    }
+
     /// The account in an ARN from outside of the project, where it is written out.
     pub fn account(&self) -> Option<&str> {
         let (Target::External(arn), Form::Arn) = (&self.target, self.form) else {

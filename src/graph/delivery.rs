@@ -19,6 +19,8 @@ pub struct Pipe {
     pub batch_size: Attribute<i64>,
     /// Batching window of a queue as its source.
     pub window: Attribute<Seconds>,
+    /// Patterns of its filters; empty where it has none.
+    pub filters: Attribute<Vec<Attribute<String>>>,
     /// Whether it runs (`DesiredState`).
     pub running: Attribute<bool>,
     /// How it invokes its target: `REQUEST_RESPONSE` or `FIRE_AND_FORGET`; `None` where nothing is written.

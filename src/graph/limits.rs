@@ -79,6 +79,7 @@ impl Quota {
 
 const CREATE_QUEUE: &str = "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html";
 const PROVISIONED_POLLERS: &str = "https://docs.aws.amazon.com/lambda/latest/api/API_ProvisionedPollerConfig.html";
+const FILTERING: &str = "https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html";
 const CREATE_MAPPING: &str = "https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html";
 
 /// Up to 12 hours.
@@ -170,6 +171,18 @@ pub static WINDOW: Quota = Quota {
     source: CREATE_MAPPING,
 };
 
+/// Filters of a mapping, as many as AWS allows on request.
+pub static FILTERS: Quota = Quota {
+    name: "filters",
+    unit: Unit::Filters,
+    least: 0,
+    most: 10,
+    source: FILTERING,
+};
+/// Filters that are allowed without a request. Source: as above.
+pub const FILTERS_AT_FIRST: i64 = 5;
+/// Characters of a filter's pattern. Source: as above.
+pub const PATTERN_LENGTH: i64 = 4_096;
 /// Queues in a redrive allow policy `byQueue`.
 pub static ALLOWED_SOURCES: Quota = Quota {
     name: "source queues of a redrive allow policy",

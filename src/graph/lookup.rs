@@ -1,7 +1,7 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
 use super::arn::{FIFO_SUFFIX, physical_name, region};
-use super::delivery::Pipe;
+use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
 use super::{
     Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Form, Function,
@@ -26,6 +26,7 @@ pub struct Graph {
     not_queues: FxHashMap<(UnitId, Target), Arc<str>>,
     queue_index: Index,
     function_index: Index,
+    topic_index: Index,
     /// By queue: mappings that may read it.
     readers: FxHashMap<usize, Vec<usize>>,
     /// By function: mappings that may invoke it.
@@ -207,6 +208,8 @@ impl Graph {
             &self.units,
             self.functions.iter().map(|node| (&node.resource, &node.name)),
         );
+        let topics = self.deliveries.topics.iter();
+        self.topic_index = Index::build(&self.units, topics.map(|node| (&node.resource, &node.name)));
         for (at, mapping) in self.mappings.iter().enumerate() {
             let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
             queues.for_each(|queue| note(&mut self.readers, queue, at));
@@ -298,6 +301,13 @@ impl Graph {
     /// The function that `link`, written in `unit`, points to, where it is declared in the project.
     pub fn function(&self, unit: UnitId, link: &Link) -> Option<&Function> {
         self.function_index.find(unit, link).map(|at| &self.functions[at])
+    }
+
+    /// The topic that `link`, written in `unit`, names by its address.
+    pub fn topic(&self, unit: UnitId, link: &Link) -> Option<&Topic> {
+        let is_declared = matches!(link.target, Target::Resource(_) | Target::Elsewhere { .. });
+        let at = self.topic_index.find(unit, link).filter(|_| is_declared)?;
+        self.deliveries.topics.get(at)
     }
 
     fn place(&self, queue: &Queue) -> Option<usize> {

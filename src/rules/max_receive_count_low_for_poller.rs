@@ -1,7 +1,7 @@
 //! Flags redrive policies with fewer receives than AWS advises for queues that Lambda reads.
 
 use super::prelude::*;
-use crate::rules::shared::advice::FewestReceives;
+use crate::rules::shared::advice::{AdvisedReceives, FewestReceives};
 use crate::rules::shared::consumers::Consumer;
 
 pub(super) static RULE: Rule = Rule {
@@ -12,21 +12,14 @@ pub(super) static RULE: Rule = Rule {
     fix: Some(Safety::Unsafe),
     summary: "fewer than five receives: throttling of the function counts against the message",
     page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
-    settings: Receives::ALL,
+    settings: AdvisedReceives::ALL,
     check: Some(check),
 };
-
-settings! {
-    /// How many receives a poller needs.
-    struct Receives of "max-receive-count-low-for-poller" {
-        recommended: i64 = limits::ADVISED_RECEIVES, at least 1, "the fewest receives that absorb throttling";
-    }
-}
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {
         let FewestReceives { minimum } = findings.settings(queue);
-        let Receives { recommended } = findings.settings(queue);
+        let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             if count.value < minimum {
                 findings.leave(&count.when, queue, &[&count], Cause::TooFewReceives);

@@ -14,6 +14,8 @@ pub(in crate::frontend) struct PipeNames {
     pub(in crate::frontend) target: Path,
     pub(in crate::frontend) batch_size: Path,
     pub(in crate::frontend) window: Path,
+    /// What holds the filters, the list of them in it, and the pattern of each.
+    pub(in crate::frontend) filters: [Path; 3],
     pub(in crate::frontend) state: Path,
     /// With the parameters of a function, and with those of a state machine.
     pub(in crate::frontend) invocation_types: [Path; 2],
@@ -76,6 +78,7 @@ impl<V: View> Lowering<V> {
             target: self.link(written, names.target, Named::Queue),
             batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
             window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
+            filters: self.filters(written, names.filters),
             running: self.is_not(written, names.state, "STOPPED"),
             invocation_type: self.invocation_type(written, names.invocation_types),
             message_group_id: self.text(written, names.message_group_id),

@@ -19,9 +19,7 @@ pub(in crate::frontend) struct MappingNames {
     pub(in crate::frontend) maximum_concurrency: Path,
     pub(in crate::frontend) enabled: Path,
     /// What holds the filters, the list of them in it, and the pattern of each.
-    pub(in crate::frontend) filter_criteria: Path,
-    pub(in crate::frontend) filters: Path,
-    pub(in crate::frontend) pattern: Path,
+    pub(in crate::frontend) filters: [Path; 3],
     pub(in crate::frontend) provisioned_pollers: Path,
     pub(in crate::frontend) minimum_pollers: Path,
     pub(in crate::frontend) maximum_pollers: Path,
@@ -52,7 +50,7 @@ impl<V: View> Lowering<V> {
             response_types: self.response_types(written, names.response_types),
             maximum_concurrency: self.optional(written, names.maximum_concurrency, V::integer),
             enabled: self.flag(written, names.enabled, true),
-            filters: self.filters(written, names),
+            filters: self.filters(written, names.filters),
             provisioned_pollers: self.provisioned_pollers(written, names),
             failure_destination: self.optional_link(written, names.failure_destination),
             stream_settings: self.stream_settings(written, names.stream_settings),
@@ -107,13 +105,14 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    fn filters(&mut self, written: &V::Written, names: &MappingNames) -> Attribute<Vec<Attribute<String>>> {
-        let lists = self.lists(written, names.filter_criteria, names.filters);
+    /// The patterns of filters: what holds them is at the first path, the list of them in it at the second, the pattern of
+    /// each at the third.
+    pub(super) fn filters(&mut self, written: &V::Written, paths: [Path; 3]) -> Attribute<Vec<Attribute<String>>> {
+        let [criteria, list, pattern] = paths;
+        let lists = self.lists(written, criteria, list);
         let absent = |_: &str| State::Default(Vec::new());
         self.convert(lists, absent, |this, filters| {
-            let patterns = filters
-                .iter()
-                .map(|filter| this.required(filter, names.pattern, V::text));
+            let patterns = filters.iter().map(|filter| this.required(filter, pattern, V::text));
             Ok(patterns.collect())
         })
     }

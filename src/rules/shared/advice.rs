@@ -21,6 +21,13 @@ settings! {
     }
 }
 
+settings! {
+    /// How many receives a poller needs.
+    pub(crate) struct AdvisedReceives of "max-receive-count-low-for-poller" {
+        recommended: i64 = limits::ADVISED_RECEIVES, at least 1, "the fewest receives that absorb throttling";
+    }
+}
+
 impl Advice {
     /// The least visibility timeout: `6 × 300 s + 5 s`.
     pub(crate) fn needed<'a>(self, timeout: &'a Operand<'_>, window: impl Into<Term<'a>>) -> Term<'a> {

@@ -55,7 +55,9 @@ impl Read for TypedQueue<'_> {
 
 /// A queue that a mapping reads, whatever its type.
 #[derive(Debug)]
-pub(crate) struct QueueRead {
+pub(crate) struct QueueRead<'g> {
+    /// The queue; `None` for one outside the project.
+    pub(crate) queue: Option<&'g Queue>,
     /// The condition under which it does.
     pub(crate) when: Condition,
     /// How to call it in a sentence.
@@ -64,19 +66,21 @@ pub(crate) struct QueueRead {
 
 impl Findings<'_> {
     /// The queues that `mapping` is known to read.
-    pub(crate) fn queues_read(
+    pub(crate) fn queues_read<'g>(
         &mut self,
-        graph: &Graph,
+        graph: &'g Graph,
         mapping: &EventSourceMapping,
         when: &Condition,
-    ) -> Vec<QueueRead> {
+    ) -> Vec<QueueRead<'g>> {
         let links = self.known(when, mapping, &mapping.queue).into_iter();
         let read = links.filter_map(|link| {
-            let shown = match graph.queue(mapping.resource.unit, link.value) {
+            let queue = graph.queue(mapping.resource.unit, link.value);
+            let shown = match queue {
                 Some(queue) => queue.resource.shown(),
                 None => format!("`{}`", link.value.external_queue_name()?),
             };
-            Some(QueueRead { when: link.when, shown })
+            let when = link.when;
+            Some(QueueRead { queue, when, shown })
         });
         read.collect()
     }
@@ -90,27 +94,39 @@ impl Findings<'_> {
         link: &Known<'_, Link>,
         when: &Condition,
     ) -> Vec<TypedQueue<'g>> {
-        if let Some(queue) = graph.queue(unit, link.value) {
+        self.typed_queues_of(graph, unit, link.value, link.span, when)
+    }
+
+    /// The same of a link that is a part of a value, written at `span`.
+    pub(crate) fn typed_queues_of<'g>(
+        &mut self,
+        graph: &'g Graph,
+        unit: UnitId,
+        link: &Link,
+        span: Span,
+        when: &Condition,
+    ) -> Vec<TypedQueue<'g>> {
+        if let Some(queue) = graph.queue(unit, link) {
             let all = self.known(&when.and(&queue.resource.when), queue, &queue.fifo);
             let typed = all.into_iter().map(|fifo| TypedQueue {
                 queue: Some(queue),
                 fifo: *fifo.value,
                 shown: queue.resource.shown(),
                 span: fifo.span,
-                link: link.span,
-                form: link.value.form,
+                link: span,
+                form: link.form,
                 when: fifo.when,
             });
             return typed.collect();
         }
-        let typed = link.value.external_queue_name().map(|name| TypedQueue {
+        let typed = link.external_queue_name().map(|name| TypedQueue {
             queue: None,
             when: when.clone(),
             fifo: name.ends_with(FIFO_SUFFIX),
             shown: format!("`{name}`"),
-            span: link.span,
-            link: link.span,
-            form: link.value.form,
+            span,
+            link: span,
+            form: link.form,
         });
         typed.into_iter().collect()
     }

@@ -113,9 +113,7 @@ static MAPPING: MappingNames = MappingNames {
     response_types: "FunctionResponseTypes",
     maximum_concurrency: "ScalingConfig.MaximumConcurrency",
     enabled: "Enabled",
-    filter_criteria: "FilterCriteria",
-    filters: "Filters",
-    pattern: "Pattern",
+    filters: ["FilterCriteria", "Filters", "Pattern"],
     provisioned_pollers: "ProvisionedPollerConfig",
     minimum_pollers: "MinimumPollers",
     maximum_pollers: "MaximumPollers",
@@ -163,6 +161,7 @@ static PIPE: PipeNames = PipeNames {
     target: "Target",
     batch_size: "SourceParameters.SqsQueueParameters.BatchSize",
     window: "SourceParameters.SqsQueueParameters.MaximumBatchingWindowInSeconds",
+    filters: ["SourceParameters.FilterCriteria", "Filters", "Pattern"],
     state: "DesiredState",
     invocation_types: [
         "TargetParameters.LambdaFunctionParameters.InvocationType",

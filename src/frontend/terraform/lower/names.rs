@@ -123,9 +123,7 @@ static MAPPING: MappingNames = MappingNames {
     response_types: "function_response_types",
     maximum_concurrency: "scaling_config.maximum_concurrency",
     enabled: "enabled",
-    filter_criteria: "filter_criteria",
-    filters: "filter",
-    pattern: "pattern",
+    filters: ["filter_criteria", "filter", "pattern"],
     provisioned_pollers: "provisioned_poller_config",
     minimum_pollers: "minimum_pollers",
     maximum_pollers: "maximum_pollers",
@@ -171,6 +169,7 @@ static PIPE: PipeNames = PipeNames {
     target: "target",
     batch_size: "source_parameters.sqs_queue_parameters.batch_size",
     window: "source_parameters.sqs_queue_parameters.maximum_batching_window_in_seconds",
+    filters: ["source_parameters.filter_criteria", "filter", "pattern"],
     state: "desired_state",
     invocation_types: [
         "target_parameters.lambda_function_parameters.invocation_type",

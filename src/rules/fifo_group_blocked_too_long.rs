@@ -1,0 +1,193 @@
+//! Flags FIFO queues where one message that fails keeps its message group waiting for long.
+
+use super::prelude::*;
+use crate::graph::Seconds;
+use crate::rules::shared::advice::{Advice, AdvisedReceives};
+use crate::rules::shared::consumers::{Consumer, Poll};
+use crate::rules::shared::retries::Retries;
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-group-blocked-too-long",
+    category: Category::Fifo,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "a message that fails keeps its message group waiting for more than 15 minutes",
+    page: include_str!("../../rules/fifo-group-blocked-too-long.md"),
+    settings: Waiting::ALL,
+    check: Some(check),
+};
+
+settings! {
+    /// How long a message group may wait.
+    struct Waiting of "fifo-group-blocked-too-long" {
+        warning: i64 = 3_600, at least 1, "the longest wait in seconds that is not a warning";
+        info: i64 = 900, at least 1, "the longest wait in seconds that is not told at all";
+    }
+}
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.read() {
+        for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
+            if !fifo.value {
+                continue;
+            }
+            for count in findings.receive_counts(&fifo.when, queue) {
+                for consumer in findings.consumers(graph, &count.when, queue) {
+                    for retries in findings.retries(&consumer.when, queue, &count) {
+                        judge(graph, findings, queue, &consumer, &retries);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>) {
+    let Waiting { warning, info } = findings.settings(queue);
+    let wait = || &retries.count * &retries.visibility;
+    let is_short = at_most(wait(), Seconds(info)).given(consumer);
+    if findings.satisfied(&retries.when, queue, is_short) {
+        return;
+    }
+    let severity = if wait().value > warning {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
+    for when in beyond_advice(graph, findings, queue, retries) {
+        findings.report(&when, queue, blocked(queue, consumer, retries, severity));
+    }
+}
+
+/// The conditions under which the count or the visibility timeout is more than the rules that ask for them want.
+fn beyond_advice(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, retries: &Retries<'_>) -> Vec<Condition> {
+    let AdvisedReceives { recommended } = findings.settings(queue);
+    if retries.count.value > recommended {
+        return vec![retries.when.clone()];
+    }
+    let advice: Advice = findings.settings(queue);
+    let mut left = retries.when.clone();
+    let polls: Vec<Poll<'_>> = findings.polls(graph, &retries.when, queue);
+    if polls.is_empty() {
+        return Vec::new();
+    }
+    for poll in polls {
+        let mut below = Condition::never();
+        for time in findings.run_times(graph, &poll) {
+            for window in findings.window(&time.limit.when, poll.mapping) {
+                if retries.visibility.value > advice.needed(&time.limit, &window).value {
+                    below = below.or(&window.when);
+                }
+            }
+        }
+        left = left.and(&below);
+    }
+    vec![left]
+}
+
+fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severity: Severity) -> Finding {
+    let wait = &retries.count * &retries.visibility;
+    let headline = format!(
+        "a message of {} that always fails keeps its message group waiting for {}",
+        queue.resource.shown(),
+        Seconds(wait.value).spoken()
+    );
+    let finding = Finding::new(
+        "visibility_timeout",
+        headline,
+        &retries.visibility,
+        format!("the group waits for {} after each receive", retries.visibility.shown()),
+    );
+    finding
+        .severity(severity)
+        .label(&retries.count, format!("{} receives", retries.count.shown()))
+        .show(consumer)
+        .calculation(wait.calculation())
+        .help(format!(
+            "lower `{}` or `{}`, so that a message that fails reaches the dead-letter queue sooner",
+            retries.visibility.name, retries.count.name
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    fn severity(fifo: &str, visibility: &str, count: &str, timeout: &str) -> Option<Severity> {
+        let text = format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{
+  fifo_queue                 = {fifo}
+  visibility_timeout_seconds = {visibility}
+  redrive_policy = jsonencode({{
+    deadLetterTargetArn = "arn:aws:sqs:eu-west-1:111122223333:failed.fifo"
+    maxReceiveCount     = {count}
+  }})
+}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  timeout       = {timeout}
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+"#
+        );
+        findings(&RULE, Terraform, &text).first().map(|found| found.severity)
+    }
+
+    #[test]
+    fn a_quarter_of_an_hour_is_fine_and_an_hour_is_not() {
+        for (visibility, count, timeout, expected) in [
+            ("90", "10", "3", None),
+            ("91", "10", "3", Some(Severity::Info)),
+            ("360", "10", "3", Some(Severity::Info)),
+            ("361", "10", "3", Some(Severity::Warning)),
+            // AWS's own advice.
+            ("1800", "5", "300", None),
+            ("1801", "5", "300", Some(Severity::Warning)),
+            ("1800", "6", "300", Some(Severity::Warning)),
+            ("var.open", "10", "3", None),
+            ("361", "var.open", "3", None),
+            ("1801", "5", "var.open", None),
+        ] {
+            assert_eq!(
+                severity("true", visibility, count, timeout),
+                expected,
+                "{visibility} {count} {timeout}"
+            );
+        }
+        assert_eq!(severity("false", "361", "10", "3"), None);
+        assert_eq!(severity("var.open", "361", "10", "3"), None);
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let queue = "
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: true
+      VisibilityTimeout: 900 # expect: fifo-group-blocked-too-long
+      RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:failed.fifo', maxReceiveCount: 10}
+";
+        let mapping = "  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: f}
+";
+        check(&RULE, CloudFormation, &format!("{queue}{mapping}"));
+        let event = "  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
+";
+        check(&RULE, Sam, &format!("{queue}{event}"));
+    }
+}

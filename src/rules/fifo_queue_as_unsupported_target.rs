@@ -1,0 +1,203 @@
+//! Flags FIFO queues where AWS takes only standard queues.
+
+use super::prelude::*;
+use crate::graph::delivery::Sender;
+use crate::graph::{Attribute, Resource};
+use crate::rules::shared::queue_types::TypedQueue;
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-queue-as-unsupported-target",
+    category: Category::Fifo,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a FIFO queue stands where AWS takes only a standard queue",
+    page: include_str!("../../rules/fifo-queue-as-unsupported-target.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// A place that takes no FIFO queue.
+struct Place<'g> {
+    resource: &'g Resource,
+    attribute: &'static str,
+    /// Ends "but S3 rejects FIFO queues".
+    role: &'static str,
+    help: &'static str,
+}
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let deliveries = graph.deliveries();
+    for target in &deliveries.targets {
+        let resource = &target.resource;
+        if target.sender == Sender::Bucket {
+            let place = Place {
+                resource,
+                attribute: "target",
+                role: "is notified by a bucket, but S3 notifies only standard queues",
+                help: "notify a standard queue, or let EventBridge deliver to the FIFO queue",
+            };
+            judge(graph, findings, &place, &resource.when, &target.target, Some);
+        }
+        let place = Place {
+            resource,
+            attribute: "dead_letter",
+            role: "is the dead-letter queue of a target, but EventBridge takes only standard queues there",
+            help: "use a standard queue for events that could not be delivered",
+        };
+        judge(
+            graph,
+            findings,
+            &place,
+            &resource.when,
+            &target.dead_letter,
+            Option::as_ref,
+        );
+    }
+    for subscription in &deliveries.subscriptions {
+        let resource = &subscription.resource;
+        for topic in findings.known(&resource.when, resource, &subscription.topic) {
+            for when in standard_topic(graph, findings, resource, &topic) {
+                let place = Place {
+                    resource,
+                    attribute: "endpoint",
+                    role: "is subscribed to a standard topic, but SNS takes only standard queues there",
+                    help: "subscribe a standard queue, or use a FIFO topic",
+                };
+                judge(graph, findings, &place, &when, &subscription.endpoint, Some);
+            }
+        }
+    }
+}
+
+/// The conditions under which `topic` is known to be a standard one.
+fn standard_topic(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    resource: &Resource,
+    topic: &Known<'_, Link>,
+) -> Vec<Condition> {
+    if let Some(declared) = graph.topic(resource.unit, topic.value) {
+        let fifo = findings.known(
+            &topic.when.and(&declared.resource.when),
+            &declared.resource,
+            &declared.fifo,
+        );
+        return fifo
+            .into_iter()
+            .filter(|fifo| !fifo.value)
+            .map(|fifo| fifo.when)
+            .collect();
+    }
+    let is_standard = topic
+        .value
+        .external_topic_name()
+        .is_some_and(|name| !name.ends_with(".fifo"));
+    is_standard.then(|| topic.when.clone()).into_iter().collect()
+}
+
+fn judge<'g, T>(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    place: &Place<'_>,
+    when: &Condition,
+    attribute: &'g Attribute<T>,
+    link: impl Fn(&'g T) -> Option<&'g Link>,
+) {
+    for known in findings.known(when, place.resource, attribute) {
+        let Some(link) = link(known.value) else { continue };
+        for queue in findings.typed_queues_of(graph, place.resource.unit, link, known.span, &known.when) {
+            let is_standard = fact(!queue.fifo, || queue.words()).given(&known).given(&queue);
+            findings.require(&queue.when, place.resource, is_standard, || {
+                refused(place, &known, &queue)
+            });
+        }
+    }
+}
+
+fn refused<T>(place: &Place<'_>, known: &Known<'_, T>, queue: &TypedQueue<'_>) -> Finding {
+    let headline = format!(
+        "the FIFO queue {} {} ({})",
+        queue.shown,
+        place.role,
+        place.resource.shown()
+    );
+    let finding =
+        Finding::new(place.attribute, headline, known, "a FIFO queue, which is rejected here").help(place.help);
+    if queue.queue.is_some() {
+        finding.show(queue)
+    } else {
+        finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    const EXPECTED: &str = "# expect: fifo-queue-as-unsupported-target";
+
+    fn terraform(fifo: &str, more: &str) -> String {
+        format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  fifo_queue = {fifo}\n}}\n{more}\n")
+    }
+
+    fn notification(note: &str) -> String {
+        format!(
+            "resource \"aws_s3_bucket_notification\" \"n\" {{\n bucket = \"b\"\n queue {{\n queue_arn = aws_sqs_queue.q.arn {note}\n events = [\"s3:ObjectCreated:*\"]\n }}\n}}"
+        )
+    }
+
+    fn target(note: &str) -> String {
+        format!(
+            "resource \"aws_cloudwatch_event_target\" \"t\" {{\n rule = \"r\"\n arn = \"arn:aws:lambda:eu-west-1:111122223333:function:f\"\n dead_letter_config {{\n arn = aws_sqs_queue.q.arn {note}\n }}\n}}"
+        )
+    }
+
+    fn subscription(topic: &str, note: &str) -> String {
+        format!(
+            "resource \"aws_sns_topic\" \"t\" {{\n fifo_topic = {topic}\n}}\nresource \"aws_sns_topic_subscription\" \"s\" {{\n topic_arn = aws_sns_topic.t.arn\n protocol = \"sqs\"\n endpoint = aws_sqs_queue.q.arn {note}\n}}"
+        )
+    }
+
+    #[test]
+    fn buckets_targets_and_standard_topics_take_none() {
+        check(&RULE, Terraform, &terraform("true", &notification(EXPECTED)));
+        check(&RULE, Terraform, &terraform("true", &target(EXPECTED)));
+        check(&RULE, Terraform, &terraform("true", &subscription("false", EXPECTED)));
+        for fifo in ["false", "var.open"] {
+            check(&RULE, Terraform, &terraform(fifo, &notification("")));
+            check(&RULE, Terraform, &terraform(fifo, &target("")));
+            // A standard queue may be subscribed to a FIFO topic.
+            check(&RULE, Terraform, &terraform(fifo, &subscription("true", "")));
+        }
+        check(&RULE, Terraform, &terraform("true", &subscription("true", "")));
+        check(&RULE, Terraform, &terraform("true", &subscription("var.open", "")));
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {FifoQueue: true}
+  S:
+    Type: AWS::Scheduler::Schedule
+    Properties:
+      Target:
+        Arn: arn:aws:lambda:eu-west-1:111122223333:function:f
+        DeadLetterConfig:
+          Arn: !GetAtt Q.Arn # expect: fifo-queue-as-unsupported-target
+  Subscription:
+    Type: AWS::SNS::Subscription
+    Properties:
+      TopicArn: arn:aws:sns:eu-west-1:111122223333:t
+      Protocol: sqs
+      Endpoint: !GetAtt Q.Arn # expect: fifo-queue-as-unsupported-target
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

@@ -1,0 +1,136 @@
+//! Flags rules, schedules and pipes that send to a FIFO queue without a message group.
+
+use super::prelude::*;
+use crate::graph::delivery::Sender;
+use crate::graph::{Attribute, Resource};
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-target-without-message-group",
+    category: Category::Fifo,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a rule, schedule or pipe sends to a FIFO queue without a message group, and every send fails",
+    page: include_str!("../../rules/fifo-target-without-message-group.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let deliveries = graph.deliveries();
+    for target in deliveries
+        .targets
+        .iter()
+        .filter(|target| target.sender != Sender::Bucket)
+    {
+        judge(
+            graph,
+            findings,
+            &target.resource,
+            &target.target,
+            &target.message_group_id,
+        );
+    }
+    for pipe in &deliveries.pipes {
+        judge(graph, findings, &pipe.resource, &pipe.target, &pipe.message_group_id);
+    }
+}
+
+fn judge(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    resource: &Resource,
+    target: &Attribute<Link>,
+    group: &Attribute<Option<String>>,
+) {
+    for link in findings.known(&resource.when, resource, target) {
+        for queue in findings.typed_queues(graph, resource.unit, &link, &link.when) {
+            if !queue.fifo {
+                continue;
+            }
+            for group in findings.known(&queue.when, resource, group) {
+                let has_group = is_set(&group).given(&link).given(&queue);
+                findings.require(&group.when, resource, has_group, || {
+                    let headline = format!(
+                        "{} sends to the FIFO queue {} without a message group, so every send fails",
+                        resource.shown(),
+                        queue.shown
+                    );
+                    let finding = Finding::new("message_group_id", headline, &group, format!("no `{}`", group.name))
+                        .label(&link, format!("{} is a FIFO queue", queue.shown))
+                        .help(format!("set `{}` to what keeps related messages in order", group.name));
+                    if queue.queue.is_some() {
+                        finding.show(&queue)
+                    } else {
+                        finding
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(header: &str, fifo: &str, group: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{
+  fifo_queue = {fifo}
+}}
+resource "aws_cloudwatch_event_target" "t" {{ {header}
+  rule = "r"
+  arn  = aws_sqs_queue.q.arn
+  {group}
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn a_fifo_queue_needs_groups() {
+        check(
+            &RULE,
+            Terraform,
+            &terraform("# expect: fifo-target-without-message-group", "true", ""),
+        );
+        for (fifo, group) in [
+            ("true", "sqs_target {\n message_group_id = \"g\"\n }"),
+            ("true", "sqs_target {\n message_group_id = var.open\n }"),
+            ("false", ""),
+            ("var.open", ""),
+        ] {
+            check(&RULE, Terraform, &terraform("", fifo, group));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  R:
+    Type: AWS::Events::Rule
+    Properties:
+      Targets:
+        - Id: q # expect: fifo-target-without-message-group
+          Arn: arn:aws:sqs:eu-west-1:111122223333:q.fifo
+  S: # expect: fifo-target-without-message-group
+    Type: AWS::Scheduler::Schedule
+    Properties:
+      Target:
+        Arn: arn:aws:sqs:eu-west-1:111122223333:q.fifo
+  P: # expect: fifo-target-without-message-group
+    Type: AWS::Pipes::Pipe
+    Properties:
+      Source: arn:aws:sqs:eu-west-1:111122223333:r
+      Target: arn:aws:sqs:eu-west-1:111122223333:q.fifo
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

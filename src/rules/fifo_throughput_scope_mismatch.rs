@@ -1,0 +1,142 @@
+//! Flags FIFO queues whose throughput limit and deduplication scope do not go together.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-throughput-scope-mismatch",
+    category: Category::Fifo,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a FIFO queue's throughput limit and deduplication scope do not go together",
+    page: include_str!("../../rules/fifo-throughput-scope-mismatch.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
+            // `fifo-attribute-on-standard-queue` speaks of the others.
+            if !fifo.value {
+                continue;
+            }
+            for limit in findings.known(&fifo.when, queue, &queue.throughput_limit) {
+                for scope in findings.known(&limit.when, queue, &queue.deduplication_scope) {
+                    judge(findings, queue, &limit, &scope);
+                }
+            }
+        }
+    }
+}
+
+type Setting<'g> = Known<'g, Option<String>>;
+
+fn judge(findings: &mut Findings<'_>, queue: &Queue, limit: &Setting<'_>, scope: &Setting<'_>) {
+    let is_by_group = |known: &Setting<'_>, wanted: &str| known.value.as_deref() == Some(wanted);
+    let (limited, scoped) = (
+        is_by_group(limit, "perMessageGroupId"),
+        is_by_group(scope, "messageGroup"),
+    );
+    let same = fact(limited == scoped, || {
+        let of = if limited {
+            "each message group"
+        } else {
+            "the whole queue"
+        };
+        format!("throughput and deduplication are those of {of}")
+    });
+    findings.require(&scope.when, queue, same.given(limit).given(scope), || {
+        if limited {
+            refused(queue, limit, scope)
+        } else {
+            useless(queue, limit, scope)
+        }
+    });
+}
+
+fn refused(queue: &Queue, limit: &Setting<'_>, scope: &Setting<'_>) -> Finding {
+    let headline = format!(
+        "{} limits the throughput per message group, but deduplicates over the whole queue, which SQS rejects",
+        queue.resource.shown()
+    );
+    Finding::new(
+        "throughput_limit",
+        headline,
+        limit,
+        "requires the deduplication scope `messageGroup`",
+    )
+    .label(
+        scope,
+        format!("the deduplication scope is `queue`{}", scope.provenance()),
+    )
+    .help(format!(
+        "set `{}` to `messageGroup`, or remove `{}`",
+        scope.name, limit.name
+    ))
+}
+
+fn useless(queue: &Queue, limit: &Setting<'_>, scope: &Setting<'_>) -> Finding {
+    let headline = format!(
+        "{} deduplicates per message group, but limits the throughput over the whole queue, so nothing is gained",
+        queue.resource.shown()
+    );
+    Finding::new("deduplication_scope", headline, scope, "a narrower deduplication")
+        .severity(Severity::Info)
+        .label(
+            limit,
+            format!("the throughput limit is `perQueue`{}", limit.provenance()),
+        )
+        .help(format!(
+            "set `{}` to `perMessageGroupId` for high throughput, or remove `{}`",
+            limit.name, scope.name
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    fn severity(fifo: &str, limit: &str, scope: &str) -> Option<Severity> {
+        let text = format!(
+            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\nfifo_queue = {fifo}\nfifo_throughput_limit = {limit}\ndeduplication_scope = {scope}\n}}\n"
+        );
+        findings(&RULE, Terraform, &text).first().map(|found| found.severity)
+    }
+
+    #[test]
+    fn both_or_neither() {
+        let (group, messages) = ("\"perMessageGroupId\"", "\"messageGroup\"");
+        for (limit, scope, expected) in [
+            (group, messages, None),
+            ("null", "null", None),
+            ("\"perQueue\"", "\"queue\"", None),
+            (group, "null", Some(Severity::Error)),
+            (group, "\"queue\"", Some(Severity::Error)),
+            ("null", messages, Some(Severity::Info)),
+            ("\"perQueue\"", messages, Some(Severity::Info)),
+            (group, "var.open", None),
+            ("var.open", messages, None),
+        ] {
+            assert_eq!(severity("true", limit, scope), expected, "{limit} {scope}");
+        }
+        assert_eq!(severity("false", group, "null"), None);
+        assert_eq!(severity("var.open", group, "null"), None);
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: true
+      FifoThroughputLimit: perMessageGroupId # expect: fifo-throughput-scope-mismatch
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

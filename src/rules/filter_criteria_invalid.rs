@@ -1,0 +1,192 @@
+//! Flags filters that Lambda does not accept.
+
+use super::prelude::*;
+use crate::graph::Attribute;
+use crate::graph::limits::{FILTERS, FILTERS_AT_FIRST, PATTERN_LENGTH};
+use crate::rules::shared::patterns::{Fault, parse};
+
+pub(super) static RULE: Rule = Rule {
+    id: "filter-criteria-invalid",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a mapping has filters that Lambda rejects: too many, too long, or not JSON objects",
+    page: include_str!("../../rules/filter-criteria-invalid.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
+            let count = || Term::counted(filters.value.len(), Unit::Filters);
+            let is_few = at_most(count(), FILTERS_AT_FIRST).given(&filters);
+            if !findings.satisfied(&filters.when, mapping, is_few) {
+                findings.report(&filters.when, mapping, too_many(mapping, &filters));
+            }
+            for pattern in filters.value {
+                for pattern in findings.known(&filters.when, mapping, pattern) {
+                    judge(findings, mapping, &pattern);
+                }
+            }
+        }
+    }
+}
+
+fn judge(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pattern: &Known<'_, String>) {
+    let length = pattern.value.chars().count();
+    let is_short = at_most(Term::counted(length, Unit::Characters), PATTERN_LENGTH).given(pattern);
+    let is_short = findings.require(&pattern.when, mapping, is_short, || {
+        let what = format!("of {length} characters, but Lambda accepts {PATTERN_LENGTH}");
+        wrong(mapping, pattern, &what, "too long").help("match fewer values, or several with one prefix")
+    });
+    let Some(Err(fault)) = parse(pattern.value).filter(|_| is_short) else {
+        return;
+    };
+    let (what, label) = match fault {
+        Fault::NotJson => ("that is not JSON", "not JSON"),
+        Fault::NotAnObject => ("that is not a JSON object", "not an object"),
+    };
+    let finding =
+        wrong(mapping, pattern, what, label).help("write an object, such as `{\"body\": {\"kind\": [\"order\"]}}`");
+    findings.report(&pattern.when, mapping, finding);
+}
+
+fn wrong(mapping: &EventSourceMapping, pattern: &Known<'_, String>, what: &str, label: &str) -> Finding {
+    let headline = format!("{} has a filter pattern {what}", mapping.resource.shown());
+    Finding::new("filters", headline, pattern, label)
+}
+
+fn too_many(mapping: &EventSourceMapping, filters: &Known<'_, Vec<Attribute<String>>>) -> Finding {
+    let count = filters.value.len();
+    let shown = mapping.resource.shown();
+    let is_refused = !FILTERS.accepts(i64::try_from(count).unwrap_or(i64::MAX));
+    let headline = if is_refused {
+        format!(
+            "{shown} has {count} filters, but Lambda accepts at most {}",
+            FILTERS.most
+        )
+    } else {
+        format!("{shown} has {count} filters, and Lambda accepts more than {FILTERS_AT_FIRST} only on request")
+    };
+    let severity = if is_refused { Severity::Error } else { Severity::Info };
+    Finding::new("filter_count", headline, filters, format!("{count} filters"))
+        .severity(severity)
+        .help("put several values of one key into one pattern: `{\"body\": {\"kind\": [\"order\", \"return\"]}}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    fn terraform(patterns: &[&str]) -> String {
+        let filters: Vec<String> = patterns
+            .iter()
+            .map(|pattern| format!("filter {{\n pattern = {pattern}\n }}"))
+            .collect();
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name    = "f"
+  filter_criteria {{
+    {}
+  }}
+}}
+"#,
+            filters.join("\n")
+        )
+    }
+
+    const GOOD: &str = "jsonencode({ body = { kind = [\"order\"] } })";
+
+    #[test]
+    fn patterns_are_objects() {
+        for pattern in [
+            GOOD,
+            "var.open",
+            "\"{}\"",
+            "\"{\\\"body\\\": {\\\"a\\\": [\\\"${var.open}\\\"]}}\"",
+        ] {
+            check(&RULE, Terraform, &terraform(&[pattern]));
+        }
+        for pattern in ["\"kind = order\"", "jsonencode([1])", "\"\"", "\"{'body': 1}\""] {
+            let expected = format!("{pattern} # expect: filter-criteria-invalid");
+            check(&RULE, Terraform, &terraform(&[&expected]));
+        }
+    }
+
+    #[test]
+    fn patterns_have_4096_characters() {
+        let long = |length: usize| {
+            format!(
+                "\"{{\\\"body\\\": [\\\"{}\\\"]}}\"",
+                "x".repeat(length - "{\"body\": [\"\"]}".len())
+            )
+        };
+        assert!(findings(&RULE, Terraform, &terraform(&[&long(4096)])).is_empty());
+        assert_eq!(findings(&RULE, Terraform, &terraform(&[&long(4097)])).len(), 1);
+    }
+
+    #[test]
+    fn five_filters_are_accepted_and_ten_on_request() {
+        let severity = |count: usize| {
+            let found = findings(&RULE, Terraform, &terraform(&vec![GOOD; count]));
+            found.first().map(|found| found.severity)
+        };
+        for (count, expected) in [
+            (5, None),
+            (6, Some(Severity::Info)),
+            (10, Some(Severity::Info)),
+            (11, Some(Severity::Error)),
+        ] {
+            assert_eq!(severity(count), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = |kind: &str, properties: &str| {
+            format!(
+                "
+Resources:
+  M:
+    Type: {kind}
+    Properties:
+{properties}
+"
+            )
+        };
+        check(
+            &RULE,
+            CloudFormation,
+            &template(
+                "AWS::Lambda::EventSourceMapping",
+                "      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
+      FunctionName: f
+      FilterCriteria:
+        Filters:
+          - Pattern: body.kind = order # expect: filter-criteria-invalid",
+            ),
+        );
+        check(
+            &RULE,
+            Sam,
+            &template(
+                "AWS::Serverless::Function",
+                "      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: arn:aws:sqs:eu-west-1:111122223333:q
+            FilterCriteria:
+              Filters:
+                - Pattern: '[1]' # expect: filter-criteria-invalid",
+            ),
+        );
+    }
+}

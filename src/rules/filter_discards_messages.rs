@@ -1,0 +1,128 @@
+//! Points out that a filter deletes the messages that it does not match.
+
+use super::prelude::*;
+use crate::graph::Attribute;
+use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::rivals::pairs;
+
+pub(super) static RULE: Rule = Rule {
+    id: "filter-discards-messages",
+    category: Category::Mapping,
+    severity: Severity::Info,
+    set: Set::Default,
+    fix: None,
+    summary: "messages that a mapping's filters do not match are deleted, without a dead-letter queue",
+    page: include_str!("../../rules/filter-discards-messages.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
+            for source in findings.queues_read(graph, mapping, &filters.when) {
+                let has_none = fact(filters.value.is_empty(), || "no filters".to_owned()).given(&filters);
+                if findings.satisfied(&source.when, mapping, has_none) {
+                    continue;
+                }
+                // `queue-competing-filters` speaks where another consumer wants the messages.
+                let rivals = match source.queue {
+                    Some(queue) => findings.rivals(graph, queue),
+                    None => Vec::new(),
+                };
+                let contested = pairs(&rivals)
+                    .iter()
+                    .fold(Condition::never(), |all, pair| all.or(&pair.when));
+                let when = source.when.and(&contested.not());
+                findings.report(&when, mapping, discards(mapping, &filters, &source));
+            }
+        }
+    }
+}
+
+fn discards(
+    mapping: &EventSourceMapping,
+    filters: &Known<'_, Vec<Attribute<String>>>,
+    source: &QueueRead<'_>,
+) -> Finding {
+    let headline = format!(
+        "{} deletes messages of {} that its filters do not match: they reach no dead-letter queue",
+        mapping.resource.shown(),
+        source.shown
+    );
+    Finding::new(
+        "filters",
+        headline,
+        filters,
+        "what matches none of these is deleted, a body that is not JSON too",
+    )
+    .help("filter in the SNS subscription or the EventBridge rule where other messages may matter to somebody")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::findings;
+
+    fn terraform(source: &str, filters: &str, more: &str) -> usize {
+        let text = format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = {source}
+  function_name    = "f"
+  filter_criteria {{
+    {filters}
+  }}
+}}
+{more}
+"#
+        );
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    const FILTER: &str = "filter {\n pattern = jsonencode({ body = { a = [1] } })\n }";
+
+    #[test]
+    fn filters_delete() {
+        assert_eq!(terraform("aws_sqs_queue.q.arn", FILTER, ""), 1);
+        assert_eq!(terraform("\"arn:aws:sqs:eu-west-1:111122223333:q\"", FILTER, ""), 1);
+        assert_eq!(terraform("aws_sqs_queue.q.arn", "", ""), 0);
+        assert_eq!(terraform("var.open", FILTER, ""), 0);
+    }
+
+    #[test]
+    fn another_consumer_makes_it_worse() {
+        let other = "resource \"aws_lambda_event_source_mapping\" \"n\" {\n event_source_arn = aws_sqs_queue.q.arn\n function_name = \"g\"\n }";
+        assert_eq!(terraform("aws_sqs_queue.q.arn", FILTER, other), 0);
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let text = r#"
+Resources:
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
+      FunctionName: f
+      FilterCriteria: {Filters: [{Pattern: '{"body": {"a": [1]}}'}]}
+"#;
+        assert_eq!(findings(&RULE, CloudFormation, text).len(), 1);
+        let text = r#"
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: arn:aws:sqs:eu-west-1:111122223333:q
+            FilterCriteria: {Filters: [{Pattern: '{"body": {"a": [1]}}'}]}
+"#;
+        assert_eq!(findings(&RULE, Sam, text).len(), 1);
+    }
+}

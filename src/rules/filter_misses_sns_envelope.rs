@@ -1,0 +1,302 @@
+//! Flags filters that ask for the fields of a message while all messages arrive in the envelope of SNS.
+
+use super::prelude::*;
+use crate::graph::Attribute;
+use crate::graph::access::{Effect, Grant, Principal, Statement};
+use crate::graph::delivery::Subscription;
+use crate::rules::shared::patterns::all;
+use serde_json::{Map, Value};
+
+pub(super) static RULE: Rule = Rule {
+    id: "filter-misses-sns-envelope",
+    category: Category::Mapping,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "a filter asks for fields that SNS's envelope hides, so every message is deleted",
+    page: include_str!("../../rules/filter-misses-sns-envelope.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// The keys of what SNS sends without raw message delivery.
+/// <https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html>
+const ENVELOPE: [&str; 11] = [
+    "Message",
+    "MessageAttributes",
+    "MessageId",
+    "SequenceNumber",
+    "Signature",
+    "SignatureVersion",
+    "SigningCertURL",
+    "Subject",
+    "Timestamp",
+    "TopicArn",
+    "Type",
+];
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (queue, consumptions) in graph.polled() {
+        let with_filters = consumptions
+            .iter()
+            .any(|read| !read.mapping.filters.cases.iter().all(|case| case.is_default()));
+        if !with_filters {
+            continue;
+        }
+        let Some(subscriptions) = only_subscriptions(graph, queue) else {
+            continue;
+        };
+        for read in &consumptions {
+            for filters in findings.known(&read.world, read.mapping, &read.mapping.filters) {
+                let Some(patterns) = all(&filters).filter(|patterns| !patterns.is_empty()) else {
+                    continue;
+                };
+                let missing: Option<Vec<&str>> = patterns.iter().map(outside).collect();
+                if let Some((when, subscription)) = enveloped(findings, &subscriptions, &filters.when) {
+                    let hits = fact(missing.is_none(), || "asks for keys of SNS's envelope".to_owned()).given(&filters);
+                    findings.require(&when, read.mapping, hits, || {
+                        let key = missing.iter().flatten().next().copied().unwrap_or_default();
+                        misses(read.mapping, queue, &filters, subscription, key)
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// A key of the body that `pattern` asks for, and that the envelope does not have: then it matches nothing.
+fn outside(pattern: &Map<String, Value>) -> Option<&str> {
+    let body = pattern.get("body")?.as_object()?;
+    let asks = |(key, value): &(&String, &Value)| {
+        let is_of_envelope = ENVELOPE.contains(&key.as_str()) || key.starts_with("Unsubscribe") || key.starts_with('$');
+        // What must not be there is indeed not there.
+        !is_of_envelope && !value.to_string().contains("\"exists\":false")
+    };
+    body.iter().find(asks).map(|(key, _)| key.as_str())
+}
+
+/// The subscriptions that deliver to `queue`, where nothing else is known to send to it, or may.
+fn only_subscriptions<'g>(graph: &'g Graph, queue: &Queue) -> Option<Vec<&'g Subscription>> {
+    let leads_here = |by: &crate::graph::Resource, attribute: &Attribute<Link>| {
+        let mut links = attribute.cases.iter().map(|case| case.value());
+        links.any(|link| {
+            link.is_none_or(|link| {
+                graph
+                    .queue(by.unit, link)
+                    .is_some_and(|found| std::ptr::eq(found, queue))
+            })
+        })
+    };
+    let deliveries = graph.deliveries();
+    let sends_else = deliveries
+        .targets
+        .iter()
+        .any(|target| leads_here(&target.resource, &target.target))
+        || deliveries
+            .pipes
+            .iter()
+            .any(|pipe| leads_here(&pipe.resource, &pipe.target))
+        || graph.is_dead_letter_queue(queue)
+        || graph.is_handed_out(queue)
+        || may_be_sent_to(graph, queue);
+    let all: Vec<&Subscription> = (deliveries.subscriptions.iter())
+        .filter(|subscription| leads_here(&subscription.resource, &subscription.endpoint))
+        .collect();
+    (!sends_else && !all.is_empty()).then_some(all)
+}
+
+/// Whether a role may send to `queue`, or a policy lets anybody but SNS.
+fn may_be_sent_to(graph: &Graph, queue: &Queue) -> bool {
+    let access = graph.access();
+    let allows = |statement: &Statement| {
+        let effect = statement.effect.known();
+        effect != Some(&Effect::Deny)
+            && statement
+                .actions
+                .known()
+                .is_none_or(|actions| actions.iter().any(|it| sends(it)))
+    };
+    let roles = access
+        .role_policies
+        .iter()
+        .filter(|policy| policy.resource.unit == queue.resource.unit);
+    let by_role = roles.into_iter().any(|policy| match &policy.grant {
+        Grant::Document(document) => (document.known())
+            .is_none_or(|document| document.opaque.is_some() || document.statements.iter().any(allows)),
+        Grant::Managed(link) => link.known().is_none_or(|link| {
+            let name = link.written();
+            ["SQSFullAccess", "AdministratorAccess", "PowerUser"]
+                .iter()
+                .any(|all| name.contains(all))
+        }),
+    });
+    let is_sns = |principals: &Vec<Principal>| {
+        principals
+            .iter()
+            .all(|one| one.id.as_deref().is_some_and(|id| id == "*" || id.starts_with("sns.")))
+    };
+    let policies = access
+        .queue_policies
+        .iter()
+        .filter(|policy| policy.resource.unit == queue.resource.unit);
+    let by_policy = policies.into_iter().any(|policy| {
+        policy.document.known().is_none_or(|document| {
+            let mut allowing = document.statements.iter().filter(|statement| allows(statement));
+            document.opaque.is_some() || allowing.any(|one| !one.principals.known().is_some_and(is_sns))
+        })
+    });
+    by_role || by_policy
+}
+
+fn sends(action: &str) -> bool {
+    let action = action.to_ascii_lowercase();
+    let start = action.split('*').next().unwrap_or_default();
+    "sqs:sendmessage".starts_with(start) && action.contains('*') || action.starts_with("sqs:sendmessage")
+}
+
+/// The conditions of `when` under which every one of `subscriptions` is known to wrap messages, with the first of them.
+fn enveloped<'g>(
+    findings: &mut Findings<'_>,
+    subscriptions: &[&'g Subscription],
+    when: &Condition,
+) -> Option<(Condition, &'g Subscription)> {
+    let mut left = when.clone();
+    for subscription in subscriptions {
+        let mut wraps = Condition::never();
+        let resource = &subscription.resource;
+        for raw in findings.known(&left, resource, &subscription.raw_message_delivery) {
+            if !raw.value {
+                wraps = wraps.or(&raw.when);
+            }
+        }
+        left = left.and(&wraps).and(&resource.when);
+    }
+    let first = subscriptions.first()?;
+    left.is_possible().then_some((left, first))
+}
+
+fn misses(
+    mapping: &EventSourceMapping,
+    queue: &Queue,
+    filters: &Known<'_, Vec<Attribute<String>>>,
+    subscription: &Subscription,
+    key: &str,
+) -> Finding {
+    let raw = &subscription.raw_message_delivery;
+    let headline = format!(
+        "{} filters by `{key}`, but messages of {} arrive in the envelope of SNS: none matches, and all are deleted",
+        mapping.resource.shown(),
+        queue.resource.shown()
+    );
+    let span = raw.cases.first().map_or(subscription.resource.header, |case| case.span);
+    Finding::new(
+        "filters",
+        headline,
+        filters,
+        format!("`{key}` is inside the text of `Message`"),
+    )
+    .label(
+        span,
+        format!(
+            "{} delivers without raw message delivery",
+            subscription.resource.shown()
+        ),
+    )
+    .help(format!("set `{}` to `true`, or filter in the subscription", raw.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(pattern: &str, raw: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sns_topic" "t" {{}}
+resource "aws_sqs_queue" "q" {{}}
+resource "aws_sns_topic_subscription" "s" {{
+  topic_arn            = aws_sns_topic.t.arn
+  protocol             = "sqs"
+  endpoint             = aws_sqs_queue.q.arn
+  raw_message_delivery = {raw}
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = "f"
+  filter_criteria {{ {pattern}
+  }}
+}}
+{more}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: filter-misses-sns-envelope";
+
+    fn pattern(body: &str, note: &str) -> String {
+        format!("{note}\n filter {{\n pattern = jsonencode({{ body = {body} }})\n }}")
+    }
+
+    #[test]
+    fn the_envelope_hides_what_is_in_it() {
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&pattern("{ kind = [\"order\"] }", EXPECTED), "false", ""),
+        );
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&pattern("{ kind = [\"order\"] }", EXPECTED), "null", ""),
+        );
+        for (body, raw) in [
+            ("{ kind = [\"order\"] }", "true"),
+            ("{ kind = [\"order\"] }", "var.open"),
+            ("{ Type = [\"Notification\"] }", "false"),
+            ("{ kind = [{ exists = false }] }", "false"),
+            ("[\"text\"]", "false"),
+            ("var.open", "false"),
+        ] {
+            check(&RULE, Terraform, &terraform(&pattern(body, ""), raw, ""));
+        }
+    }
+
+    #[test]
+    fn another_producer_may_send_what_matches() {
+        let kind = pattern("{ kind = [\"order\"] }", "");
+        for more in [
+            "resource \"aws_cloudwatch_event_target\" \"t\" {\n rule = \"r\"\n arn = aws_sqs_queue.q.arn\n}",
+            "resource \"aws_iam_role_policy\" \"p\" {\n role = \"r\"\n policy = jsonencode({ Statement = [{ Effect = \"Allow\", Action = \"sqs:SendMessage\", Resource = \"*\" }] })\n}",
+            "resource \"aws_iam_role_policy\" \"p\" {\n role = \"r\"\n policy = var.open\n}",
+        ] {
+            check(&RULE, Terraform, &terraform(&kind, "false", more));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = r#"
+Resources:
+  T:
+    Type: AWS::SNS::Topic
+  Q:
+    Type: AWS::SQS::Queue
+  S:
+    Type: AWS::SNS::Subscription
+    Properties: {TopicArn: !Ref T, Protocol: sqs, Endpoint: !GetAtt Q.Arn}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: f
+      FilterCriteria: # expect: filter-misses-sns-envelope
+        Filters:
+          - Pattern: '{"body": {"kind": ["order"]}}'
+"#;
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

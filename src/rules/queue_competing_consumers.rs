@@ -1,0 +1,161 @@
+//! Flags queues whose messages go to one of several consumers at random.
+
+use super::prelude::*;
+use crate::rules::shared::rivals::{Pair, pairs};
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-competing-consumers",
+    category: Category::Mapping,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "several consumers read one queue, so each message reaches only one of them",
+    page: include_str!("../../rules/queue-competing-consumers.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.read() {
+        let rivals = findings.rivals(graph, queue);
+        if let [only] = rivals.as_slice() {
+            let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
+            findings.satisfied(&only.when, queue, alone.given(&only.resource.header));
+        }
+        for pair in pairs(&rivals) {
+            // `queue-competing-filters` speaks of filters.
+            if pair.first.filters.is_none() && pair.second.filters.is_none() {
+                findings.report(&pair.when, queue, competing(queue, &pair));
+            }
+        }
+    }
+}
+
+fn competing(queue: &Queue, pair: &Pair<'_, '_>) -> Finding {
+    let (first, second) = (pair.first.resource.shown(), pair.second.resource.shown());
+    let shown = queue.resource.shown();
+    let headline = format!("{first} and {second} both read {shown}: each message reaches only one of them, at random");
+    Finding::new(
+        "consumers",
+        headline,
+        queue.resource.header,
+        "several consumers read this queue",
+    )
+    .label(pair.first.resource.header, format!("{first} reads {shown}"))
+    .label(pair.second.resource.header, format!("{second} reads {shown}"))
+    .help("give each consumer a queue of its own, and let SNS or EventBridge deliver to both")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(header: &str, function: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{ {header}
+  name = "q"
+}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+}}
+resource "aws_lambda_event_source_mapping" "a" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+resource "aws_lambda_event_source_mapping" "b" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = {function}
+  {more}
+}}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: queue-competing-consumers";
+    const FILTERS: &str = "filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }";
+
+    #[test]
+    fn two_functions_compete() {
+        check(&RULE, Terraform, &terraform(EXPECTED, "\"g\"", ""));
+        for (function, more) in [
+            // One function, whatever its version is.
+            ("aws_lambda_function.f.function_name", ""),
+            ("\"f:live\"", ""),
+            ("var.open", ""),
+            ("\"g\"", "enabled = false"),
+            ("\"g\"", "enabled = var.open"),
+            ("\"g\"", "count = var.open"),
+            ("\"g\"", FILTERS),
+        ] {
+            check(&RULE, Terraform, &terraform("", function, more));
+        }
+    }
+
+    #[test]
+    fn a_pipe_competes_as_well() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  Q: # expect: queue-competing-consumers
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: f}
+  P:
+    Type: AWS::Pipes::Pipe
+    Properties: {Source: !GetAtt Q.Arn, Target: arn:aws:sqs:eu-west-1:111122223333:r}
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  Q: # expect: queue-competing-consumers
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
+  G:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
+",
+        );
+    }
+
+    #[test]
+    fn one_of_two_environments_has_each() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Parameters:
+  Stage: {Type: String}
+Conditions:
+  IsProd: !Equals [!Ref Stage, prod]
+  IsTest: !Not [!Condition IsProd]
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  A:
+    Type: AWS::Lambda::EventSourceMapping
+    Condition: IsProd
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: f}
+  B:
+    Type: AWS::Lambda::EventSourceMapping
+    Condition: IsTest
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: g}
+",
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! Flags queues from which one consumer deletes messages that another one wants.
+
+use super::prelude::*;
+use crate::rules::shared::rivals::{Pair, pairs};
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-competing-filters",
+    category: Category::Mapping,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a filter of one consumer deletes messages that another consumer of the queue wants",
+    page: include_str!("../../rules/queue-competing-filters.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.read() {
+        let rivals = findings.rivals(graph, queue);
+        if let [only] = rivals.as_slice() {
+            let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
+            findings.satisfied(&only.when, queue, alone.given(&only.resource.header));
+        }
+        for pair in pairs(&rivals) {
+            if pair.first.filters.is_some() || pair.second.filters.is_some() {
+                findings.report(&pair.when, queue, competing(queue, &pair));
+            }
+        }
+    }
+}
+
+fn competing(queue: &Queue, pair: &Pair<'_, '_>) -> Finding {
+    let (first, second) = (pair.first.resource.shown(), pair.second.resource.shown());
+    let shown = queue.resource.shown();
+    let headline = format!(
+        "{first} and {second} both read {shown}, and a message that the filters of one do not match is deleted, though the other may want it"
+    );
+    let finding = Finding::new(
+        "consumers",
+        headline,
+        queue.resource.header,
+        "several consumers read this queue",
+    );
+    let finding = [(pair.first, first), (pair.second, second)]
+        .into_iter()
+        .fold(finding, |finding, (rival, shown)| match rival.filters {
+            Some(filters) => finding.label(filters, format!("{shown} deletes what does not match")),
+            None => finding.label(rival.resource.header, format!("{shown} takes every message it gets")),
+        });
+    finding.help("give each consumer a queue of its own, and filter in the SNS subscription or the EventBridge rule")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(header: &str, first: &str, second: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{ {header}
+  name = "q"
+}}
+resource "aws_lambda_event_source_mapping" "a" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = "f"
+  {first}
+}}
+resource "aws_lambda_event_source_mapping" "b" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = "g"
+  {second}
+}}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: queue-competing-filters";
+    const FILTERS: &str = "filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }";
+
+    #[test]
+    fn one_filter_is_enough() {
+        check(&RULE, Terraform, &terraform(EXPECTED, FILTERS, ""));
+        check(&RULE, Terraform, &terraform(EXPECTED, "", FILTERS));
+        check(&RULE, Terraform, &terraform(EXPECTED, FILTERS, FILTERS));
+        let disabled = format!("enabled = false\n{FILTERS}");
+        let unknown = "filter_criteria {\n dynamic \"filter\" {\n for_each = var.open\n content {\n pattern = filter.value\n }\n }\n }";
+        for (first, second) in [
+            ("", ""),
+            (FILTERS, "enabled = false"),
+            ("", &*disabled),
+            (FILTERS, unknown),
+        ] {
+            check(&RULE, Terraform, &terraform("", first, second));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r#"
+Resources:
+  Q: # expect: queue-competing-filters
+    Type: AWS::SQS::Queue
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: f}
+  P:
+    Type: AWS::Pipes::Pipe
+    Properties:
+      Source: !GetAtt Q.Arn
+      SourceParameters:
+        FilterCriteria:
+          Filters:
+            - Pattern: '{"body": {"a": [1]}}'
+      Target: arn:aws:sqs:eu-west-1:111122223333:r
+"#,
+        );
+        check(
+            &RULE,
+            Sam,
+            r#"
+Resources:
+  Q: # expect: queue-competing-filters
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
+  G:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            FilterCriteria:
+              Filters:
+                - Pattern: '{"body": {"a": [1]}}'
+"#,
+        );
+    }
+}

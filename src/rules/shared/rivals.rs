@@ -1,0 +1,122 @@
+//! Who takes messages from a queue, told apart by what processes them, and which of them by filters.
+
+use super::findings::Findings;
+use crate::graph::{Attribute, Condition, Graph, Link, Queue, Resource, Target, UnitId};
+use crate::source::Span;
+
+/// Something that takes messages from a queue.
+#[derive(Debug)]
+pub(crate) struct Rival<'g> {
+    /// The mapping or pipe.
+    pub(crate) resource: &'g Resource,
+    /// The condition under which it does.
+    pub(crate) when: Condition,
+    /// Its filters, where it has any.
+    pub(crate) filters: Option<Span>,
+    /// What processes the messages.
+    worker: Worker,
+}
+
+/// A function or a pipe, by its unit and address or by what is written.
+#[derive(Debug, PartialEq, Eq)]
+enum Worker {
+    Declared(UnitId, String),
+    Written(String),
+}
+
+/// Two that take messages from one queue at the same time.
+#[derive(Debug)]
+pub(crate) struct Pair<'a, 'g> {
+    pub(crate) first: &'a Rival<'g>,
+    pub(crate) second: &'a Rival<'g>,
+    /// The condition under which both do.
+    pub(crate) when: Condition,
+}
+
+/// Every two of `rivals` that are not one function.
+pub(crate) fn pairs<'a, 'g>(rivals: &'a [Rival<'g>]) -> Vec<Pair<'a, 'g>> {
+    let mut all = Vec::new();
+    for (at, second) in rivals.iter().enumerate() {
+        for first in rivals.iter().take(at).filter(|first| first.worker != second.worker) {
+            let when = first.when.and(&second.when);
+            if when.is_possible() {
+                all.push(Pair { first, second, when });
+            }
+        }
+    }
+    all
+}
+
+impl Findings<'_> {
+    /// What is known to take messages from `queue`. What may not exist may be there in place of another, and is left
+    /// out.
+    pub(crate) fn rivals<'g>(&mut self, graph: &'g Graph, queue: &'g Queue) -> Vec<Rival<'g>> {
+        let mut all = Vec::new();
+        for poll in self.polls(graph, &queue.resource.when, queue) {
+            let resource = &poll.mapping.resource;
+            if !poll.enabled || resource.uncertain.is_some() {
+                continue;
+            }
+            for function in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
+                let declared = graph.function(resource.unit, function.value);
+                let Some(worker) = worker(declared.map(|function| &function.resource), function.value) else {
+                    continue;
+                };
+                for (when, filters) in self.filters(&function.when, resource, &poll.mapping.filters) {
+                    all.push(Rival {
+                        resource,
+                        when,
+                        filters,
+                        worker: match &worker {
+                            Worker::Declared(unit, address) => Worker::Declared(*unit, address.clone()),
+                            Worker::Written(written) => Worker::Written(written.clone()),
+                        },
+                    });
+                }
+            }
+        }
+        for (reads, pipe) in graph.pipes_from(queue) {
+            let resource = &pipe.resource;
+            if resource.uncertain.is_some() {
+                continue;
+            }
+            for running in self.known(&reads, resource, &pipe.running) {
+                if *running.value {
+                    for (when, filters) in self.filters(&running.when, resource, &pipe.filters) {
+                        all.push(Rival {
+                            resource,
+                            when,
+                            filters,
+                            worker: Worker::Declared(resource.unit, resource.address.to_string()),
+                        });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The places of filters, `None` where there are none.
+    fn filters(
+        &mut self,
+        when: &Condition,
+        resource: &Resource,
+        filters: &Attribute<Vec<Attribute<String>>>,
+    ) -> Vec<(Condition, Option<Span>)> {
+        let known = self.known(when, resource, filters).into_iter();
+        known
+            .map(|filters| {
+                let span = (!filters.value.is_empty()).then_some(filters.span);
+                (filters.when, span)
+            })
+            .collect()
+    }
+}
+
+fn worker(declared: Option<&Resource>, link: &Link) -> Option<Worker> {
+    match (declared, &link.target) {
+        (Some(resource), _) => Some(Worker::Declared(resource.unit, resource.address.to_string())),
+        (None, Target::External(written)) => Some(Worker::Written(written.to_string())),
+        (None, _) => None,
+    }
+}
