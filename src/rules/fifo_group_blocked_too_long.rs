@@ -75,7 +75,8 @@ fn beyond_advice(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, retr
     for poll in polls {
         let mut below = Condition::never();
         for time in findings.run_times(graph, &poll) {
-            for window in findings.window(&time.limit.when, poll.mapping) {
+            let window = &poll.mapping.window;
+            for window in findings.numbers(&time.limit.when, poll.mapping, window, &limits::WINDOW) {
                 if retries.visibility.value > advice.needed(&time.limit, &window).value {
                     below = below.or(&window.when);
                 }

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::delivery::Sender;
-use crate::graph::{Attribute, Resource};
+use crate::graph::{Attribute, FIFO_SUFFIX, Resource};
 use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
@@ -92,7 +92,7 @@ fn standard_topic(
     let is_standard = topic
         .value
         .external_topic_name()
-        .is_some_and(|name| !name.ends_with(".fifo"));
+        .is_some_and(|name| !name.ends_with(FIFO_SUFFIX));
     is_standard.then(|| topic.when.clone()).into_iter().collect()
 }
 
@@ -106,7 +106,7 @@ fn judge<'g, T>(
 ) {
     for known in findings.known(when, place.resource, attribute) {
         let Some(link) = link(known.value) else { continue };
-        for queue in findings.typed_queues_of(graph, place.resource.unit, link, known.span, &known.when) {
+        for queue in findings.typed_queues_in(graph, place.resource.unit, link, known.span, &known.when) {
             let is_standard = fact(!queue.fifo, || queue.words()).given(&known).given(&queue);
             findings.require(&queue.when, place.resource, is_standard, || {
                 refused(place, &known, &queue)

@@ -94,11 +94,11 @@ impl Findings<'_> {
         link: &Known<'_, Link>,
         when: &Condition,
     ) -> Vec<TypedQueue<'g>> {
-        self.typed_queues_of(graph, unit, link.value, link.span, when)
+        self.typed_queues_in(graph, unit, link.value, link.span, when)
     }
 
     /// The same of a link that is a part of a value, written at `span`.
-    pub(crate) fn typed_queues_of<'g>(
+    pub(crate) fn typed_queues_in<'g>(
         &mut self,
         graph: &'g Graph,
         unit: UnitId,
