@@ -6,7 +6,7 @@
 mod apply;
 mod whole;
 
-use crate::diagnostic::{Diagnostic, Fix, Safety};
+use crate::diagnostic::{Diagnostic, Fix, Safety, Severity};
 use crate::files::write::{Change, replace_all};
 use crate::files::{named, real};
 use crate::pipeline::{Options, Outcome, Place, check_here, on_own_threads};
@@ -264,7 +264,13 @@ impl Rounds {
             return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
         }
         let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
-        let is_new = |found: &&Diagnostic| !known.contains(&found.fingerprint());
+        let there = whole::addresses(&before.graph);
+        // Advice on what a fix declares is no reason to do without it.
+        let is_advice = |found: &Diagnostic| {
+            let subject = (&*found.subject.unit, &*found.subject.address);
+            found.severity == Severity::Info && !there.contains(&subject)
+        };
+        let is_new = |found: &&Diagnostic| !known.contains(&found.fingerprint()) && !is_advice(found);
         let mut new = after.findings.iter().filter(is_new);
         let worse = new.find(|found| self.may_fix(found, &after.sources).is_none())?;
         Some(Failure::Worse(format!(

@@ -4,7 +4,7 @@
 //! [`UnitGraph`] a unit; [`Graph::assemble`] joins them and answers the questions that rules ask.
 
 pub mod access;
-mod alarms;
+pub mod alarms;
 mod arn;
 pub mod attribute;
 pub mod delivery;
@@ -17,10 +17,11 @@ mod polling;
 mod reason;
 pub mod relations;
 pub mod values;
+mod watch;
 
 pub use crate::conditions::Condition;
 pub use access::Access;
-pub use alarms::Watch;
+pub use alarms::{Alarm, AlarmListener, AlarmMetric, Dimension};
 pub use arn::FIFO_SUFFIX;
 pub use attribute::{Attribute, Case, Name, Origin, Origins, Sourced, State, Unresolved};
 pub use delivery::Deliveries;
@@ -29,6 +30,7 @@ pub use knowledge::{Bounds, Knowledge, Pattern};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
 pub use reason::{Cause, Reason};
+pub use watch::{Doubt, Watch};
 
 use crate::source::Span;
 use std::fmt;
@@ -398,26 +400,45 @@ pub struct EventSourceMapping {
     pub ignored_disabling: Option<Span>,
 }
 
-/// One metric that an alarm looks at.
-#[derive(Debug, Clone)]
-pub struct AlarmMetric {
-    /// `AWS/SQS`.
-    pub namespace: Attribute<String>,
-    /// `ApproximateNumberOfMessagesVisible`.
-    pub metric: Attribute<String>,
-    /// The queue in its dimension `QueueName`; an external link to the empty name where it has no such dimension.
-    pub queue: Attribute<Link>,
+/// What a resource that uses a dead-letter queue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A function.
+    Function,
+    /// A subscription to a topic.
+    Subscription,
+    /// A topic with its subscriptions.
+    Topic,
+    /// A rule with its targets.
+    Rule,
+    /// A target of a rule.
+    Target,
+    /// A schedule.
+    Schedule,
+    /// A pipe.
+    Pipe,
+    /// An event source mapping of a stream.
+    Mapping,
+    /// Anything else.
+    Other,
 }
 
-/// A `CloudWatch` alarm.
-#[derive(Debug, Clone)]
-pub struct Alarm {
-    /// Address, place and existence.
-    pub resource: Resource,
-    /// What it looks at, directly or in metric queries.
-    pub metrics: Vec<AlarmMetric>,
-    /// Whether some metric could not be read (a metrics insights query, an unresolved list).
-    pub opaque: bool,
+impl DeadLetterUse {
+    /// The resource that refers to it, in a sentence: "the function `worker`".
+    pub fn owner_shown(&self) -> String {
+        let kind = match self.owner {
+            Owner::Function => "the function ",
+            Owner::Subscription => "the subscription ",
+            Owner::Topic => "the topic ",
+            Owner::Rule => "the rule ",
+            Owner::Target => "the event target ",
+            Owner::Schedule => "the schedule ",
+            Owner::Pipe => "the pipe ",
+            Owner::Mapping => "the event source mapping ",
+            Owner::Other => "",
+        };
+        format!("{kind}`{}`", self.by)
+    }
 }
 
 /// A reference that makes a queue the dead-letter queue of something that is no queue: a function, a
@@ -426,6 +447,8 @@ pub struct Alarm {
 pub struct DeadLetterUse {
     /// The resource that refers to it.
     pub by: Arc<str>,
+    /// What that resource is.
+    pub owner: Owner,
     /// The argument.
     pub span: Span,
     /// Where failures go.
@@ -458,6 +481,10 @@ pub struct UnitGraph {
     pub mappings: Vec<EventSourceMapping>,
     /// Its alarms, whatever they look at.
     pub alarms: Vec<Alarm>,
+    /// Alarms that it declares and that do not exist: under a condition that does not hold, or with a `count` of zero.
+    pub left_out_alarms: Vec<Alarm>,
+    /// What hears of alarms besides their actions.
+    pub alarm_listeners: Vec<AlarmListener>,
     /// What delivers to queues, or reads them besides mappings.
     pub deliveries: Deliveries,
     /// Policies, roles and keys.
@@ -471,6 +498,8 @@ pub struct UnitGraph {
     pub handed_out: Vec<Link>,
     /// Types of declared resources that stand where a queue has to, and are none: `AWS::SNS::Topic`.
     pub not_queues: Vec<(Target, Arc<str>)>,
+    /// References to queues in calls of modules that have no instance, in which there may be alarms.
+    pub left_out_calls: Vec<(Link, Span)>,
 }
 
 impl UnitGraph {
@@ -482,12 +511,15 @@ impl UnitGraph {
             functions: Vec::new(),
             mappings: Vec::new(),
             alarms: Vec::new(),
+            left_out_alarms: Vec::new(),
+            alarm_listeners: Vec::new(),
             deliveries: Deliveries::default(),
             access: Access::default(),
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),
             handed_out: Vec::new(),
             not_queues: Vec::new(),
+            left_out_calls: Vec::new(),
         }
     }
 

@@ -3,11 +3,17 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
 //! no file system.
 
+mod alarm_dimension_invalid;
+mod alarm_missing_data_unset;
+mod alarm_statistic_misleading;
+mod alarm_without_action;
 mod async_failure_target_fifo;
 mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
+mod dead_letter_queue_alarm_metric_blind;
+mod dead_letter_queue_alarm_threshold_high;
 mod dead_letter_queue_cross_region;
 mod dead_letter_queue_cycle;
 mod dead_letter_queue_reprocessed;
@@ -47,6 +53,7 @@ mod maximum_concurrency_out_of_range;
 mod parse_error;
 mod provisioned_pollers_out_of_range;
 mod provisioned_pollers_with_maximum_concurrency;
+mod queue_age_unalarmed;
 mod queue_attribute_out_of_range;
 mod queue_competing_consumers;
 mod queue_competing_filters;
@@ -73,6 +80,7 @@ mod visibility_timeout_zero;
 /// What rules are written with, and what more than one of them asks; only rules lie beside it.
 mod shared {
     pub(super) mod advice;
+    pub(super) mod alarms;
     pub(super) mod compare;
     pub(super) mod consumers;
     pub(super) mod dead_letter;
@@ -275,6 +283,13 @@ pub static RULES: &[&Rule] = &[
     &queue_url_in_place_of_arn::RULE,
     // alarms
     &dead_letter_queue_unalarmed::RULE,
+    &dead_letter_queue_alarm_metric_blind::RULE,
+    &alarm_without_action::RULE,
+    &queue_age_unalarmed::RULE,
+    &alarm_statistic_misleading::RULE,
+    &alarm_dimension_invalid::RULE,
+    &alarm_missing_data_unset::RULE,
+    &dead_letter_queue_alarm_threshold_high::RULE,
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,

@@ -45,6 +45,18 @@ fn everything(graph: &Graph) -> BTreeSet<(&str, Option<&str>)> {
     units.chain(resources).collect()
 }
 
+/// Units and addresses of all that rules judge in a graph and fixes declare.
+pub(super) fn addresses(graph: &Graph) -> BTreeSet<(&str, &str)> {
+    let queues = graph.queues().iter().map(|queue| &queue.resource);
+    let functions = graph.functions().iter().map(|function| &function.resource);
+    let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
+    let alarms = graph.alarms().iter().map(|alarm| &alarm.resource);
+    let resources = queues.chain(functions).chain(mappings).chain(alarms);
+    resources
+        .map(|resource| (&*graph.unit(resource.unit).name, &*resource.address))
+        .collect()
+}
+
 /// A file that can be read less than before.
 pub(super) fn unread(before: &[Diagnostic], after: &[Diagnostic]) -> Option<String> {
     let faults = |all: &[Diagnostic], of: &Diagnostic| {

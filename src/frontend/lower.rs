@@ -46,7 +46,9 @@ pub(super) mod separate;
 pub(super) mod unread;
 
 use crate::conditions::Condition;
-use crate::graph::{Attribute, Form, Implicit, Link, PolicyFault, Reason, Resource, Target, UnitGraph, Unresolved};
+use crate::graph::{
+    Alarm, Attribute, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, Target, UnitGraph, Unresolved,
+};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -191,6 +193,7 @@ pub(super) struct Made {
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Alarm(&'static alarm::AlarmNames),
+    CompositeAlarm(&'static alarm::TextNames),
     Function(&'static function::FunctionNames),
     InvokeConfig(&'static function::InvokeConfigNames),
     Key(&'static access::KeyNames),
@@ -198,6 +201,8 @@ pub(super) enum Kind {
     KeyPolicy(&'static separate::SeparateNames),
     ManagedPolicy(&'static access::ManagedPolicyNames),
     Mapping(&'static mapping::MappingNames),
+    /// A monitor of another vendor.
+    Monitor(&'static alarm::TextNames),
     Notifications(&'static delivery::NotificationNames),
     Permission(&'static access::PermissionNames),
     Pipe(&'static delivery::PipeNames),
@@ -213,6 +218,28 @@ pub(super) enum Kind {
     Subscription(&'static delivery::SubscriptionNames),
     Target(&'static delivery::TargetNames),
     Topic(&'static delivery::TopicNames),
+}
+
+impl Kind {
+    /// Whether it looks at metrics of others.
+    pub(super) fn watches(self) -> bool {
+        matches!(self, Kind::Alarm(_) | Kind::Monitor(_))
+    }
+
+    /// What a resource is that uses a dead-letter queue; `kind` is `None` where the graph has no such nodes.
+    pub(super) fn owner(kind: Option<Kind>) -> Owner {
+        match kind {
+            Some(Kind::Function(_)) => Owner::Function,
+            Some(Kind::Subscription(_)) => Owner::Subscription,
+            Some(Kind::Topic(_)) => Owner::Topic,
+            Some(Kind::Rule(_)) => Owner::Rule,
+            Some(Kind::Target(_)) => Owner::Target,
+            Some(Kind::Schedule(_)) => Owner::Schedule,
+            Some(Kind::Pipe(_)) => Owner::Pipe,
+            Some(Kind::Mapping(_)) => Owner::Mapping,
+            _ => Owner::Other,
+        }
+    }
 }
 
 /// Lowers the resources of one unit.
@@ -236,6 +263,7 @@ impl<V: View> Lowering<V> {
     pub(super) fn add(&mut self, kind: Kind, node: Node<V::Written>) {
         match kind {
             Kind::Alarm(names) => self.alarm(node, names),
+            Kind::CompositeAlarm(names) => self.composite_alarm(node, names),
             Kind::Function(names) => self.function(node, names),
             Kind::InvokeConfig(names) => self.invoke_config(node, names),
             Kind::Key(names) => self.key(node, names),
@@ -243,6 +271,7 @@ impl<V: View> Lowering<V> {
             Kind::KeyPolicy(names) => self.key_policy(&node, names),
             Kind::ManagedPolicy(names) => self.managed_policy(node, names),
             Kind::Mapping(names) => self.mapping(node, names),
+            Kind::Monitor(names) => self.monitor(node, names),
             Kind::Notifications(names) => self.notifications(&node, names),
             Kind::Permission(names) => self.permission(node, names),
             Kind::Pipe(names) => self.pipe(node, names),
@@ -266,6 +295,20 @@ impl<V: View> Lowering<V> {
         self.merge();
         unread::unsettle(&mut self.graph, reason);
         self.graph
+    }
+
+    /// Keeps what `node` would be of alarms, where its author leaves it out.
+    pub(super) fn leave_out(&mut self, kind: Kind, node: Node<V::Written>) {
+        if kind.watches() {
+            let there = self.graph.alarms.len();
+            self.add(kind, node);
+            let left_out = self.graph.alarms.split_off(there).into_iter();
+            let left_out = left_out.map(|alarm| Alarm {
+                is_left_out: true,
+                ..alarm
+            });
+            self.graph.left_out_alarms.extend(left_out);
+        }
     }
 
     /// The graph, once every resource has been added.

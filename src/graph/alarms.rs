@@ -1,201 +1,235 @@
-//! Who watches the dead-letter queues: where a queue is one, and where somebody notices what arrives.
-//!
-//! What may watch a queue counts as watching it: an unresolved dimension, metric or namespace, an alarm that
-//! cannot be read whole, a mapping whose source or state is not settled. What another unit leaves open says
-//! nothing about the queues of this one.
+//! `CloudWatch` alarms, the metrics that they look at, and SQS's metrics.
 
-use super::{Alarm, AlarmMetric, Attribute, Graph, Link, Queue, Resource, UnitId};
+use super::{Attribute, Link, Reason, Resource};
 use crate::conditions::Condition;
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::source::Span;
 use std::sync::Arc;
 
 /// The namespace of SQS's metrics.
-const NAMESPACE: &str = "AWS/SQS";
+pub const NAMESPACE: &str = "AWS/SQS";
+/// The only dimension of SQS's metrics.
+pub const DIMENSION: &str = "QueueName";
+/// How many messages can be received.
+pub const VISIBLE: &str = "ApproximateNumberOfMessagesVisible";
+/// How old the oldest message is.
+pub const AGE: &str = "ApproximateAgeOfOldestMessage";
+/// How many messages somebody has received and not deleted yet.
+pub const NOT_VISIBLE: &str = "ApproximateNumberOfMessagesNotVisible";
+/// How many messages were sent, without those that a redrive policy moves.
+pub const SENT: &str = "NumberOfMessagesSent";
+/// How many messages were received.
+pub const RECEIVED: &str = "NumberOfMessagesReceived";
+
+/// Every metric of SQS.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html>
+const METRICS: [&str; 16] = [
+    AGE,
+    VISIBLE,
+    NOT_VISIBLE,
+    SENT,
+    RECEIVED,
+    "ApproximateNumberOfMessagesDelayed",
+    "NumberOfEmptyReceives",
+    "NumberOfMessagesDeleted",
+    "SentMessageSize",
+    "NumberOfDeduplicatedSentMessages",
+    "ApproximateNumberOfGroupsWithInflightMessages",
+    "ApproximateNumberOfNoisyGroups",
+    "ApproximateNumberOfMessagesVisibleInQuietGroups",
+    "ApproximateNumberOfMessagesNotVisibleInQuietGroups",
+    "ApproximateNumberOfMessagesDelayedInQuietGroups",
+    "ApproximateAgeOfOldestMessageInQuietGroups",
+];
 /// Metrics that tell that a message lies in a queue.
-const TELLING: [&str; 2] = ["ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"];
+const TELLING: [&str; 2] = [VISIBLE, AGE];
 /// Metrics that look as if they did, and do not count what a redrive policy moves. An alarm on one of them is
 /// `dead-letter-queue-alarm-metric-blind`, unless something sends to the queue itself: then they do count.
-const BLIND: [&str; 3] = [
-    "NumberOfMessagesSent",
-    "NumberOfMessagesReceived",
-    "ApproximateNumberOfMessagesNotVisible",
-];
+const BLIND: [&str; 3] = [SENT, RECEIVED, NOT_VISIBLE];
+/// So many letters may be wrong in a name for it to be still recognised.
+const SLIPS: usize = 2;
 
-type Key = (UnitId, Arc<str>);
-
-/// What is known about the watching of dead-letter queues. Made once a project, since it goes over every alarm.
-#[derive(Debug, Default)]
-pub struct Watch {
-    /// By queue: where it takes the failures of something.
-    dead_letter: FxHashMap<Key, Condition>,
-    /// By queue: where an alarm or a mapping notices its messages.
-    watched: FxHashMap<Key, Condition>,
-    /// By unit: where something may watch any of its queues.
-    open: FxHashMap<UnitId, Condition>,
-    /// Units that declare an alarm on a metric of SQS, or one that may be on such a metric.
-    alarming: FxHashSet<UnitId>,
+/// A dimension of a metric that is not the one that names a queue.
+#[derive(Debug, Clone)]
+pub struct Dimension {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its place.
+    pub span: Span,
+    /// Where it is set.
+    pub when: Condition,
 }
 
-impl Watch {
-    /// The worlds in which `queue` is a dead-letter queue and nobody notices what arrives there.
-    pub fn unwatched_worlds(&self, queue: &Queue) -> Condition {
-        let world = self.dead_letter_worlds(queue);
-        if !world.is_possible() {
-            return world;
-        }
-        let watched = [self.watched.get(&key(queue)), self.open.get(&queue.resource.unit)];
-        watched
-            .into_iter()
-            .flatten()
-            .fold(world, |world, watched| world.and(&watched.not()))
-    }
-
-    /// The worlds in which `queue` is a dead-letter queue.
-    pub fn dead_letter_worlds(&self, queue: &Queue) -> Condition {
-        let world = self.dead_letter.get(&key(queue));
-        world.map_or_else(Condition::never, |world| world.and(&queue.resource.when))
-    }
-
-    /// Whether `unit` declares an alarm on any queue.
-    pub fn has_alarms(&self, unit: UnitId) -> bool {
-        self.alarming.contains(&unit)
-    }
-
-    fn add(worlds: &mut FxHashMap<Key, Condition>, queue: &Queue, world: &Condition) {
-        let entry = worlds.entry(key(queue)).or_insert_with(Condition::never);
-        *entry = entry.or(world);
-    }
-
-    fn open(&mut self, unit: UnitId, world: &Condition) {
-        let entry = self.open.entry(unit).or_insert_with(Condition::never);
-        *entry = entry.or(world);
-    }
+/// One metric that an alarm looks at.
+#[derive(Debug, Clone)]
+pub struct AlarmMetric {
+    /// `AWS/SQS`.
+    pub namespace: Attribute<String>,
+    /// `ApproximateNumberOfMessagesVisible`.
+    pub metric: Attribute<String>,
+    /// The queue in its dimension `QueueName`; an external link to the empty name where it has no such dimension.
+    pub queue: Attribute<Link>,
+    /// Dimensions besides `QueueName`, as far as they are known.
+    pub other_dimensions: Vec<Dimension>,
+    /// `Maximum`, `p99`; `None` where nothing is written.
+    pub statistic: Attribute<Option<String>>,
+    /// How many seconds make a data point; `None` where nothing is written.
+    pub period: Attribute<Option<i64>>,
 }
 
-impl Graph {
-    /// Finds the dead-letter queues and who watches them.
-    pub fn dead_letter_watch(&self) -> Watch {
-        let mut watch = Watch::default();
-        self.find_dead_letter_queues(&mut watch);
-        for alarm in self.alarms() {
-            let Resource { unit, when, .. } = &alarm.resource;
-            if alarm.opaque {
-                watch.alarming.insert(*unit);
-                watch.open(*unit, when);
-            }
-            for metric in &alarm.metrics {
-                self.find_watched_queue(&mut watch, alarm, metric);
-            }
-        }
-        self.find_consumed_queues(&mut watch);
-        watch
-    }
-
-    /// The alarms with a metric that names `queue`.
-    pub fn alarms_on<'g>(&'g self, queue: &'g Queue) -> impl Iterator<Item = &'g Alarm> {
-        let names = |alarm: &&Alarm| {
-            let cases = alarm.metrics.iter().flat_map(|metric| &metric.queue.cases);
-            cases.filter_map(|case| case.value()).any(|link| {
-                let mut candidates = self.queue_candidates(alarm.resource.unit, link);
-                candidates.any(|found| std::ptr::eq(found, queue))
-            })
-        };
-        self.alarms().iter().filter(names)
-    }
-
-    fn find_dead_letter_queues(&self, watch: &mut Watch) {
-        let mut add = |unit: UnitId, link: &Link, world: &Condition| {
-            if let Some(queue) = self.queue(unit, link) {
-                Watch::add(&mut watch.dead_letter, queue, world);
-            }
-        };
-        for source in self.queues() {
-            for (world, link) in source.redrive_targets(&source.resource.when) {
-                add(source.resource.unit, link, &world);
-            }
-        }
-        for (unit, used) in self.dead_letter_uses() {
-            for (world, _, link) in used.target.known_in(&used.when) {
-                add(*unit, link, &world);
-            }
-        }
-    }
-
-    fn find_watched_queue(&self, watch: &mut Watch, alarm: &Alarm, metric: &AlarmMetric) {
-        let Resource { unit, when, .. } = &alarm.resource;
-        let on_queues = when.and(&worlds_where(&metric.namespace, |value| value == NAMESPACE));
-        if !on_queues.is_possible() {
-            return;
-        }
-        watch.alarming.insert(*unit);
-        let counts = |name: &String| TELLING.contains(&name.as_str()) || BLIND.contains(&name.as_str());
-        let noticed = on_queues.and(&worlds_where(&metric.metric, counts));
-        for case in &metric.queue.cases {
-            let world = noticed.and(&case.when);
-            match case.value() {
-                None => watch.open(*unit, &world),
-                Some(link) => {
-                    // Queues that share a name (one a Region, say): each of them may be the one.
-                    for queue in self.queue_candidates(*unit, link) {
-                        Watch::add(&mut watch.watched, queue, &world);
-                    }
-                }
-            }
-        }
-    }
-
-    fn find_consumed_queues(&self, watch: &mut Watch) {
-        for mapping in self.mappings() {
-            self.find_consumed_queue(watch, &mapping.resource, &mapping.enabled, &mapping.queue);
-        }
-        for pipe in &self.deliveries().pipes {
-            self.find_consumed_queue(watch, &pipe.resource, &pipe.running, &pipe.source);
-        }
-    }
-
-    fn find_consumed_queue(
-        &self,
-        watch: &mut Watch,
-        reader: &Resource,
-        active: &Attribute<bool>,
-        source: &Attribute<Link>,
-    ) {
-        let polls = reader.when.and(&worlds_where(active, |active| *active));
-        for case in &source.cases {
-            let world = polls.and(&case.when);
-            match case.value() {
-                None => watch.open(reader.unit, &world),
-                Some(link) => {
-                    if let Some(queue) = self.queue(reader.unit, link) {
-                        Watch::add(&mut watch.watched, queue, &world);
-                    }
-                }
-            }
-        }
-    }
+/// A `CloudWatch` alarm.
+#[derive(Debug, Clone)]
+pub struct Alarm {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// The physical name where written.
+    pub name: Attribute<Option<String>>,
+    /// What it looks at, directly or in metric queries.
+    pub metrics: Vec<AlarmMetric>,
+    /// Whether it looks at what metric queries give, and not at one metric.
+    pub has_queries: bool,
+    /// Why some metric could not be read (a metrics insights query, an unresolved list), where one could not.
+    pub opaque: Option<Reason>,
+    /// What the metric is compared with; `None` where nothing is written.
+    pub threshold: Attribute<Option<i64>>,
+    /// `GreaterThanThreshold`; `None` where nothing is written.
+    pub comparison: Attribute<Option<String>>,
+    /// Over how many periods.
+    pub evaluation_periods: Attribute<Option<i64>>,
+    /// How many of these have to be breaching; `None` where nothing is written, which is all of them.
+    pub datapoints: Attribute<Option<i64>>,
+    /// How periods without data count; `None` where nothing is written.
+    pub missing_data: Attribute<Option<String>>,
+    /// Whether it does anything when it goes off.
+    pub has_actions: Attribute<bool>,
+    /// Whether it may do that.
+    pub actions_enabled: Attribute<bool>,
+    /// Whether it is declared and does not exist.
+    pub is_left_out: bool,
 }
 
-fn key(queue: &Queue) -> Key {
-    (queue.resource.unit, queue.resource.address.clone())
+/// Something besides its actions that hears when an alarm goes off: a composite alarm, or a rule on events of alarms.
+#[derive(Debug, Clone)]
+pub struct AlarmListener {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// The names of the alarms are in this text; `None` where it hears of every alarm, or may.
+    pub names: Option<String>,
 }
 
-/// The worlds in which `attribute` has a value that `wanted` accepts, or one that is not known.
-fn worlds_where<T>(attribute: &Attribute<T>, wanted: impl Fn(&T) -> bool) -> Condition {
-    let cases = attribute.cases.iter().filter(|case| case.value().is_none_or(&wanted));
-    cases.fold(Condition::never(), |all, case| all.or(&case.when))
+/// Whether `metric` tells that a message lies in a queue.
+pub fn is_telling(metric: &str) -> bool {
+    TELLING.contains(&meant(metric))
 }
 
-impl Resource {
-    /// How this resource's ARN is referred to where it is declared.
-    pub fn arn_reference(&self) -> String {
-        if self.kind.contains("::") {
-            return format!("!GetAtt {}.Arn", self.address);
+/// Whether `metric` looks as if it told that a message lies in a dead-letter queue, and does not.
+pub fn is_blind(metric: &str) -> bool {
+    BLIND.contains(&meant(metric))
+}
+
+/// Whether `metric` is how old the oldest message is.
+pub fn is_age(metric: &str) -> bool {
+    meant(metric) == AGE
+}
+
+/// Whether `metric` is how many messages can be received.
+pub fn is_depth(metric: &str) -> bool {
+    meant(metric) == VISIBLE
+}
+
+/// Whether `metric` is an amount at one time, not a number of events.
+pub fn is_gauge(metric: &str) -> bool {
+    metric.starts_with("Approximate") && METRICS.contains(&metric)
+}
+
+/// Whether `metric` is a number of events.
+pub fn is_counter(metric: &str) -> bool {
+    metric.starts_with("NumberOf") && METRICS.contains(&metric)
+}
+
+/// The metric of SQS that somebody who wrote `metric` means: the one of that name, or of one much like it.
+fn meant(metric: &str) -> &str {
+    slip(metric).unwrap_or(metric)
+}
+
+/// Whether SQS has `metric`, or it is a slip for one.
+pub fn is_sqs_metric(metric: &str) -> bool {
+    METRICS.contains(&meant(metric))
+}
+
+/// The metric of SQS that `metric`, which is none, is a slip for.
+pub fn slip(metric: &str) -> Option<&'static str> {
+    if METRICS.contains(&metric) {
+        return None;
+    }
+    // An attribute of queues, which is no metric.
+    if metric == "ApproximateNumberOfMessages" {
+        return Some(VISIBLE);
+    }
+    METRICS.into_iter().find(|known| slips(metric, known) <= SLIPS)
+}
+
+/// Whether `namespace` is a slip for that of SQS.
+pub fn is_namespace_slip(namespace: &str) -> bool {
+    let letters: String = namespace.chars().filter(char::is_ascii_alphanumeric).collect();
+    namespace != NAMESPACE && matches!(letters.to_ascii_lowercase().as_str(), "awssqs" | "sqs" | "amazonsqs")
+}
+
+/// How many letters have to be added, taken away or replaced to make `one` the `other`, whatever their case; more
+/// than [`SLIPS`] where they are clearly two.
+fn slips(one: &str, other: &str) -> usize {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len().abs_diff(other.len()) > SLIPS {
+        return SLIPS + 1;
+    }
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.iter().enumerate() {
+        let mut before = at;
+        let mut last = at + 1;
+        for (cell, with) in row.iter_mut().skip(1).zip(other) {
+            let replaced = before + usize::from(!letter.eq_ignore_ascii_case(with));
+            before = *cell;
+            last = replaced.min(before + 1).min(last + 1);
+            *cell = last;
         }
-        let mut local = &*self.address;
-        // Inside its module the resource goes by the last part of its address: `module.a["x.y"].aws_sqs_queue.b`.
-        if let Some(at) = local.rfind(&format!("{}.", self.kind)) {
-            local = local.get(at..).unwrap_or(local);
+        if let Some(first) = row.first_mut() {
+            *first = at + 1;
         }
-        format!("{local}.arn")
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_recognised() {
+        let cases = [
+            ("ApproximateNumberOfMessagesVisible", None),
+            ("ApproximateNumberOfMessagesNotVisible", None),
+            ("ApproximateNumberOfMessageVisible", Some(VISIBLE)),
+            ("approximateNumberOfMessagesVisible", Some(VISIBLE)),
+            ("ApproximateNumberOfMessages", Some(VISIBLE)),
+            ("AproximateAgeOfOldestMesage", Some(AGE)),
+            ("NumberOfMessagesSend", Some(SENT)),
+            ("Errors", None),
+            ("ApproximateNumberOfMessagesInDlq", None),
+        ];
+        for (metric, known) in cases {
+            assert_eq!(slip(metric), known, "{metric}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_has_one_spelling() {
+        for (namespace, is_slip) in [
+            ("AWS/SQS", false),
+            ("aws/sqs", true),
+            ("AWS/Sqs", true),
+            ("SQS", true),
+            ("AWS/SNS", false),
+        ] {
+            assert_eq!(is_namespace_slip(namespace), is_slip, "{namespace}");
+        }
     }
 }

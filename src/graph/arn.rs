@@ -1,6 +1,6 @@
 //! What an ARN, URL or name says of itself. A template's `${AWS::Region}` holds colons, which part nothing.
 
-use super::{Form, Link, Target};
+use super::{Form, Link, Resource, Target};
 
 /// What the name of a FIFO queue ends in; no other queue's name does.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
@@ -119,6 +119,30 @@ impl Link {
             Form::Name => false,
         };
         is_queue.then(|| physical_name(written, self.form)).flatten()
+    }
+}
+
+impl Resource {
+    /// How this resource's ARN is referred to where it is declared.
+    pub fn arn_reference(&self) -> String {
+        self.reference("Arn", "arn")
+    }
+
+    /// How the name of this queue is referred to where it is declared.
+    pub fn queue_name_reference(&self) -> String {
+        self.reference("QueueName", "name")
+    }
+
+    fn reference(&self, of_template: &str, of_module: &str) -> String {
+        if self.kind.contains("::") {
+            return format!("!GetAtt {}.{of_template}", self.address);
+        }
+        let mut local = &*self.address;
+        // Inside its module the resource goes by the last part of its address: `module.a["x.y"].aws_sqs_queue.b`.
+        if let Some(at) = local.rfind(&format!("{}.", self.kind)) {
+            local = local.get(at..).unwrap_or(local);
+        }
+        format!("{local}.{of_module}")
     }
 }
 

@@ -195,6 +195,32 @@ impl Pattern {
         self.0.first().and_then(Option::as_deref).unwrap_or_default()
     }
 
+    /// The known piece at its end.
+    pub fn tail(&self) -> &str {
+        self.0.last().and_then(Option::as_deref).unwrap_or_default()
+    }
+
+    /// Whether some string fits both, going by their ends.
+    pub fn may_be(&self, other: &Pattern) -> bool {
+        let fits = |text: &str, pattern: &Pattern| text.starts_with(pattern.head()) && text.ends_with(pattern.tail());
+        match (self.is_known(), other.is_known()) {
+            (true, true) => self.to_string() == other.to_string(),
+            (true, false) => fits(&self.to_string(), other),
+            (false, true) => fits(&other.to_string(), self),
+            (false, false) => {
+                let (head, tail) = (other.head(), other.tail());
+                (self.head().starts_with(head) || head.starts_with(self.head()))
+                    && (self.tail().ends_with(tail) || tail.ends_with(self.tail()))
+            }
+        }
+    }
+
+    /// How many letters at its ends tell it from others.
+    pub fn letters(&self) -> usize {
+        let ends = self.head().chars().chain(self.tail().chars());
+        ends.filter(|letter| letter.is_alphanumeric()).count()
+    }
+
     /// The least number of characters it has.
     pub fn least_length(&self) -> usize {
         self.0.iter().flatten().map(|text| text.chars().count()).sum()
@@ -246,6 +272,24 @@ mod tests {
         assert_eq!(limits.and(open), limits);
         assert_eq!(Bounds::at_least(i64::MAX).plus(Bounds::at_least(1)), Bounds::ANY);
         assert_eq!(Bounds::at_least(i64::MAX).times(2.into()), Bounds::ANY);
+    }
+
+    #[test]
+    fn known_ends_tell_strings_apart() {
+        for (one, other, expected) in [
+            ("…-orders-dlq", "…-orders-dlq", true),
+            ("…-orders-dlq", "…-refunds-dlq", false),
+            ("…-orders-dlq", "prod-orders-dlq", true),
+            ("…-orders-dlq", "prod-orders", false),
+            ("orders-…", "…-dlq", true),
+            ("…", "orders", true),
+            ("orders", "orders", true),
+            ("orders", "refunds", false),
+        ] {
+            assert_eq!(pattern(one).may_be(&pattern(other)), expected, "{one} {other}");
+            assert_eq!(pattern(other).may_be(&pattern(one)), expected, "{other} {one}");
+        }
+        assert_eq!(pattern("…-orders").letters(), 6);
     }
 
     #[test]

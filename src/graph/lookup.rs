@@ -4,9 +4,10 @@ use super::arn::{FIFO_SUFFIX, physical_name, region};
 use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
 use super::{
-    Access, Alarm, Attribute, Case, Condition, DeadLetterUse, Deliveries, EventSourceMapping, Form, Function,
-    Invocation, Link, Queue, Resource, State, Target, Unit, UnitGraph, UnitId,
+    Access, Alarm, AlarmListener, Attribute, Case, Cause, Condition, DeadLetterUse, Deliveries, EventSourceMapping,
+    Form, Function, Invocation, Link, Queue, Reason, Resource, State, Target, Unit, UnitGraph, UnitId,
 };
+use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -18,12 +19,15 @@ pub struct Graph {
     functions: Nodes<Function>,
     mappings: Nodes<EventSourceMapping>,
     alarms: Vec<Alarm>,
+    left_out_alarms: Vec<Alarm>,
+    alarm_listeners: Vec<AlarmListener>,
     deliveries: Deliveries,
     access: Access,
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
     handed_out: Vec<(UnitId, Link)>,
     not_queues: FxHashMap<(UnitId, Target), Arc<str>>,
+    left_out_calls: Vec<(UnitId, Link, Span)>,
     queue_index: Index,
     function_index: Index,
     topic_index: Index,
@@ -182,6 +186,12 @@ impl Graph {
             graph.functions.take(part.functions, unit, |node| &mut node.resource);
             graph.mappings.take(part.mappings, unit, |node| &mut node.resource);
             take(&mut graph.alarms, part.alarms, unit, |node| &mut node.resource);
+            take(&mut graph.left_out_alarms, part.left_out_alarms, unit, |node| {
+                &mut node.resource
+            });
+            take(&mut graph.alarm_listeners, part.alarm_listeners, unit, |node| {
+                &mut node.resource
+            });
             graph.deliveries.absorb(part.deliveries, unit);
             graph.access.absorb(part.access, unit);
             graph
@@ -197,6 +207,10 @@ impl Graph {
             graph
                 .not_queues
                 .extend(not_queues.map(|(target, kind)| ((unit, target), kind)));
+            let left_out = part.left_out_calls.into_iter();
+            graph
+                .left_out_calls
+                .extend(left_out.map(|(link, span)| (unit, link, span)));
         }
         graph.index();
         graph
@@ -275,6 +289,21 @@ impl Graph {
     /// Every alarm, by unit and address.
     pub fn alarms(&self) -> &[Alarm] {
         &self.alarms
+    }
+
+    /// Alarms that are declared and do not exist, by unit and address.
+    pub fn left_out_alarms(&self) -> &[Alarm] {
+        &self.left_out_alarms
+    }
+
+    /// What hears of alarms besides their actions, by unit and address.
+    pub fn alarm_listeners(&self) -> &[AlarmListener] {
+        &self.alarm_listeners
+    }
+
+    /// References to queues in calls of modules that have no instance.
+    pub(super) fn left_out_calls(&self) -> &[(UnitId, Link, Span)] {
+        &self.left_out_calls
     }
 
     /// What delivers to queues, or reads them besides mappings; each list by unit and address.
@@ -405,6 +434,24 @@ impl Graph {
         !self.sources_of(queue).is_empty() || !self.dead_letter_uses_of(queue).is_empty()
     }
 
+    /// Whether a topic, a rule, a schedule, a bucket or a pipe sends to `queue`, or something else puts its failures there.
+    pub fn is_sent_to(&self, queue: &Queue) -> bool {
+        let is_it = |unit: UnitId, target: &Attribute<Link>| {
+            let mut links = target.cases.iter().filter_map(|case| case.value());
+            links.any(|link| self.queue(unit, link).is_some_and(|found| std::ptr::eq(found, queue)))
+        };
+        let Deliveries {
+            pipes,
+            subscriptions,
+            targets,
+            ..
+        } = &self.deliveries;
+        !self.dead_letter_uses_of(queue).is_empty()
+            || subscriptions.iter().any(|one| is_it(one.resource.unit, &one.endpoint))
+            || targets.iter().any(|one| is_it(one.resource.unit, &one.target))
+            || pipes.iter().any(|one| is_it(one.resource.unit, &one.target))
+    }
+
     /// What besides queues may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
         let at = self
@@ -420,9 +467,12 @@ impl Graph {
         found.map(|(_, invocation)| invocation).collect()
     }
 
-    /// Whether `queue` is handed to a module or nested stack that is not here.
-    pub fn is_handed_out(&self, queue: &Queue) -> bool {
-        self.place(queue).is_some_and(|at| self.handed.contains(&at))
+    /// Why it is not known whether somebody watches `queue`, where it is handed to a module or nested stack that is not
+    /// here.
+    pub fn handed_out(&self, queue: &Queue) -> Option<Reason> {
+        let is_handed_out = self.place(queue).is_some_and(|at| self.handed.contains(&at));
+        is_handed_out
+            .then(|| Cause::ModuleNotHere.because("it is passed to a module that is not here and may watch it"))
     }
 }
 

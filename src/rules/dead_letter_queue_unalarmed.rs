@@ -1,10 +1,10 @@
 //! Flags dead-letter queues that nobody watches: messages end there and are deleted unseen.
 
 use super::prelude::*;
-use crate::graph::UnitId;
+use crate::graph::{Resource, UnitId, Watch};
+use crate::rules::shared::alarms::{Unwatched, Words};
 use crate::source::Span;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-unalarmed",
@@ -19,59 +19,50 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const HELP: &str = "add an alarm on `ApproximateNumberOfMessagesVisible` in `AWS/SQS` with the dimension `QueueName`: \
-                    statistic `Maximum`, threshold 1, `GreaterThanOrEqualToThreshold`";
+                    statistic `Maximum`, threshold 1, `GreaterThanOrEqualToThreshold`, and an action that tells somebody";
+
+static WORDS: Words = Words {
+    start: "no alarm reports messages in",
+    preposition: "in",
+    one: "dead-letter queue",
+    several: "dead-letter queues",
+};
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let watch = graph.dead_letter_watch();
-    let mut by_unit: BTreeMap<UnitId, Vec<Unwatched<'_>>> = BTreeMap::new();
+    let mut all = Vec::new();
     for queue in graph.queues() {
-        let when = watch.unwatched_worlds(queue);
-        // A module that is not here may watch what it is handed.
-        let handed_out = graph.is_handed_out(queue);
-        let dead_letter = watch.dead_letter_worlds(queue);
-        let watched = if handed_out {
-            dead_letter
-        } else {
-            dead_letter.and(&when.not())
-        };
-        let is_noticed = fact(true, || noticed(graph, queue, handed_out)).given(&queue.resource.header);
-        findings.satisfied(&watched, queue, is_noticed);
-        if when.is_possible() && !handed_out {
-            by_unit
-                .entry(queue.resource.unit)
-                .or_default()
-                .push(Unwatched { queue, when });
+        let when = unwatched(graph, findings, &watch, queue);
+        if when.is_possible() {
+            all.push(Unwatched { queue, when });
         }
     }
-    let blocks = Blocks::new(graph, by_unit.values().flatten());
-    for (unit, queues) in &by_unit {
-        if watch.has_alarms(*unit) {
-            for Unwatched { queue, when } in queues {
-                findings.report(when, *queue, unalarmed(graph, queue, &blocks));
-            }
-        } else {
-            without_any_alarm(graph, findings, queues, &blocks);
-        }
-    }
+    let blocks = Blocks::new(graph, &all);
+    findings.report_unwatched(graph, &watch, all, &WORDS, |queue| unalarmed(graph, queue, &blocks));
 }
 
-/// Who notices what arrives in `queue`, as far as that is known.
-fn noticed(graph: &Graph, queue: &Queue, handed_out: bool) -> String {
-    let alarm = graph.alarms_on(queue).next().map(|alarm| &alarm.resource);
+/// The condition under which `queue` is a dead-letter queue and nobody notices what arrives there, as far as that is
+/// known.
+fn unwatched(graph: &Graph, findings: &mut Findings<'_>, watch: &Watch<'_>, queue: &Queue) -> Condition {
+    let dead_letter = watch.dead_letter_when(queue);
+    if !dead_letter.is_possible() {
+        return dead_letter;
+    }
+    let noticed = dead_letter.and(&watch.noticed_when(queue));
+    let is_noticed = fact(true, || who_notices(graph, watch, queue)).given(&queue.resource.header);
+    findings.satisfied(&noticed, queue, is_noticed);
+    findings.without_doubt(graph, watch, queue, dead_letter.and(&noticed.not()))
+}
+
+/// Who notices what arrives in `queue`.
+fn who_notices(graph: &Graph, watch: &Watch<'_>, queue: &Queue) -> String {
     let reader = graph.consumptions(queue).first().map(|read| &read.mapping.resource);
     let reader = reader.or_else(|| graph.pipes_from(queue).first().map(|(_, pipe)| &pipe.resource));
-    match (alarm, reader) {
-        (Some(alarm), _) => format!("the alarm {} watches it", alarm.shown()),
-        (None, Some(reader)) => format!("{} reads it", reader.shown()),
-        (None, None) if handed_out => "it is passed to a module that is not here and may watch it".to_owned(),
-        (None, None) => "something with unresolved values may watch or read it".to_owned(),
+    match (watch.alarms(queue).first(), reader) {
+        (Some(alarm), _) if alarm.is_left_out => format!("the alarm {} is left out on purpose", alarm.resource.shown()),
+        (Some(alarm), _) => format!("the alarm {} watches it", alarm.resource.shown()),
+        (None, reader) => format!("{} reads it", reader.map_or_else(String::new, Resource::shown)),
     }
-}
-
-/// A dead-letter queue, and the condition under which nobody watches it.
-struct Unwatched<'g> {
-    queue: &'g Queue,
-    when: Condition,
 }
 
 /// The blocks that declare a queue which is watched, or is no dead-letter queue. An alarm beside a block that stands
@@ -79,9 +70,9 @@ struct Unwatched<'g> {
 struct Blocks(FxHashSet<Span>);
 
 impl Blocks {
-    fn new<'a>(graph: &Graph, unwatched: impl Iterator<Item = &'a Unwatched<'a>>) -> Self {
+    fn new<'a>(graph: &Graph, unwatched: &'a [Unwatched<'a>]) -> Self {
         let key = |queue: &'a Queue| (queue.resource.unit, &*queue.resource.address);
-        let unwatched: FxHashSet<(UnitId, &str)> = unwatched.map(|one| key(one.queue)).collect();
+        let unwatched: FxHashSet<(UnitId, &str)> = unwatched.iter().map(|one| key(one.queue)).collect();
         let queues = graph.queues().iter().map(|queue| &queue.resource);
         let watched = queues.filter(|resource| !unwatched.contains(&(resource.unit, &*resource.address)));
         Blocks(watched.map(|resource| resource.header).collect())
@@ -95,53 +86,44 @@ impl Blocks {
 
 fn unalarmed(graph: &Graph, queue: &Queue, blocks: &Blocks) -> Finding {
     let (shown, header) = (queue.resource.shown(), queue.resource.header);
-    let headline = format!("no alarm reports messages in the dead-letter queue {shown}");
+    let owners = owners(graph, queue);
+    let headline = match owners.as_slice() {
+        [] => format!("no alarm reports messages in the dead-letter queue {shown}"),
+        [(owner, _)] => format!("no alarm reports messages in {shown}, the dead-letter queue of {owner}"),
+        [(owner, _), others @ ..] => format!(
+            "no alarm reports messages in {shown}, the dead-letter queue of {owner} and {} more",
+            others.len()
+        ),
+    };
     let label = match queue.retention.known() {
         Some(retention) => format!("a message here is deleted after {}, seen or not", retention.spoken()),
         None => "a message here is deleted when its retention period ends, seen or not".to_owned(),
     };
     let mut finding = Finding::new("alarm", headline, header, label);
-    if let Some(source) = graph.sources_of(queue).first() {
-        let mut cases = source.redrive.cases.iter();
-        if let Some(case) = cases.find(|case| matches!(case.value(), Some(Some(_)))) {
-            let label = format!("{} moves failed messages to {shown}", source.resource.shown());
-            finding = finding.label(case.span, label);
-        }
+    if let Some((owner, span)) = owners.first() {
+        finding = finding.label(*span, format!("{owner} moves failed messages to {shown}"));
     }
     finding
         .help(HELP)
         .fix(blocks.want_alarm(queue).then_some(Change::Alarm(header)))
 }
 
-/// Alarms often live elsewhere, so a unit that declares none on any queue gets one piece of advice.
-fn without_any_alarm(graph: &Graph, findings: &mut Findings<'_>, queues: &[Unwatched<'_>], blocks: &Blocks) {
-    let Some((first, others)) = queues.split_first() else {
-        return;
-    };
-    let mut finding = unalarmed(graph, first.queue, blocks).severity(Severity::Info);
-    if !others.is_empty() {
-        finding = finding.headline(format!(
-            "no alarm reports messages in {} or in {} other dead-letter {}",
-            first.queue.resource.shown(),
-            others.len(),
-            if others.len() == 1 { "queue" } else { "queues" }
-        ));
+/// Whose dead-letter queue `queue` is, and where that is written.
+fn owners(graph: &Graph, queue: &Queue) -> Vec<(String, Span)> {
+    let sources = graph.sources_of(queue).into_iter().filter_map(|source| {
+        let mut cases = source.redrive.cases.iter();
+        let case = cases.find(|case| matches!(case.value(), Some(Some(_))))?;
+        Some((source.resource.shown(), case.span))
+    });
+    let uses = graph.dead_letter_uses_of(queue).into_iter();
+    let uses = uses.map(|used| (used.owner_shown(), used.span));
+    let mut all: Vec<(String, Span)> = Vec::new();
+    for owner in sources.chain(uses) {
+        if all.iter().all(|(known, _)| *known != owner.0) {
+            all.push(owner);
+        }
     }
-    // One label a place: queues of a `for_each` and of a module that is called often share theirs.
-    let mut places: BTreeMap<Span, (String, usize)> = BTreeMap::new();
-    for other in others {
-        let shown = || (other.queue.resource.shown(), 0);
-        places.entry(other.queue.resource.header).or_insert_with(shown).1 += 1;
-    }
-    for (span, (shown, count)) in places {
-        let label = match count {
-            1 => format!("nor in {shown}"),
-            _ => format!("nor in {shown} and {} more declared here", count - 1),
-        };
-        finding = finding.label(span, label);
-    }
-    let when = (queues.iter()).fold(Condition::never(), |all, queue| all.or(&queue.when));
-    findings.report(&when, first.queue, finding);
+    all
 }
 
 #[cfg(test)]
@@ -149,7 +131,7 @@ mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::{check, findings, run_files};
 
     #[test]
     fn an_alarm_on_another_queue_is_none() {
@@ -443,32 +425,191 @@ resource "aws_lambda_event_source_mapping" "m" {
         );
     }
 
+    /// A source with its dead-letter queue, and another queue with an alarm, so that the unit has some.
+    const QUEUES: &str = r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "${var.stage}-orders-dlq"
+}
+variable "stage" {}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions = { QueueName = aws_sqs_queue.q.name }
+}
+"#;
+
+    /// How many findings there are beside what cannot be judged, with `more` in the module of [`QUEUES`].
+    fn outcome(more: &str) -> (usize, Vec<String>) {
+        outcome_of(&[("main.tf", &format!("{QUEUES}{more}"))])
+    }
+
+    fn outcome_of(files: &[(&str, &str)]) -> (usize, Vec<String>) {
+        let outcome = run_files(&RULE, files);
+        let open = outcome.not_evaluated.iter();
+        let open = open.map(|open| format!("{}: {}", open.subject.address, open.reason));
+        (outcome.findings.len(), open.collect())
+    }
+
+    const SILENT: (usize, Vec<String>) = (0, Vec::new());
+
     #[test]
-    fn an_alarm_under_a_condition_leaves_the_other_worlds() {
+    fn an_alarm_that_is_left_out_on_purpose_is_one() {
+        assert_eq!(outcome("").0, 1);
+        let alarm = |existence: &str| {
+            outcome(&format!(
+                r#"
+variable "alarms" {{ default = false }}
+variable "topic" {{ default = "" }}
+resource "aws_cloudwatch_metric_alarm" "d" {{
+  {existence}
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions = {{ QueueName = aws_sqs_queue.d.name }}
+}}
+"#
+            ))
+        };
+        assert_eq!(alarm("count = var.alarms ? 1 : 0"), SILENT);
+        assert_eq!(alarm("count = var.topic == \"\" ? 0 : 1"), SILENT);
+        assert_eq!(alarm("for_each = toset(compact([var.topic]))"), SILENT);
         check(
             &RULE,
             CloudFormation,
-            r"
+            r#"
 Parameters:
-  Env: {Type: String, AllowedValues: [dev, prod]}
+  Topic: {Type: String, Default: ""}
 Conditions:
-  IsProd: !Equals [!Ref Env, prod]
+  HasTopic: !Not [!Equals [!Ref Topic, ""]]
 Resources:
   Q:
     Type: AWS::SQS::Queue
     Properties:
       RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
-  D: # expect: dead-letter-queue-unalarmed
+  D:
     Type: AWS::SQS::Queue
   A:
     Type: AWS::CloudWatch::Alarm
-    Condition: IsProd
+    Condition: HasTopic
     Properties:
       Namespace: AWS/SQS
       MetricName: ApproximateNumberOfMessagesVisible
       Dimensions:
         - {Name: QueueName, Value: !GetAtt D.QueueName}
-",
+"#,
+        );
+    }
+
+    #[test]
+    fn a_module_of_alarms_that_is_not_created_may_watch_it() {
+        let (findings, open) = outcome_of(&[
+            (
+                "main.tf",
+                &format!(
+                    "{QUEUES}module \"alarms\" {{\n  source = \"./alarms\"\n  count = 0\n  queue = aws_sqs_queue.d.name\n}}\n"
+                ),
+            ),
+            ("alarms/main.tf", "variable \"queue\" {}\n"),
+        ]);
+        assert_eq!(findings, 0);
+        assert_eq!(
+            open,
+            ["aws_sqs_queue.d: a module that is not created here may watch it"]
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_not_known_may_be_the_same() {
+        let alarm = |name: &str| {
+            format!(
+                r#"
+resource "aws_cloudwatch_metric_alarm" "d" {{
+  namespace = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions = {{ QueueName = "{name}" }}
+}}
+"#
+            )
+        };
+        let here = |name: &str| outcome(&alarm(name));
+        assert_eq!(here("${var.stage}-orders-dlq").0, 0);
+        assert_eq!(here("${var.other}-dlq").0, 0);
+        assert_eq!(here("prod-orders-dlq").0, 0);
+        assert_eq!(here("${var.stage}-refunds-dlq"), (1, Vec::new()));
+        assert_eq!(here("prod-refunds-dlq"), (1, Vec::new()));
+        let elsewhere = |name: &str| {
+            let alarms = format!("variable \"env\" {{}}\n{}", alarm(name));
+            outcome_of(&[("queues/main.tf", QUEUES), ("alarms/main.tf", &alarms)])
+        };
+        assert_eq!(elsewhere("${var.env}-orders-dlq").0, 0);
+        assert_eq!(elsewhere("prod-orders-dlq").0, 0);
+        assert_eq!(elsewhere("${var.env}-refunds-dlq"), (1, Vec::new()));
+        assert_eq!(elsewhere("${var.env}"), (1, Vec::new()));
+    }
+
+    #[test]
+    fn what_comes_from_outside_is_no_queue_of_the_unit() {
+        let mapping = |source: &str| {
+            outcome(&format!(
+                "variable \"arn\" {{}}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = {source}\n  \
+                 function_name = \"f\"\n}}\n"
+            ))
+        };
+        assert_eq!(mapping("var.arn"), (1, Vec::new()));
+        let (findings, open) =
+            mapping("data.aws_ssm_parameter.arn.value\n}\ndata \"aws_ssm_parameter\" \"arn\" {\n  name = \"x\"");
+        assert_eq!((findings, open.len()), (0, 1), "{open:?}");
+    }
+
+    #[test]
+    fn a_monitor_of_another_vendor_counts() {
+        let monitor = |query: &str| {
+            outcome(&format!(
+                "resource \"datadog_monitor\" \"m\" {{\n  query = \"{query}\"\n}}\n"
+            ))
+        };
+        assert_eq!(
+            monitor("max(last_5m):max:aws.sqs.approximate_number_of_messages_visible{*} > 0").0,
+            0
+        );
+        assert_eq!(monitor("avg(last_5m):avg:system.cpu.user{*} > 90"), (1, Vec::new()));
+    }
+
+    #[test]
+    fn the_finding_names_the_owner() {
+        let headline = |text: &str| {
+            let found = findings(&RULE, CloudFormation, text);
+            found.first().map(|found| found.headline.clone()).unwrap_or_default()
+        };
+        let owned = |owner: &str| {
+            headline(&format!(
+                "Resources:\n  D: {{Type: AWS::SQS::Queue}}\n  O:\n    {owner}"
+            ))
+        };
+        assert_eq!(
+            owned(
+                "Type: AWS::SQS::Queue\n    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}\n"
+            ),
+            "no alarm reports messages in `D`, the dead-letter queue of `O`"
+        );
+        assert_eq!(
+            owned("Type: AWS::Lambda::Function\n    Properties: {DeadLetterConfig: {TargetArn: !GetAtt D.Arn}}\n"),
+            "no alarm reports messages in `D`, the dead-letter queue of the function `O`"
+        );
+        assert_eq!(
+            owned(
+                "Type: AWS::SNS::Subscription\n    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn}}\n"
+            ),
+            "no alarm reports messages in `D`, the dead-letter queue of the subscription `O`"
+        );
+        assert_eq!(
+            owned(
+                "Type: AWS::Events::Rule\n    Properties: {Targets: [{Id: a, Arn: x, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}\n"
+            ),
+            "no alarm reports messages in `D`, the dead-letter queue of the rule `O`"
         );
     }
 

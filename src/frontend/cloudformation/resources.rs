@@ -13,6 +13,7 @@ mod view;
 use super::sam;
 use super::sections::Declared;
 use super::template::Template;
+use crate::conditions::Condition;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Resource, UnitGraph, UnitId};
 use view::{CloudFormation, Written};
@@ -40,9 +41,14 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         let Some(kind) = names::kind(&declared.kind).filter(|_| !sam::is_of_stream(declared.made)) else {
             return;
         };
-        let resource = self.resource(declared);
-        if !resource.when.is_possible() {
+        let mut resource = self.resource(declared);
+        let is_left_out = !resource.when.is_possible();
+        if is_left_out && !kind.watches() {
             return;
+        }
+        if is_left_out {
+            // Under the condition that it be there.
+            resource.when = Condition::always();
         }
         let may_have_globals = &*declared.kind == "AWS::Serverless::Function" && template.globals_may_be_elsewhere();
         let own = template.properties_of(declared);
@@ -57,7 +63,11 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 ignored_disabling: sam::ignored_disabling(declared.made),
             },
         };
-        self.add(kind, node);
+        if is_left_out {
+            self.leave_out(kind, node);
+        } else {
+            self.add(kind, node);
+        }
     }
 
     fn resource(&self, declared: &Declared<'t>) -> Resource {

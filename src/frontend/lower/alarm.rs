@@ -1,90 +1,195 @@
-//! `CloudWatch` alarms and the queues they look at.
+//! `CloudWatch` alarms and the queues they look at, and what else watches queues or hears of alarms.
 
 use super::read::spread;
 use super::{Lowering, Named, Node, Path, View, is_absent};
 use crate::conditions::{Cases, Condition};
-use crate::graph::{Alarm, AlarmMetric, Attribute, Cause, Link, Sourced, State};
+use crate::graph::alarms::DIMENSION;
+use crate::graph::{
+    Alarm, AlarmListener, AlarmMetric, Attribute, Cause, Dimension, Link, Reason, Resource, Sourced, State,
+};
 
-/// The dimension that names a queue.
-const QUEUE: &str = "QueueName";
+/// Where events of alarms come from.
+const ALARM_EVENTS: &str = "aws.cloudwatch";
+/// Metrics of SQS, as another vendor's monitors call them.
+const VENDOR_METRICS: &str = "aws.sqs.";
 
 /// What a dialect calls an alarm's attributes.
 pub(in crate::frontend) struct AlarmNames {
-    /// Of the alarm itself, and of the metric of a query.
-    pub(in crate::frontend) namespace: Path,
-    pub(in crate::frontend) metric: Path,
-    pub(in crate::frontend) dimensions: Dimensions,
+    pub(in crate::frontend) name: Path,
+    pub(in crate::frontend) metric: MetricNames,
     /// The list of queries.
     pub(in crate::frontend) queries: Path,
     /// In a query, the metric it asks for or the formula it computes.
     pub(in crate::frontend) query_metric: Path,
+    pub(in crate::frontend) metric_of_query: MetricNames,
     pub(in crate::frontend) expression: Path,
+    pub(in crate::frontend) threshold: Path,
+    pub(in crate::frontend) comparison: Path,
+    pub(in crate::frontend) evaluation_periods: Path,
+    pub(in crate::frontend) datapoints: Path,
+    pub(in crate::frontend) missing_data: Path,
+    pub(in crate::frontend) actions: Path,
+    pub(in crate::frontend) actions_enabled: Path,
+}
+
+/// What a dialect calls the attributes of a metric, in an alarm or in a query.
+pub(in crate::frontend) struct MetricNames {
+    pub(in crate::frontend) namespace: Path,
+    pub(in crate::frontend) metric: Path,
+    pub(in crate::frontend) dimensions: Dimensions,
+    pub(in crate::frontend) statistic: Path,
+    pub(in crate::frontend) period: Path,
 }
 
 /// How a metric's dimensions are written.
 pub(in crate::frontend) enum Dimensions {
-    /// As an object, in which this leads to the queue's name.
-    Object(Path),
+    /// As an object at a path, and the path to the queue's name in it.
+    Object { object: Path, queue: Path },
     /// As a list of objects.
     List { list: Path, name: Path, value: Path },
 }
 
+/// What a dialect calls the text of something that watches queues, or hears of alarms.
+pub(in crate::frontend) struct TextNames {
+    pub(in crate::frontend) text: Path,
+}
+
 impl<V: View> Lowering<V> {
     pub(super) fn alarm(&mut self, node: Node<V::Written>, names: &AlarmNames) {
-        let mut alarm = Alarm {
+        let written = &node.written;
+        let mut opaque = None;
+        let mut metrics = Vec::new();
+        if !is_absent(&self.view.attribute(written, names.metric.metric)) {
+            metrics.push(self.metric(written, &names.metric, &Condition::always()));
+        }
+        let queries = self.view.elements(written, names.queries);
+        let has_queries = !queries.is_empty();
+        for query in queries {
+            let found = self.view.elements(&query.written, names.query_metric);
+            opaque = opaque.or(query.place.err());
+            if found.is_empty() {
+                opaque = opaque.or_else(|| self.names_queues(&query.written, names.expression));
+            }
+            for metric in found {
+                match metric.place {
+                    Ok(_) => {
+                        let when = query.when.and(&metric.when);
+                        metrics.push(self.metric(&metric.written, &names.metric_of_query, &when));
+                    }
+                    Err(reason) => opaque = opaque.or(Some(reason)),
+                }
+            }
+        }
+        let alarm = Alarm {
+            name: self.text(written, names.name),
+            metrics,
+            has_queries,
+            opaque,
+            threshold: self.optional(written, names.threshold, V::integer),
+            comparison: self.text(written, names.comparison),
+            evaluation_periods: self.optional(written, names.evaluation_periods, V::integer),
+            datapoints: self.optional(written, names.datapoints, V::integer),
+            missing_data: self.text(written, names.missing_data),
+            has_actions: self.has_elements(written, names.actions),
+            actions_enabled: self.flag(written, names.actions_enabled, true),
+            is_left_out: false,
             resource: node.resource,
-            metrics: Vec::new(),
-            opaque: false,
         };
-        let single = self.view.attribute(&node.written, names.metric);
-        if !is_absent(&single) {
-            alarm
-                .metrics
-                .push(self.metric(&node.written, names, &Condition::always()));
-        }
-        for query in self.view.elements(&node.written, names.queries) {
-            let metrics = self.view.elements(&query.written, names.query_metric);
-            alarm.opaque |= query.place.is_err() || metrics.iter().any(|metric| metric.place.is_err());
-            if metrics.is_empty() {
-                alarm.opaque |= self.may_name_queues(&query.written, names.expression);
-            }
-            for metric in metrics.iter().filter(|metric| metric.place.is_ok()) {
-                let when = query.when.and(&metric.when);
-                alarm.metrics.push(self.metric(&metric.written, names, &when));
-            }
-        }
         self.graph.alarms.push(alarm);
     }
 
-    /// Whether a formula is, or may be, more than arithmetic: Metrics Insights and searches name queues in a language
-    /// of their own.
-    fn may_name_queues(&mut self, query: &V::Written, path: Path) -> bool {
-        let formula = self.required(query, path, V::text);
-        formula.cases.iter().any(|case| {
-            let text = case.value().map(|text| text.to_ascii_uppercase());
-            text.is_none_or(|text| text.contains("SELECT") || text.contains("SEARCH"))
+    /// Whether the list at `path` has any element.
+    fn has_elements(&mut self, written: &V::Written, path: Path) -> Attribute<bool> {
+        let lists = self.lists(written, path, "");
+        let absent = |_: &str| State::Default(false);
+        self.convert(lists, absent, |this, items| {
+            let texts = items
+                .iter()
+                .map(|item| this.view.link(item, Named::Queue).map(|link| link != Link::none()));
+            // An element that is not known may be nothing.
+            texts
+                .reduce(|all, one| match (all, one) {
+                    (Ok(true), _) | (_, Ok(true)) => Ok(true),
+                    (Err(reason), _) | (_, Err(reason)) => Err(reason),
+                    _ => Ok(false),
+                })
+                .unwrap_or(Ok(false))
         })
     }
 
-    fn metric(&mut self, written: &V::Written, names: &AlarmNames, when: &Condition) -> AlarmMetric {
-        let namespace = self.required(written, names.namespace, V::text);
-        let metric = self.required(written, names.metric, V::text);
-        let queue = self.queue_dimension(written, &names.dimensions);
+    /// Why a formula is, or may be, more than arithmetic: Metrics Insights and searches name queues in a language of
+    /// their own.
+    fn names_queues(&mut self, query: &V::Written, path: Path) -> Option<Reason> {
+        let formula = self.required(query, path, V::text);
+        formula.cases.iter().find_map(|case| match &case.state {
+            State::Unresolved(unresolved) => Some(unresolved.reason.clone()),
+            State::Set(text) | State::Default(text) => {
+                let text = text.to_ascii_uppercase();
+                let is_query = text.contains("SELECT") || text.contains("SEARCH");
+                is_query.then(|| Cause::Unsupported.because("it may look at any queue in a query or search"))
+            }
+        })
+    }
+
+    fn metric(&mut self, written: &V::Written, names: &MetricNames, when: &Condition) -> AlarmMetric {
+        let dimension = match names.dimensions {
+            Dimensions::Object { queue, .. } => self.view.attribute(written, queue),
+            Dimensions::List { list, name, value } => self.value_of_queue(written, list, name, value),
+        };
+        let none = |_: &str| State::Default(Link::none());
+        let queue = self.convert(dimension, none, |this, value| this.view.link(&value, Named::Queue));
         AlarmMetric {
-            namespace: under(namespace, when),
-            metric: under(metric, when),
+            namespace: under(self.required(written, names.namespace, V::text), when),
+            metric: under(self.required(written, names.metric, V::text), when),
             queue: under(queue, when),
+            other_dimensions: self.other_dimensions(written, &names.dimensions, when),
+            statistic: under(self.text(written, names.statistic), when),
+            period: under(self.optional(written, names.period, V::integer), when),
         }
     }
 
-    /// The queue that the dimension `QueueName` names, a link to nothing where there is no such dimension.
-    fn queue_dimension(&mut self, metric: &V::Written, dimensions: &Dimensions) -> Attribute<Link> {
-        let named = match dimensions {
-            Dimensions::Object(queue) => self.view.attribute(metric, queue),
-            Dimensions::List { list, name, value } => self.value_of_queue(metric, list, name, value),
+    /// Dimensions besides that of the queue, as far as they are known.
+    fn other_dimensions(&mut self, metric: &V::Written, dimensions: &Dimensions, when: &Condition) -> Vec<Dimension> {
+        let all: Vec<Dimension> = match dimensions {
+            Dimensions::Object { object, .. } => {
+                let found = self.view.attribute(metric, object);
+                let objects = found.cases.into_iter().filter_map(|case| match case.then.state {
+                    State::Set(object) => Some((case.when, object?)),
+                    _ => None,
+                });
+                let fields = objects.flat_map(|(when, object)| {
+                    let fields = self.view.fields(&object).unwrap_or_default();
+                    fields.into_iter().map(move |field| Dimension {
+                        name: field.key,
+                        span: field.span,
+                        when: when.clone(),
+                    })
+                });
+                fields.collect()
+            }
+            Dimensions::List { list, name, .. } => {
+                let elements = self.view.elements(metric, list).into_iter();
+                let named = elements.flat_map(|element| {
+                    let names = self.text(&element.written, name);
+                    let known = names.known_in(&element.when);
+                    let known = known.into_iter().filter_map(|(when, case, name)| {
+                        Some(Dimension {
+                            name: name.as_deref()?.into(),
+                            span: case.span,
+                            when,
+                        })
+                    });
+                    known.collect::<Vec<_>>()
+                });
+                named.collect()
+            }
         };
-        let none = |_: &str| State::Default(Link::none());
-        self.convert(named, none, |this, value| this.view.link(&value, Named::Queue))
+        let others = all.into_iter().filter(|dimension| &*dimension.name != DIMENSION);
+        let others = others.map(|dimension| Dimension {
+            when: dimension.when.and(when),
+            ..dimension
+        });
+        others.filter(|dimension| dimension.when.is_possible()).collect()
     }
 
     /// What stands at `value` in the element of `list` in which `QueueName` stands at `name`.
@@ -111,7 +216,7 @@ impl<V: View> Lowering<V> {
                 if name
                     .cases
                     .iter()
-                    .any(|case| case.value().is_some_and(|name| name == QUEUE))
+                    .any(|case| case.value().is_some_and(|name| name == DIMENSION))
                 {
                     return self.view.attribute(item, value).cases;
                 }
@@ -125,6 +230,71 @@ impl<V: View> Lowering<V> {
                 origins,
             })
         })
+    }
+
+    /// A monitor of another vendor, which counts as an alarm on any queue where it looks at SQS, or may.
+    pub(super) fn monitor(&mut self, node: Node<V::Written>, names: &TextNames) {
+        let query = self.required(&node.written, names.text, V::text);
+        let reason = query.cases.iter().find_map(|case| match &case.state {
+            State::Unresolved(unresolved) => Some(unresolved.reason.clone()),
+            State::Set(text) | State::Default(text) => text
+                .contains(VENDOR_METRICS)
+                .then(|| Cause::Unsupported.because("a monitor of another vendor looks at queues")),
+        });
+        if reason.is_some() {
+            self.graph.alarms.push(watching_anything(node.resource, reason));
+        }
+    }
+
+    /// A composite alarm, which hears of the alarms that its rule names.
+    pub(super) fn composite_alarm(&mut self, node: Node<V::Written>, names: &TextNames) {
+        let rule = self.required(&node.written, names.text, V::text);
+        self.graph.alarm_listeners.push(AlarmListener {
+            resource: node.resource,
+            names: rule.known().cloned(),
+        });
+    }
+
+    /// A rule hears of every alarm where its pattern takes events of alarms, or may.
+    pub(super) fn rule_on_alarms(&mut self, resource: &Resource, written: &V::Written, pattern: Path) {
+        let takes = self.policy(written, pattern, |this, object, _| {
+            let fields = this.view.fields(&object?)?;
+            let Some(source) = fields.iter().find(|field| &*field.key == "source") else {
+                return Ok(true);
+            };
+            let sources = this.view.elements(&source.value, "");
+            let texts: Vec<_> = sources.iter().map(|source| this.view.text(&source.written)).collect();
+            Ok(texts
+                .iter()
+                .any(|text| text.as_ref().map_or(true, |text| text == ALARM_EVENTS)))
+        });
+        let is_open = takes.unresolved_reason().is_some();
+        if is_open || takes.cases.iter().any(|case| matches!(case.value(), Some(Some(true)))) {
+            self.graph.alarm_listeners.push(AlarmListener {
+                resource: resource.clone(),
+                names: None,
+            });
+        }
+    }
+}
+
+/// Something that may look at any queue of its unit.
+fn watching_anything(resource: Resource, opaque: Option<Reason>) -> Alarm {
+    let header = resource.header;
+    Alarm {
+        name: Attribute::absent("name", None, header),
+        metrics: Vec::new(),
+        has_queries: true,
+        opaque,
+        threshold: Attribute::absent("threshold", None, header),
+        comparison: Attribute::absent("comparison", None, header),
+        evaluation_periods: Attribute::absent("periods", None, header),
+        datapoints: Attribute::absent("datapoints", None, header),
+        missing_data: Attribute::absent("missing data", None, header),
+        has_actions: Attribute::absent("actions", true, header),
+        actions_enabled: Attribute::absent("actions", true, header),
+        is_left_out: false,
+        resource,
     }
 }
 

@@ -45,6 +45,8 @@ pub(in crate::frontend) struct RuleNames {
     pub(in crate::frontend) state: Path,
     /// An older switch that says the same.
     pub(in crate::frontend) enabled: Option<Path>,
+    /// The events it takes.
+    pub(in crate::frontend) pattern: Path,
     /// The targets written in it.
     pub(in crate::frontend) targets: Option<(Path, &'static TargetNames)>,
 }
@@ -172,6 +174,7 @@ impl<V: View> Lowering<V> {
 
     /// A rule, with the targets written in it.
     pub(super) fn rule(&mut self, node: &Node<V::Written>, names: &RuleNames) {
+        self.rule_on_alarms(&node.resource, &node.written, names.pattern);
         let mut enabled = self.is_not(&node.written, names.state, "DISABLED");
         if let Some(switch) = names.enabled
             && is_absent(&enabled)

@@ -2,7 +2,7 @@
 
 use super::{Lowering, Named, Node, Path, View, is_absent};
 use crate::conditions::{Case, Cases, Condition};
-use crate::graph::{Attribute, DeadLetterUse, FailureTarget, Function, Link, Seconds, Sourced, State, limits};
+use crate::graph::{Attribute, DeadLetterUse, FailureTarget, Function, Link, Owner, Seconds, Sourced, State, limits};
 
 /// What a dialect calls a function's attributes.
 pub(in crate::frontend) struct FunctionNames {
@@ -36,7 +36,7 @@ impl<V: View> Lowering<V> {
         let written = &node.written;
         let mut failure_targets = Vec::new();
         for failure in names.failures {
-            failure_targets.extend(self.failure_target(&node, failure));
+            failure_targets.extend(self.failure_target(&node, failure, Owner::Function));
         }
         let function = Function {
             name: self.text(written, names.name),
@@ -73,7 +73,7 @@ impl<V: View> Lowering<V> {
     }
 
     /// A setting that takes failures, in the worlds where it is written; a queue that it names is a dead-letter queue.
-    fn failure_target(&mut self, node: &Node<V::Written>, names: &FailureNames) -> Option<FailureTarget> {
+    fn failure_target(&mut self, node: &Node<V::Written>, names: &FailureNames, owner: Owner) -> Option<FailureTarget> {
         let (written, setting) = (&node.written, names.setting);
         if !self.view.has(written, setting.split('.').next().unwrap_or(setting)) {
             return None;
@@ -106,6 +106,7 @@ impl<V: View> Lowering<V> {
         };
         self.graph.dead_letter_uses.push(DeadLetterUse {
             by: node.resource.address.clone(),
+            owner,
             span: target.span,
             target: target.target.clone(),
             when: target.when.clone(),
@@ -115,7 +116,7 @@ impl<V: View> Lowering<V> {
 
     /// A resource of its own that says where failures of a function go.
     pub(super) fn invoke_config(&mut self, node: Node<V::Written>, names: &InvokeConfigNames) {
-        if let Some(target) = self.failure_target(&node, &names.failure) {
+        if let Some(target) = self.failure_target(&node, &names.failure, Owner::Other) {
             let function = self.link(&node.written, names.function, Named::Function);
             self.pending.failure_targets.push((function, target));
         }

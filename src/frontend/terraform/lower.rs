@@ -14,6 +14,8 @@ mod view;
 use super::eval::{Evaluator, Member, Scope};
 use super::module::{Name, Source};
 use super::syntax::Block;
+use super::value::Key;
+use crate::conditions::Condition;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Resource, UnitGraph, UnitId};
 use composed::Names;
@@ -64,6 +66,9 @@ impl Lowering<Terraform<'_, '_>> {
             let Some(expansion) = self.view.eval.resource(at, false, name) else {
                 continue;
             };
+            if expansion.members.is_empty() {
+                self.left_out(at, name, block);
+            }
             for member in &expansion.members {
                 let declared = self.declared(at, name, block, member);
                 if declared.resource.when.is_possible() {
@@ -75,11 +80,37 @@ impl Lowering<Terraform<'_, '_>> {
             let Some(expansion) = self.view.eval.call(at, name) else {
                 continue;
             };
+            if expansion.members.is_empty() {
+                self.leave_out_call(&call.block, at);
+            }
             for member in expansion.members.iter().filter(|member| member.module.is_none()) {
                 self.hand_out(name, &call.block, at, member);
                 self.note_absence(&call.source);
             }
         }
+    }
+
+    /// A block that has no instance: what it would be if it had one.
+    fn left_out(&mut self, at: usize, name: &Name, block: &Arc<Block>) {
+        let Some(kind) = names::kind(&name.0).filter(|kind| kind.watches()) else {
+            return;
+        };
+        let member = Member {
+            key: Key::None,
+            scope: self.view.eval.scope(at),
+            when: Condition::always(),
+            uncertain: None,
+            cause: None,
+            module: None,
+        };
+        let Declared { resource, scope, .. } = self.declared(at, name, block, &member);
+        let node = Node {
+            written: Written::resource(block.clone(), Arc::new(scope), resource.when.clone()),
+            resource,
+            cause: None,
+            made: Made::default(),
+        };
+        self.leave_out(kind, node);
     }
 
     /// Says once that some of the unit is not looked at.

@@ -157,6 +157,14 @@ impl<'g> Findings<'g> {
         }
     }
 
+    /// Notes that `resource` cannot be judged under the condition `when`, because of what is written at `span`.
+    pub(crate) fn unsettled(&mut self, when: &Condition, resource: &impl AsRef<Resource>, reason: &Reason, span: Span) {
+        if when.is_possible() {
+            let resource = resource.as_ref();
+            self.unresolved(when, resource, &resource.header, reason, span);
+        }
+    }
+
     /// Says that it is `attribute` that the rule is about to judge: what turns out to be unresolved keeps it from that.
     pub(crate) fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
         self.said.about_to_judge(attribute);

@@ -72,9 +72,11 @@ impl Page<'_> {
         Some(vec![redrive, added])
     }
 
-    /// An alarm on the queue with this header.
+    /// An alarm on the queue with this header, where there is another whose actions it can take: one that nobody hears
+    /// of is none.
     pub(super) fn alarm(&self, header: Span) -> Option<Vec<Edit>> {
         let declared = self.queue(header)?;
+        self.actions(declared.resources)?;
         let alarm = self.alarm_on(&declared, &declared.queue.key)?;
         let added = self.editor.append(declared.resources, declared.queue, &[alarm])?;
         Some(vec![added])

@@ -3,7 +3,7 @@
 use crate::frontend::lower::access::{
     Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
 };
-use crate::frontend::lower::alarm::{AlarmNames, Dimensions};
+use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
 use crate::frontend::lower::delivery::{
     NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
@@ -24,6 +24,8 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "AWS::Lambda::EventSourceMapping" => Kind::Mapping(&MAPPING),
         "AWS::Lambda::Permission" => Kind::Permission(&PERMISSION),
         "AWS::CloudWatch::Alarm" => Kind::Alarm(&ALARM),
+        "AWS::CloudWatch::CompositeAlarm" => Kind::CompositeAlarm(&COMPOSITE_ALARM),
+        "Datadog::Monitors::Monitor" => Kind::Monitor(&DATADOG_MONITOR),
         "AWS::Pipes::Pipe" => Kind::Pipe(&PIPE),
         "AWS::SNS::Topic" => Kind::Topic(&TOPIC),
         "AWS::SNS::Subscription" => Kind::Subscription(&SUBSCRIPTION),
@@ -143,17 +145,44 @@ static PERMISSION: PermissionNames = PermissionNames {
 };
 
 static ALARM: AlarmNames = AlarmNames {
-    namespace: "Namespace",
-    metric: "MetricName",
-    dimensions: Dimensions::List {
-        list: "Dimensions",
-        name: "Name",
-        value: "Value",
+    name: "AlarmName",
+    metric: MetricNames {
+        namespace: "Namespace",
+        metric: "MetricName",
+        dimensions: Dimensions::List {
+            list: "Dimensions",
+            name: "Name",
+            value: "Value",
+        },
+        statistic: "Statistic",
+        period: "Period",
     },
     queries: "Metrics",
-    query_metric: "MetricStat.Metric",
+    query_metric: "MetricStat",
+    metric_of_query: MetricNames {
+        namespace: "Metric.Namespace",
+        metric: "Metric.MetricName",
+        dimensions: Dimensions::List {
+            list: "Metric.Dimensions",
+            name: "Name",
+            value: "Value",
+        },
+        statistic: "Stat",
+        period: "Period",
+    },
     expression: "Expression",
+    threshold: "Threshold",
+    comparison: "ComparisonOperator",
+    evaluation_periods: "EvaluationPeriods",
+    datapoints: "DatapointsToAlarm",
+    missing_data: "TreatMissingData",
+    actions: "AlarmActions",
+    actions_enabled: "ActionsEnabled",
 };
+
+static COMPOSITE_ALARM: TextNames = TextNames { text: "AlarmRule" };
+
+static DATADOG_MONITOR: TextNames = TextNames { text: "Query" };
 
 static PIPE: PipeNames = PipeNames {
     source: "Source",
@@ -188,6 +217,7 @@ static SUBSCRIPTION: SubscriptionNames = SubscriptionNames {
 static RULE: RuleNames = RuleNames {
     state: "State",
     enabled: None,
+    pattern: "EventPattern",
     targets: Some(("Targets", &TARGET)),
 };
 

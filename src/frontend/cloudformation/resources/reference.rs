@@ -1,16 +1,16 @@
 //! What every resource says by referring to a queue or a function: that the queue takes its failures, that it may
 //! invoke the function, that a nested stack gets the queue. It knows argument names, not resource types.
 
-use super::target;
 use super::view::CloudFormation;
+use super::{names, target};
 use crate::conditions::Condition;
 use crate::frontend::cloudformation::eval::intrinsic;
 use crate::frontend::cloudformation::sections::Declared;
 use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
-use crate::frontend::lower::Lowering;
+use crate::frontend::lower::{Kind as LoweredKind, Lowering};
 use crate::frontend::tree::{Node, Value};
-use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Target};
+use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Owner, Target};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -52,7 +52,8 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         let is_function = matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
         for found in all {
             if let Some(argument) = found.failure.filter(|_| !is_function) {
-                self.use_as_dead_letter_queue(&declared.id, argument, &found, world.and(&found.when));
+                let by = (&declared.id, LoweredKind::owner(names::kind(kind)));
+                self.use_as_dead_letter_queue(by, argument, &found, world.and(&found.when));
             }
             self.invocation(declared, &found);
             let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Away);
@@ -67,10 +68,17 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
     }
 
-    pub(super) fn use_as_dead_letter_queue(&mut self, by: &Arc<str>, argument: Span, found: &Found, when: Condition) {
+    pub(super) fn use_as_dead_letter_queue(
+        &mut self,
+        (by, owner): (&Arc<str>, Owner),
+        argument: Span,
+        found: &Found,
+        when: Condition,
+    ) {
         let target = Attribute::set("Arn", found.link.clone(), found.span);
         self.graph.dead_letter_uses.push(DeadLetterUse {
             by: by.clone(),
+            owner,
             span: argument,
             target,
             when,

@@ -94,8 +94,11 @@ impl Source<'_> {
         })
     }
 
-    /// An alarm on this queue.
+    /// An alarm on this queue, where there is another whose actions it can take: one that nobody hears of is none.
     pub(super) fn alarm(&self, module: &Module<'_>) -> Option<Wanted> {
+        if module.actions(&self.copied(&PLACEMENT)?).is_empty() {
+            return None;
+        }
         self.alarm_on(self.label()?, module)
     }
 

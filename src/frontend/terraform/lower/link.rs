@@ -81,7 +81,8 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
         return Err(known_later().into());
     }
     if id.data {
-        return looked_up(eval, id, form, depth).ok_or_else(|| known_later().into());
+        let found = looked_up(eval, id, form, depth).or_else(|| found_itself(id, attribute));
+        return found.ok_or_else(|| known_later().into());
     }
     if &*id.kind == "aws_lambda_alias" {
         let function = eval.configured(id, &"function_name".into());
@@ -128,6 +129,17 @@ fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usiz
     Some(Link {
         target: Target::External(written.into()),
         form,
+    })
+}
+
+/// The resource of another service that a data source finds, by its own ARN: nothing that the graph holds.
+fn found_itself(id: &ResourceId, attribute: &str) -> Option<Link> {
+    let is_of_graph = ["aws_sqs_", "aws_lambda_", "aws_sns_", "aws_iam_", "aws_kms_"];
+    let is_other = id.kind.starts_with("aws_") && !is_of_graph.iter().any(|start| id.kind.starts_with(start));
+    let is_arn = attribute == "arn" || attribute.ends_with("_arn");
+    (is_other && is_arn).then(|| Link {
+        target: Target::Resource(id.address().clone()),
+        form: Form::Arn,
     })
 }
 

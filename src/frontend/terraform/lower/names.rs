@@ -5,7 +5,7 @@ use crate::frontend::lower::Named;
 use crate::frontend::lower::access::{
     Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
 };
-use crate::frontend::lower::alarm::{AlarmNames, Dimensions};
+use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
 use crate::frontend::lower::delivery::{
     NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
@@ -28,6 +28,8 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "aws_lambda_event_source_mapping" => Kind::Mapping(&MAPPING),
         "aws_lambda_permission" => Kind::Permission(&PERMISSION),
         "aws_cloudwatch_metric_alarm" => Kind::Alarm(&ALARM),
+        "aws_cloudwatch_composite_alarm" => Kind::CompositeAlarm(&COMPOSITE_ALARM),
+        "datadog_monitor" => Kind::Monitor(&DATADOG_MONITOR),
         "aws_pipes_pipe" => Kind::Pipe(&PIPE),
         "aws_sns_topic" => Kind::Topic(&TOPIC),
         "aws_sns_topic_subscription" => Kind::Subscription(&SUBSCRIPTION),
@@ -155,13 +157,41 @@ static PERMISSION: PermissionNames = PermissionNames {
 };
 
 static ALARM: AlarmNames = AlarmNames {
-    namespace: "namespace",
-    metric: "metric_name",
-    dimensions: Dimensions::Object("dimensions.QueueName"),
+    name: "alarm_name",
+    metric: MetricNames {
+        namespace: "namespace",
+        metric: "metric_name",
+        dimensions: DIMENSIONS,
+        statistic: "statistic",
+        period: "period",
+    },
     queries: "metric_query",
     query_metric: "metric",
+    metric_of_query: MetricNames {
+        namespace: "namespace",
+        metric: "metric_name",
+        dimensions: DIMENSIONS,
+        statistic: "stat",
+        period: "period",
+    },
     expression: "expression",
+    threshold: "threshold",
+    comparison: "comparison_operator",
+    evaluation_periods: "evaluation_periods",
+    datapoints: "datapoints_to_alarm",
+    missing_data: "treat_missing_data",
+    actions: "alarm_actions",
+    actions_enabled: "actions_enabled",
 };
+
+const DIMENSIONS: Dimensions = Dimensions::Object {
+    object: "dimensions",
+    queue: "dimensions.QueueName",
+};
+
+static COMPOSITE_ALARM: TextNames = TextNames { text: "alarm_rule" };
+
+static DATADOG_MONITOR: TextNames = TextNames { text: "query" };
 
 static PIPE: PipeNames = PipeNames {
     source: "source",
@@ -196,6 +226,7 @@ static SUBSCRIPTION: SubscriptionNames = SubscriptionNames {
 static RULE: RuleNames = RuleNames {
     state: "state",
     enabled: Some("is_enabled"),
+    pattern: "event_pattern",
     targets: None,
 };
 

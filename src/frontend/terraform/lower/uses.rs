@@ -6,10 +6,11 @@ use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, Value};
 use super::Declared;
 use super::link::link;
+use super::names;
 use super::view::{Terraform, Written};
 use crate::conditions::Condition;
-use crate::frontend::lower::Lowering;
-use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name};
+use crate::frontend::lower::{Kind as LoweredKind, Lowering};
+use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name, Owner};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -52,11 +53,22 @@ impl Lowering<Terraform<'_, '_>> {
             },
         );
         for (name, value, span) in found {
-            self.dead_letter_use(&node.resource.address, &node.resource.when, &name, &value, span);
+            let by = (
+                &node.resource.address,
+                LoweredKind::owner(names::kind(&node.resource.kind)),
+            );
+            self.dead_letter_use(by, &node.resource.when, &name, &value, span);
         }
     }
 
-    fn dead_letter_use(&mut self, by: &Arc<str>, world: &Condition, name: &Arc<str>, value: &Value, span: Span) {
+    fn dead_letter_use(
+        &mut self,
+        (by, owner): (&Arc<str>, Owner),
+        world: &Condition,
+        name: &Arc<str>,
+        value: &Value,
+        span: Span,
+    ) {
         let mut links = Vec::new();
         collect(value, &Condition::always(), &mut links, 0);
         for (when, value) in links {
@@ -67,6 +79,7 @@ impl Lowering<Terraform<'_, '_>> {
             let target = self.used(name.clone(), value, span, &when);
             self.graph.dead_letter_uses.push(DeadLetterUse {
                 by: by.clone(),
+                owner,
                 span,
                 target,
                 when,
@@ -178,7 +191,24 @@ impl Lowering<Terraform<'_, '_>> {
             let mut dead = Vec::new();
             named_dead_letters(&name, &value, &mut dead, 0);
             for value in dead {
-                self.dead_letter_use(&by, &world, &name, &value, span);
+                self.dead_letter_use((&by, Owner::Other), &world, &name, &value, span);
+            }
+        }
+    }
+}
+
+impl Lowering<Terraform<'_, '_>> {
+    /// Queues that are given to a module which is called with a `count` of zero.
+    pub(super) fn leave_out_call(&mut self, block: &Block, at: usize) {
+        let scope = self.view.eval.scope(at);
+        let mut found = Vec::new();
+        self.search(&block.body, &scope, false, 0, &mut |_, _, value, _| {
+            collect(&value, &Condition::always(), &mut found, 0);
+        });
+        let queues = found.into_iter().map(|(_, value)| value).filter(is_queue);
+        for value in queues.collect::<Vec<_>>() {
+            if let Ok(link) = link(self.view.eval, &value) {
+                self.graph.left_out_calls.push((link, block.header));
             }
         }
     }

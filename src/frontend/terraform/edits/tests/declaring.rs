@@ -280,6 +280,7 @@ fn a_dead_letter_queue_gets_an_alarm() {
 }
 
 resource "aws_cloudwatch_metric_alarm" "OrdersDLQMessages" {
+  alarm_actions = [var.topic]
 }
 "#;
     let module = Module::one(text);
@@ -293,4 +294,16 @@ resource "aws_cloudwatch_metric_alarm" "OrdersDLQMessages" {
         after.contains("    QueueName = aws_sqs_queue.OrdersDLQ[count.index].name\n"),
         "{after}"
     );
+}
+
+#[test]
+fn an_alarm_that_nobody_hears_of_is_not_declared() {
+    for text in [
+        "resource \"aws_sqs_queue\" \"dlq\" {\n}\n",
+        "resource \"aws_sqs_queue\" \"dlq\" {\n}\nresource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  alarm_actions = []\n}\n",
+    ] {
+        let module = Module::one(text);
+        let header = module.span("resource \"aws_sqs_queue\" \"dlq\"");
+        assert_eq!(module.after(&Change::Alarm(header)), None, "{text}");
+    }
 }

@@ -1,0 +1,231 @@
+//! Flags alarms that look at a metric of SQS by a name that SQS does not publish: they never get data.
+
+use super::prelude::*;
+use crate::graph::alarms::{DIMENSION, NAMESPACE, is_namespace_slip, is_sqs_metric, slip};
+use crate::graph::{Alarm, AlarmMetric, Form};
+
+pub(super) static RULE: Rule = Rule {
+    id: "alarm-dimension-invalid",
+    category: Category::Alarms,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "an alarm names a metric or a dimension that SQS does not publish, so it never gets data",
+    page: include_str!("../../rules/alarm-dimension-invalid.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for alarm in graph.alarms() {
+        for of in &alarm.metrics {
+            namespace(findings, alarm, of);
+        }
+        for metric in findings.queue_metrics(alarm) {
+            let is_published = fact(slip(metric.name.value).is_none(), || {
+                format!(
+                    "`{}` is not a slip for another metric of `{NAMESPACE}`",
+                    metric.name.value
+                )
+            });
+            findings.require(&metric.name.when, alarm, is_published.given(&metric.name), || {
+                misspelt(alarm, &metric.name)
+            });
+            dimensions(graph, findings, alarm, metric.of, &metric.name.when);
+        }
+    }
+}
+
+/// Judges the namespace of a metric that only SQS has.
+fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
+    let namespaces = findings.quietly(|findings| findings.known(&alarm.resource.when, alarm, &of.namespace));
+    for namespace in namespaces.iter().filter(|namespace| is_namespace_slip(namespace.value)) {
+        for metric in findings.quietly(|findings| findings.known(&namespace.when, alarm, &of.metric)) {
+            if is_sqs_metric(metric.value) {
+                let headline = format!(
+                    "{} looks for `{}` in the namespace `{}`, and SQS publishes it in `{NAMESPACE}`",
+                    alarm.resource.shown(),
+                    metric.value,
+                    namespace.value
+                );
+                let label = format!(
+                    "the namespace is `{NAMESPACE}`, in these letters{}",
+                    namespace.provenance()
+                );
+                let finding = Finding::new("namespace", headline, namespace, label)
+                    .help(format!("set `{}` to `{NAMESPACE}`", namespace.name));
+                findings.report(&metric.when, alarm, finding);
+            }
+        }
+    }
+}
+
+fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
+    let meant = slip(metric.value).unwrap_or_default();
+    let headline = format!(
+        "{} looks at `{}`, a metric that SQS does not have",
+        alarm.resource.shown(),
+        metric.value
+    );
+    let label = format!("the metric is called `{meant}`{}", metric.provenance());
+    Finding::new("metric", headline, metric, label).help(format!("set `{}` to `{meant}`", metric.name))
+}
+
+fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when: &Condition) {
+    for other in &of.other_dimensions {
+        let headline = format!(
+            "{} looks at a metric of SQS with the dimension `{}`: SQS has `{DIMENSION}` alone",
+            alarm.resource.shown(),
+            other.name
+        );
+        let label = format!("no metric of SQS has the dimension `{}`", other.name);
+        let help = format!("name the queue in the dimension `{DIMENSION}`, and no other");
+        let finding = Finding::new("dimension", headline, other.span, label).help(help);
+        findings.report(&when.and(&other.when), alarm, finding);
+    }
+    for link in findings.known(when, alarm, &of.queue) {
+        let is_name = fact(link.value.form == Form::Name && *link.value != Link::none(), || {
+            format!("the dimension `{DIMENSION}` is a name")
+        });
+        if !findings.satisfied(&link.when, alarm, is_name.given(&link)) {
+            let finding = if *link.value == Link::none() {
+                of.other_dimensions.is_empty().then(|| without_dimension(alarm, &link))
+            } else {
+                no_name(graph, alarm, &link)
+            };
+            if let Some(finding) = finding {
+                findings.report(&link.when, alarm, finding);
+            }
+        }
+    }
+}
+
+fn without_dimension(alarm: &Alarm, link: &Known<'_, Link>) -> Finding {
+    let headline = format!("{} looks at a metric of SQS and names no queue", alarm.resource.shown());
+    let label = format!("SQS publishes its metrics with the dimension `{DIMENSION}` only");
+    let finding = Finding::new("dimension", headline, link, label);
+    finding.help(format!("name the queue in the dimension `{DIMENSION}`"))
+}
+
+/// An ARN or a URL in place of the name.
+fn no_name(graph: &Graph, alarm: &Alarm, link: &Known<'_, Link>) -> Option<Finding> {
+    let queue = graph.queue(alarm.resource.unit, link.value);
+    if queue.is_none() && link.value.external_queue_name().is_none() {
+        return None; // A reference to something else may well give a name.
+    }
+    let form = if link.value.form == Form::Url { "URL" } else { "ARN" };
+    let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
+    let headline = format!(
+        "{} looks for {shown} by its {form}, and the dimension `{DIMENSION}` is a name",
+        alarm.resource.shown()
+    );
+    let label = format!("this is the queue's {form}{}", link.provenance());
+    let finding = Finding::new("dimension", headline, link, label);
+    Some(match queue {
+        Some(queue) => finding
+            .label(queue.resource.header, format!("{shown} is declared here"))
+            .help(format!(
+                "set the dimension to `{}`",
+                queue.resource.queue_name_reference()
+            )),
+        None => finding.help("set the dimension to the queue's name, the last part of its ARN or URL"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, findings};
+
+    fn alarm(arguments: &str) -> String {
+        format!(
+            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  name = \"q\"\n}}\n\
+             resource \"aws_cloudwatch_metric_alarm\" \"a\" {{\n{arguments}\n}}\n"
+        )
+    }
+
+    fn count(arguments: &str) -> usize {
+        findings(&RULE, Terraform, &alarm(arguments)).len()
+    }
+
+    const METRIC: &str = "namespace = \"AWS/SQS\"\nmetric_name = \"ApproximateNumberOfMessagesVisible\"\n";
+
+    #[test]
+    fn the_dimension_is_the_name() {
+        let with = |dimensions: &str| count(&format!("{METRIC}dimensions = {dimensions}"));
+        assert_eq!(with("{ QueueName = aws_sqs_queue.q.name }"), 0);
+        assert_eq!(with("{ QueueName = \"other\" }"), 0);
+        assert_eq!(with("{ QueueName = var.open }"), 0);
+        assert_eq!(with("var.open"), 0);
+        assert_eq!(with("{ QueueName = aws_sqs_queue.q.arn }"), 1);
+        assert_eq!(with("{ QueueName = aws_sqs_queue.q.id }"), 1);
+        assert_eq!(with("{ QueueName = \"arn:aws:sqs:eu-west-1:111122223333:x\" }"), 1);
+        assert_eq!(with("{ Queue = aws_sqs_queue.q.name }"), 1);
+        assert_eq!(with("{ QueueName = aws_sqs_queue.q.name, Region = \"eu-west-1\" }"), 1);
+        assert_eq!(with("{}"), 1);
+        assert_eq!(count(METRIC), 1);
+    }
+
+    #[test]
+    fn the_metric_is_one_of_sqs() {
+        let with = |metric: &str| {
+            count(&format!(
+                "namespace = \"AWS/SQS\"\nmetric_name = {metric}\ndimensions = {{ QueueName = aws_sqs_queue.q.name }}"
+            ))
+        };
+        assert_eq!(with("\"NumberOfMessagesDeleted\""), 0);
+        assert_eq!(with("\"SomethingNew\""), 0);
+        assert_eq!(with("var.open"), 0);
+        assert_eq!(with("\"ApproximateNumberOfMessageVisible\""), 1);
+        assert_eq!(with("\"approximateAgeOfOldestMessage\""), 1);
+        assert_eq!(with("\"ApproximateNumberOfMessages\""), 1);
+    }
+
+    #[test]
+    fn the_namespace_is_that_of_sqs() {
+        let with = |namespace: &str, metric: &str| {
+            count(&format!(
+                "namespace = {namespace}\nmetric_name = \"{metric}\"\ndimensions = {{ QueueName = aws_sqs_queue.q.name }}"
+            ))
+        };
+        assert_eq!(with("\"AWS/Sqs\"", "NumberOfMessagesSent"), 1);
+        assert_eq!(with("\"SQS\"", "NumberOfMessagesSent"), 1);
+        assert_eq!(with("\"SQS\"", "Depth"), 0);
+        assert_eq!(with("\"Orders/SQS\"", "NumberOfMessagesSent"), 0);
+        assert_eq!(with("var.open", "NumberOfMessagesSent"), 0);
+    }
+
+    #[test]
+    fn queries_and_other_services_are_left_alone() {
+        assert_eq!(
+            count("namespace = \"AWS/Lambda\"\nmetric_name = \"Errors\"\ndimensions = { FunctionName = \"f\" }"),
+            0
+        );
+        assert_eq!(count("metric_query {\n  id = \"e\"\n  expression = \"m1 + m2\"\n}"), 0);
+        let query = |dimension: &str| {
+            count(&format!(
+                "metric_query {{\n  id = \"m\"\n  metric {{\n    {METRIC}    period = 60\n    stat = \"Maximum\"\n    \
+                 dimensions = {{ {dimension} = \"q\" }}\n  }}\n}}"
+            ))
+        };
+        assert_eq!(query("QueueName"), 0);
+        assert_eq!(query("Name"), 1);
+    }
+
+    #[test]
+    fn ref_of_a_queue_is_its_url() {
+        let template = |value: &str| {
+            format!(
+                "Resources:\n  Q: {{Type: AWS::SQS::Queue}}\n  A:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      \
+                 Namespace: AWS/SQS\n      MetricName: ApproximateAgeOfOldestMessage\n      Dimensions:\n        \
+                 - Name: QueueName\n          Value: {value}\n"
+            )
+        };
+        let marked = |value: &str| template(&format!("{value} # expect: alarm-dimension-invalid"));
+        check(&RULE, CloudFormation, &marked("!Ref Q"));
+        check(&RULE, CloudFormation, &marked("!GetAtt Q.Arn"));
+        check(&RULE, CloudFormation, &template("!GetAtt Q.QueueName"));
+        check(&RULE, CloudFormation, &template("!ImportValue orders"));
+    }
+}

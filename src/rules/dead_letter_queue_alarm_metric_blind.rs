@@ -1,0 +1,172 @@
+//! Flags alarms on dead-letter queues whose metric does not move when a redrive policy moves a message there.
+
+use super::prelude::*;
+use crate::graph::alarms::{RECEIVED, SENT, VISIBLE, is_blind, slip};
+use crate::graph::{Alarm, Attribute};
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-queue-alarm-metric-blind",
+    category: Category::Alarms,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "the metric of a dead-letter queue's only alarm does not count what a redrive policy moves there",
+    page: include_str!("../../rules/dead-letter-queue-alarm-metric-blind.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let watch = graph.dead_letter_watch();
+    for queue in graph.queues() {
+        let (when, alarms) = (watch.dead_letter_when(queue), watch.alarms(queue));
+        let sees = |alarm: &&Alarm| {
+            alarm
+                .metrics
+                .iter()
+                .any(|of| graph.looks_at(alarm, of, queue) && may_see(&of.metric))
+        };
+        // What something sends there by itself is counted.
+        if alarms.is_empty() || !when.is_possible() || graph.is_sent_to(queue) {
+            continue;
+        }
+        if let Some(alarm) = alarms.iter().find(|alarm| sees(alarm)) {
+            let has_one = fact(true, || format!("the alarm {} tells of it", alarm.resource.shown()));
+            findings.satisfied(&when, queue, has_one.given(&queue.resource.header));
+            continue;
+        }
+        let when = findings.without_doubt(graph, &watch, queue, when);
+        for alarm in alarms.iter().copied().filter(|alarm| !alarm.is_left_out) {
+            for of in alarm.metrics.iter().filter(|of| graph.looks_at(alarm, of, queue)) {
+                for metric in findings.known(&when.and(&alarm.resource.when), alarm, &of.metric) {
+                    // Whoever reads the queue moves the other two.
+                    if metric.value == SENT || !graph.is_read(queue) {
+                        findings.report(&metric.when, alarm, blind(alarm, queue, &metric));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether an alarm on `metric` may tell of what a redrive policy moves.
+fn may_see(metric: &Attribute<String>) -> bool {
+    let mut cases = metric.cases.iter();
+    // A metric that SQS does not have is `alarm-dimension-invalid`.
+    cases.any(|case| !case.value().is_some_and(|name| is_blind(name) && slip(name).is_none()))
+}
+
+fn blind(alarm: &Alarm, queue: &Queue, metric: &Known<'_, String>) -> Finding {
+    let (shown, name) = (queue.resource.shown(), metric.value);
+    let why = match name.as_str() {
+        SENT => "what a redrive policy moves does not count as sent",
+        RECEIVED => "nothing that is known receives from the queue",
+        _ => "nothing that is known receives from the queue, so no message there is in flight",
+    };
+    let headline = format!(
+        "{} does not go off when a message moves to the dead-letter queue {shown}: its metric is `{name}`",
+        alarm.resource.shown()
+    );
+    Finding::new("metric", headline, metric, format!("{why}{}", metric.provenance()))
+        .label(queue.resource.header, format!("{shown} is a dead-letter queue"))
+        .help(format!(
+            "set `{}` to `{VISIBLE}`, with the statistic `Maximum`",
+            metric.name
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::{check, findings};
+
+    fn module(metric: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{
+  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
+}}
+resource "aws_sqs_queue" "d" {{
+  name = "d"
+}}
+resource "aws_cloudwatch_metric_alarm" "a" {{
+  namespace   = "AWS/SQS"
+  metric_name = {metric}
+  dimensions  = {{ QueueName = aws_sqs_queue.d.name }}
+}}
+{more}
+"#
+        )
+    }
+
+    #[test]
+    fn three_metrics_are_blind() {
+        for metric in [
+            "NumberOfMessagesSent",
+            "NumberOfMessagesReceived",
+            "ApproximateNumberOfMessagesNotVisible",
+        ] {
+            let marked = format!("\"{metric}\" # expect: dead-letter-queue-alarm-metric-blind");
+            check(&RULE, Terraform, &module(&marked, ""));
+        }
+        for metric in [
+            "\"ApproximateNumberOfMessagesVisible\"",
+            "\"ApproximateAgeOfOldestMessage\"",
+            "\"NumberOfMessagesDeleted\"",
+            "\"NumberOfMessagesSend\"",
+            "var.open",
+            "var.open ? \"NumberOfMessagesSent\" : \"ApproximateAgeOfOldestMessage\"",
+        ] {
+            check(&RULE, Terraform, &module(metric, ""));
+        }
+    }
+
+    #[test]
+    fn another_alarm_that_sees_is_enough() {
+        let other = |count: &str, name: &str| {
+            let text = module(
+                "\"NumberOfMessagesSent\"",
+                &format!(
+                    r#"
+resource "aws_cloudwatch_metric_alarm" "b" {{
+  {count}
+  namespace   = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions  = {{ QueueName = {name} }}
+}}"#
+                ),
+            );
+            findings(&RULE, Terraform, &text).len()
+        };
+        assert_eq!(other("", "aws_sqs_queue.d.name"), 0);
+        assert_eq!(other("count = 0", "aws_sqs_queue.d.name"), 0);
+        assert_eq!(other("", "var.open"), 0);
+        assert_eq!(other("", "aws_sqs_queue.q.name"), 1);
+    }
+
+    #[test]
+    fn what_is_sent_there_is_counted() {
+        let fed = r#"
+resource "aws_sns_topic_subscription" "s" {
+  topic_arn      = "arn:aws:sns:eu-west-1:111122223333:t"
+  protocol       = "sqs"
+  endpoint       = "arn:aws:sqs:eu-west-1:111122223333:q"
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })
+}"#;
+        check(&RULE, Terraform, &module("\"NumberOfMessagesSent\"", fed));
+    }
+
+    #[test]
+    fn whoever_reads_moves_the_other_metrics() {
+        let read = r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.d.arn
+  function_name    = "f"
+}"#;
+        check(&RULE, Terraform, &module("\"NumberOfMessagesReceived\"", read));
+        let sent = "\"NumberOfMessagesSent\" # expect: dead-letter-queue-alarm-metric-blind";
+        check(&RULE, Terraform, &module(sent, read));
+    }
+}

@@ -1,0 +1,181 @@
+//! Flags alarms on the depth of a dead-letter queue that wait for several messages, or for long.
+
+use super::prelude::*;
+use crate::graph::Alarm;
+use crate::graph::alarms::is_depth;
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-queue-alarm-threshold-high",
+    category: Category::Alarms,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "the alarm on a dead-letter queue waits for several messages, or for long",
+    page: include_str!("../../rules/dead-letter-queue-alarm-threshold-high.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// An alarm that needs longer than this tells too late.
+const LONGEST: i64 = 900;
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let watch = graph.alarm_watch(is_depth);
+    for queue in graph.queues().iter().filter(|queue| graph.is_dead_letter_queue(queue)) {
+        // A second one may be for the first message.
+        let [alarm] = watch.alarms(queue) else { continue };
+        if alarm.has_queries || alarm.is_left_out {
+            continue;
+        }
+        let when = alarm.resource.when.and(&queue.resource.when);
+        let when = findings.without_doubt(graph, &watch, queue, when);
+        for statistic in alarm.metrics.iter().map(|of| &of.statistic) {
+            for statistic in findings.known(&when, *alarm, statistic) {
+                // What others make of a threshold is `alarm-statistic-misleading`.
+                if statistic.value.as_deref() == Some("Maximum") {
+                    messages(findings, &statistic.when, alarm, queue);
+                }
+            }
+        }
+        time(findings, &when, alarm, queue);
+    }
+}
+
+/// How many messages it waits for.
+fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue: &Queue) {
+    for comparison in findings.known(when, alarm, &alarm.comparison) {
+        let more = match comparison.value.as_deref() {
+            Some("GreaterThanThreshold") => 1,
+            Some("GreaterThanOrEqualToThreshold") => 0,
+            _ => continue,
+        };
+        for threshold in findings.any_numbers(&comparison.when, alarm, &alarm.threshold, Unit::Messages) {
+            let needed = threshold.value.saturating_add(more);
+            let is_first = fact(needed <= 1, || "the first message is enough".to_owned()).given(&threshold);
+            findings.require(&threshold.when, alarm, is_first, || {
+                let headline = format!(
+                    "{} waits for {needed} messages in the dead-letter queue {}",
+                    alarm.resource.shown(),
+                    queue.resource.shown()
+                );
+                Finding::new(
+                    "threshold",
+                    headline,
+                    &threshold,
+                    "each message here is a failure already",
+                )
+                .help(format!(
+                    "set `{}` to {}: the first message is a failure",
+                    threshold.name,
+                    1 - more
+                ))
+            });
+        }
+    }
+}
+
+/// How long it waits.
+fn time(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue: &Queue) {
+    for datapoints in findings.any_numbers(when, alarm, &alarm.datapoints, Unit::Messages) {
+        needs(findings, alarm, queue, &datapoints);
+    }
+    let unset = findings.known(when, alarm, &alarm.datapoints);
+    for unset in unset.iter().filter(|datapoints| datapoints.value.is_none()) {
+        for periods in findings.any_numbers(&unset.when, alarm, &alarm.evaluation_periods, Unit::Messages) {
+            needs(findings, alarm, queue, &periods);
+        }
+    }
+}
+
+fn needs(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, periods: &Operand<'_>) {
+    for of in &alarm.metrics {
+        for period in findings.any_numbers(&periods.when, alarm, &of.period, Unit::Seconds) {
+            let needed = periods * &period;
+            findings.require(&period.when, alarm, at_most(needed, LONGEST), || {
+                let headline = format!(
+                    "{} waits for {} s before it reports a message in the dead-letter queue {}",
+                    alarm.resource.shown(),
+                    periods.value.saturating_mul(period.value),
+                    queue.resource.shown()
+                );
+                let label = format!(
+                    "{} periods of {} have to be over the threshold",
+                    periods.value,
+                    period.shown()
+                );
+                Finding::new("evaluation_periods", headline, periods, label)
+                    .help(format!("set `{}` to 1", periods.name))
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::findings;
+
+    fn count(arguments: &str, more: &str) -> usize {
+        let text = format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{
+  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
+}}
+resource "aws_sqs_queue" "d" {{}}
+resource "aws_cloudwatch_metric_alarm" "a" {{
+  namespace   = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions  = {{ QueueName = aws_sqs_queue.d.name }}
+  statistic   = "Maximum"
+  {arguments}
+}}
+{more}
+"#
+        );
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    #[test]
+    fn one_message_is_enough() {
+        let with = |comparison: &str, threshold: &str| {
+            count(
+                &format!("comparison_operator = \"{comparison}\"\n  threshold = {threshold}"),
+                "",
+            )
+        };
+        assert_eq!(with("GreaterThanThreshold", "0"), 0);
+        assert_eq!(with("GreaterThanThreshold", "1"), 1);
+        assert_eq!(with("GreaterThanOrEqualToThreshold", "1"), 0);
+        assert_eq!(with("GreaterThanOrEqualToThreshold", "2"), 1);
+        assert_eq!(with("GreaterThanThreshold", "var.open"), 0);
+        assert_eq!(with("LessThanThreshold", "5"), 0);
+    }
+
+    #[test]
+    fn a_quarter_of_an_hour_is_enough() {
+        let with = |periods: &str, period: &str, more: &str| {
+            count(
+                &format!("evaluation_periods = {periods}\n  period = {period}\n  {more}"),
+                "",
+            )
+        };
+        assert_eq!(with("3", "300", ""), 0);
+        assert_eq!(with("4", "300", ""), 1);
+        assert_eq!(with("4", "300", "datapoints_to_alarm = 1"), 0);
+        assert_eq!(with("1", "var.open", ""), 0);
+    }
+
+    #[test]
+    fn another_alarm_may_be_for_the_first_message() {
+        let other = r#"
+resource "aws_cloudwatch_metric_alarm" "b" {
+  namespace   = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions  = { QueueName = aws_sqs_queue.d.name }
+}"#;
+        let many = "comparison_operator = \"GreaterThanThreshold\"\n  threshold = 10";
+        assert_eq!((count(many, ""), count(many, other)), (1, 0));
+    }
+}

@@ -1,0 +1,120 @@
+//! Flags queues with a consumer and without an alarm on the age of their oldest message.
+
+use super::prelude::*;
+use crate::graph::alarms::{AGE, is_age};
+use crate::rules::shared::alarms::{Unwatched, Words};
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-age-unalarmed",
+    category: Category::Alarms,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "no alarm reports that a queue's messages wait too long",
+    page: include_str!("../../rules/queue-age-unalarmed.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+static WORDS: Words = Words {
+    start: "no alarm reports that messages wait too long in",
+    preposition: "in",
+    one: "queue",
+    several: "queues",
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let watch = graph.alarm_watch(is_age);
+    let mut all = Vec::new();
+    for queue in graph.read().filter(|queue| !graph.is_dead_letter_queue(queue)) {
+        let consumers = findings.consumers(graph, &queue.resource.when, queue);
+        let read = (consumers.iter()).fold(Condition::never(), |all, consumer| all.or(&consumer.when));
+        let watched = read.and(&watch.noticed_when(queue));
+        let is_watched = fact(true, || format!("an alarm on `{AGE}` watches it")).given(&queue.resource.header);
+        findings.satisfied(&watched, queue, is_watched);
+        let when = findings.without_doubt(graph, &watch, queue, read.and(&watched.not()));
+        if when.is_possible() {
+            all.push(Unwatched { queue, when });
+        }
+    }
+    findings.report_unwatched(graph, &watch, all, &WORDS, unalarmed);
+}
+
+fn unalarmed(queue: &Queue) -> Finding {
+    let shown = queue.resource.shown();
+    let headline = format!("no alarm reports that messages wait too long in {shown}");
+    let label = match queue.retention.known() {
+        Some(retention) => format!("a message that nobody handles is deleted after {}", retention.spoken()),
+        None => "a message that nobody handles is deleted when its retention period ends".to_owned(),
+    };
+    Finding::new("alarm", headline, queue.resource.header, label).help(format!(
+        "add an alarm on `{AGE}` with the statistic `Maximum` and a threshold well below the retention period"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::{check, findings};
+
+    fn module(alarm: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{ # expect: queue-age-unalarmed
+  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
+}}
+resource "aws_sqs_queue" "d" {{}}
+resource "aws_sqs_queue" "unread" {{}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = "f"
+}}
+resource "aws_cloudwatch_metric_alarm" "a" {{
+  namespace   = "AWS/SQS"
+  {alarm}
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn a_queue_that_is_read_wants_an_alarm_on_its_age() {
+        let of = |metric: &str, queue: &str| {
+            module(&format!(
+                "metric_name = \"{metric}\"\n  dimensions = {{ QueueName = {queue} }}"
+            ))
+        };
+        check(
+            &RULE,
+            Terraform,
+            &of("ApproximateNumberOfMessagesVisible", "aws_sqs_queue.q.name"),
+        );
+        check(
+            &RULE,
+            Terraform,
+            &of("ApproximateAgeOfOldestMessage", "aws_sqs_queue.d.name"),
+        );
+        let count = |metric: &str, queue: &str| findings(&RULE, Terraform, &of(metric, queue)).len();
+        assert_eq!(count("ApproximateAgeOfOldestMessage", "aws_sqs_queue.q.name"), 0);
+        assert_eq!(count("ApproximateAgeOfOldestMessage", "var.open"), 0);
+        assert_eq!(count("${var.open}", "aws_sqs_queue.q.name"), 0);
+    }
+
+    #[test]
+    fn a_unit_without_alarms_gets_one_piece_of_advice() {
+        let queue = |name: &str| {
+            format!(
+                "resource \"aws_sqs_queue\" \"{name}\" {{}}\nresource \"aws_lambda_event_source_mapping\" \"{name}\" {{\n  \
+                 event_source_arn = aws_sqs_queue.{name}.arn\n  function_name = \"f\"\n}}\n"
+            )
+        };
+        let found = findings(&RULE, Terraform, &(queue("a") + &queue("b")));
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].headline,
+            "no alarm reports that messages wait too long in `aws_sqs_queue.a` or in 1 other queue"
+        );
+    }
+}
