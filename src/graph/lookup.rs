@@ -467,11 +467,15 @@ impl Graph {
         found.map(|(_, invocation)| invocation).collect()
     }
 
+    /// Whether `queue` is handed to a module or nested stack that is not here.
+    pub fn is_handed_out(&self, queue: &Queue) -> bool {
+        self.place(queue).is_some_and(|at| self.handed.contains(&at))
+    }
+
     /// Why it is not known whether somebody watches `queue`, where it is handed to a module or nested stack that is not
     /// here.
     pub fn handed_out(&self, queue: &Queue) -> Option<Reason> {
-        let is_handed_out = self.place(queue).is_some_and(|at| self.handed.contains(&at));
-        is_handed_out
+        self.is_handed_out(queue)
             .then(|| Cause::ModuleNotHere.because("it is passed to a module that is not here and may watch it"))
     }
 }

@@ -231,7 +231,7 @@ fn lines(graph: &Graph) -> BTreeSet<String> {
     for function in graph.functions().iter().filter(|f| !graph.invocations_of(f).is_empty()) {
         all.insert(format!("invoked {}", function.resource.address));
     }
-    for queue in graph.queues().iter().filter(|queue| graph.handed_out(queue).is_some()) {
+    for queue in graph.queues().iter().filter(|queue| graph.is_handed_out(queue)) {
         all.insert(format!("handed out {}", queue.resource.address));
     }
     all
