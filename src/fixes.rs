@@ -25,6 +25,8 @@ pub struct Fixed {
     pub outcome: Outcome,
     /// The number of findings that were fixed.
     pub findings: usize,
+    /// Fixes of findings that other fixes bring, in words: nobody has been told of them before.
+    pub brought: Vec<String>,
     /// Fixes that were left out because of what they do, in words.
     pub left: Vec<String>,
     /// Fixes that ought to have worked and did not: errors of sqslint's own.
@@ -78,6 +80,8 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
             texts: Texts::default(),
             given_up: FxHashSet::default(),
             fixed: 0,
+            announced: outcome.findings.iter().map(Diagnostic::fingerprint).collect(),
+            brought: Vec::new(),
             left: Vec::new(),
             broken: Vec::new(),
         };
@@ -85,6 +89,7 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
         Fixed {
             outcome,
             findings: rounds.fixed,
+            brought: rounds.brought,
             left: rounds.left,
             broken: rounds.broken,
             texts: rounds.texts,
@@ -147,6 +152,9 @@ struct Rounds {
     /// Fixes that were tried alone and failed.
     given_up: FxHashSet<Key>,
     fixed: usize,
+    /// What is found before anything is fixed.
+    announced: FxHashSet<String>,
+    brought: Vec<String>,
     left: Vec<String>,
     broken: Vec<String>,
 }
@@ -173,6 +181,8 @@ impl Rounds {
             match (self.tried(&chosen, &outcome), chosen.as_slice()) {
                 (Ok((texts, next)), _) => {
                     self.fixed += chosen.len();
+                    let brought = chosen.iter().filter(|one| !self.announced.contains(&one.key.0));
+                    self.brought.extend(brought.map(Chosen::said));
                     self.texts = texts;
                     outcome = next;
                 }

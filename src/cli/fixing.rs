@@ -55,6 +55,7 @@ pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Stream
     if asked.diff {
         return diff(&fixed, options, arguments, streams).map(Next::End);
     }
+    name_brought(&fixed, streams)?;
     let failures = fixed.write();
     if failures.is_empty() {
         tell(&fixed, asked, "fixed", streams)?;
@@ -79,6 +80,7 @@ fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut S
     };
     streams.out.write_all(shown.as_bytes())?;
     streams.out.flush()?;
+    name_brought(fixed, streams)?;
     tell(fixed, &arguments.fixing, "would fix", streams)?;
     for error in fixed.outcome.errors.iter().chain(&fixed.broken) {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
@@ -95,6 +97,14 @@ fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut S
     } else {
         Exit::Findings
     })
+}
+
+/// Names the changes that no finding has announced.
+fn name_brought(fixed: &Fixed, streams: &mut Streams<'_>) -> io::Result<()> {
+    for brought in &fixed.brought {
+        writeln!(streams.err, "sqslint: with the other fixes, {}", printable(brought))?;
+    }
+    Ok(())
 }
 
 /// Says how much changed, and which fixes did not do.

@@ -120,7 +120,16 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
         Err(Refusal::TooLarge(_)) => head,
         read => read.map_err(|refusal| unreadable(shown, &refusal))?,
     };
-    input_of(file, &bytes).ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))
+    let found = input_of(file, &bytes).or_else(|| renamed_service(file, &bytes));
+    found.ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))
+}
+
+/// A service of the Serverless Framework under another name than its own: `serverless.example.yml`.
+fn renamed_service(file: &Path, bytes: &[u8]) -> Option<Input> {
+    let name = name_of(file).strip_prefix("serverless")?;
+    let (_, ending) = name.rsplit_once('.')?;
+    let is_service = content::kind(&format!("serverless.{ending}"), bytes) == Some(Kind::Serverless);
+    is_service.then(|| Input::ServerlessService(file.to_owned()))
 }
 
 /// The unit that a file with these bytes is, by what they hold.

@@ -20,8 +20,8 @@ const LARGEST: u64 = 1 << 20;
 const DATA: [&str; 11] = [
     "json", "yaml", "yml", "template", "hcl", "tfvars", "toml", "tpl", "tftpl", "tmpl", "txt",
 ];
-/// Parts of an export's name that are shorter say nothing.
-const TELLING: usize = 3;
+/// Longer names are compared up to here.
+const LONGEST_NAME: usize = 256;
 
 /// What is looked for.
 struct Sought<'f> {
@@ -29,8 +29,8 @@ struct Sought<'f> {
     modules: BTreeSet<PathBuf>,
     /// Files by their names.
     files: BTreeMap<&'f str, Vec<&'f Path>>,
-    /// What stands in names of exports.
-    exports: Vec<String>,
+    /// Names of exports.
+    exports: Vec<Name>,
 }
 
 /// What one text is.
@@ -122,7 +122,8 @@ impl<'f> Sought<'f> {
         } else {
             Vec::new()
         };
-        let imports = text.contains("ImportValue") && self.exports.iter().any(|part| text.contains(part));
+        let may_be_ours = |import: &Name| self.exports.iter().any(|export| export.may_be(import));
+        let imports = !self.exports.is_empty() && names_behind(&text, "ImportValue").iter().any(may_be_ours);
         let names = (imports && may_be_template(name)) || self.names_file(&text, path, root);
         if calls.is_empty() && !names {
             return None;
@@ -221,20 +222,97 @@ fn sources(text: &str, directory: &Path, files: &Files) -> Vec<PathBuf> {
     found.collect()
 }
 
-/// The longest fixed part of each name under which a template exports.
-fn exports(text: &str) -> Vec<String> {
-    let places = text.match_indices("Export");
-    let names = places.filter_map(|(at, word)| {
+/// A name as far as it is written: its letters, and `None` for any text between them.
+#[derive(Debug, PartialEq, Eq)]
+struct Name(Vec<Option<char>>);
+
+impl Name {
+    /// Any name.
+    fn any() -> Self {
+        Name(vec![None])
+    }
+
+    /// The name that `text` begins with: a text in quotes or without, with `${…}` in it. What a function puts together is
+    /// not looked into.
+    fn read(text: &str) -> Self {
+        let mut rest = text;
+        loop {
+            let before = rest.len();
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "\"':{>|-".contains(c));
+            for tag in ["!Sub", "Fn::Sub"] {
+                rest = rest.strip_prefix(tag).unwrap_or(rest);
+            }
+            if rest.len() == before {
+                break;
+            }
+        }
+        if rest.is_empty()
+            || rest.starts_with(['!', '['])
+            || rest.starts_with("Fn::")
+            || rest.starts_with("Ref:")
+            || rest.starts_with("Ref\"")
+        {
+            return Name::any();
+        }
+        let mut letters = Vec::new();
+        let mut left = rest.chars();
+        while let Some(letter) = left.next() {
+            match letter {
+                '$' if left.as_str().starts_with('{') => {
+                    letters.push(None);
+                    let _ = left.by_ref().find(|c| *c == '}');
+                }
+                '"' | '\'' | '\n' | '\r' | ',' | '}' | ' ' | '#' => break,
+                _ => letters.push(Some(letter)),
+            }
+            if letters.len() >= LONGEST_NAME {
+                letters.push(None);
+                break;
+            }
+        }
+        Name(letters)
+    }
+
+    /// Whether both can be one name.
+    fn may_be(&self, other: &Name) -> bool {
+        // Whether the letters so far can be each beginning of the other.
+        let mut fits = vec![true];
+        for theirs in &other.0 {
+            fits.push(fits.last() == Some(&true) && theirs.is_none());
+        }
+        for ours in &self.0 {
+            let mut next = vec![fits[0] && ours.is_none()];
+            for (at, theirs) in other.0.iter().enumerate() {
+                next.push(match (ours, theirs) {
+                    (Some(one), Some(other)) => one == other && fits[at],
+                    // Any text is empty, or takes one letter more.
+                    _ => fits[at + 1] || next[at],
+                });
+            }
+            fits = next;
+        }
+        fits.last() == Some(&true)
+    }
+}
+
+/// The names under which a template exports.
+fn exports(text: &str) -> Vec<Name> {
+    let places = text.match_indices("Export").filter_map(|(at, word)| {
         // The name stands in the same line, or in the next one or two.
-        let rest = text.get(at + word.len()..)?;
-        let (_, name) = rest.lines().take(4).find_map(|line| line.split_once("Name"))?;
-        let fixed = name.split("${").flat_map(|part| part.split('}'));
-        let fixed = fixed.flat_map(|part| part.split(|c: char| !(c.is_alphanumeric() || "-_:/.".contains(c))));
-        let fixed = fixed.map(|part| part.trim_matches(':'));
-        let fixed = fixed.filter(|part| part.len() >= TELLING && !part.starts_with("AWS::") && *part != "Sub");
-        fixed.max_by_key(|part| part.len()).map(ToOwned::to_owned)
+        let behind = text.get(at + word.len()..)?;
+        let end = behind.match_indices('\n').nth(3).map_or(behind.len(), |(at, _)| at);
+        let name = behind.get(..end)?.find("Name")?;
+        behind.get(name + "Name".len()..)
     });
-    names.collect()
+    places.map(Name::read).collect()
+}
+
+/// What stands behind each `word`.
+fn names_behind(text: &str, word: &str) -> Vec<Name> {
+    let places = text.match_indices(word);
+    places
+        .filter_map(|(at, word)| text.get(at + word.len()..).map(Name::read))
+        .collect()
 }
 
 impl Walk {
@@ -282,9 +360,32 @@ mod tests {
     }
 
     #[test]
-    fn an_export_is_told_by_the_fixed_part_of_its_name() {
+    fn an_import_is_of_an_export_whose_name_it_can_be() {
         let text = "Outputs:\n  Arn:\n    Value: x\n    Export:\n      Name: !Sub \"${AWS::StackName}-orders-arn\"\n";
-        assert_eq!(exports(text), ["-orders-arn"]);
-        assert_eq!(exports("Export: {Name: orders}\n"), ["orders"]);
+        let [export] = exports(text).try_into().unwrap();
+        let is_it = |text: &str| {
+            names_behind(text, "ImportValue")
+                .iter()
+                .any(|import: &Name| export.may_be(import))
+        };
+        for import in [
+            "!ImportValue prod-orders-arn\n",
+            "Fn::ImportValue: !Sub '${Env}-orders-arn'\n",
+            "Fn::ImportValue:\n  Fn::Sub: ${Stack}-${Queue}-arn\n",
+            r#"{"Fn::ImportValue": {"Fn::Sub": "${Stack}-orders-arn"}}"#,
+            "!ImportValue {Ref: Name}\n",
+            "Fn::ImportValue: !Join ['-', [a, b]]\n",
+        ] {
+            assert!(is_it(import), "{import}");
+        }
+        for import in [
+            "!ImportValue prod-orders-url\n",
+            "!ImportValue orders-arn-topic # -orders-arn\n",
+            "Fn::ImportValue: !Sub '${Env}-invoices'\n",
+            r#"{"Fn::ImportValue": "orders"}"#,
+        ] {
+            assert!(!is_it(import), "{import}");
+        }
+        assert!(exports("Export: {Name: orders}\n")[0].may_be(&Name::read("orders\n")));
     }
 }

@@ -174,3 +174,20 @@ fn the_repository_root_holds_git() {
     assert_eq!(repository_root(&tree.path().join("r/a/b")), Some(tree.path().join("r")));
     assert_eq!(repository_root(&tree.path().join("r")), Some(tree.path().join("r")));
 }
+
+#[test]
+fn a_service_under_another_name_is_read_where_it_is_named() {
+    let tree = Tree::new(&[
+        ("serverless.example.yml", "service: x\nfunctions: {}\n"),
+        ("serverless-notes.yml", "nothing: here\n"),
+    ]);
+    assert_eq!(
+        tree.inputs(&["serverless.example.yml"]),
+        ["service serverless.example.yml"]
+    );
+    assert!(
+        discover_all(&[tree.path().join("serverless-notes.yml")])
+            .inputs
+            .is_empty()
+    );
+}

@@ -102,19 +102,15 @@ fn load(
         path,
         callers: Vec::new(),
         arguments: None,
+        environment,
         world: Condition::always(),
         met: &met,
     };
-    let loaded = load_unit(environment, settings, &around, kind);
+    let loaded = load_unit(settings, &around, kind);
     met.into_read(loaded)
 }
 
-fn load_unit(
-    environment: Option<&Environment>,
-    settings: &Settings,
-    around: &Surroundings<'_>,
-    kind: UnitKind,
-) -> Loaded {
+fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> Loaded {
     let (path, sources) = (around.path, around.sources);
     let (mut loaded, documents) = open(path, sources, kind, None);
     let name = loaded.graph.unit.name.clone();
@@ -129,7 +125,7 @@ fn load_unit(
         let names = parameters.iter().map(|entry| &*entry.key);
         let (mut values, faults) = settings.values(path, names, sources, &name);
         loaded.diagnostics.extend(faults);
-        if let Some(environment) = environment {
+        if let Some(environment) = around.environment {
             environment.settle(&mut values);
         }
         let (document, problems) = loops::written_out(document, &name, &values);

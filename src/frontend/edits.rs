@@ -202,8 +202,12 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     let start = last.start as usize;
     let span = Span::new(last.file, start + digits.start..start + digits.end);
     let file = sources.file(last.file);
+    if remark::speaks_of(file.text(), span) {
+        return None;
+    }
     let is_tree = Syntax::of(file.name()) == Some(Syntax::Tree);
-    let mut edits = remark::edits(file.text(), span, value, is_tree);
+    let remark = is_tree.then(|| remark::edits(file.text(), span, value)).flatten();
+    let mut edits = Vec::from_iter(remark);
     edits.push(Edit {
         span,
         text: value.to_string(),

@@ -196,6 +196,25 @@ fn number_of(text: &str) -> Value {
         .map_or_else(|_| Value::String(Arc::from(text)), Value::Float)
 }
 
+/// Whether the end of `text` lies inside a string.
+pub(super) fn ends_in_string(text: &str) -> bool {
+    let (mut inside, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => inside = !inside,
+            _ => {}
+        }
+    }
+    inside
+}
+
+/// Whether no text that begins with `text` is JSON.
+pub(super) fn is_faulty(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|error| !error.is_eof())
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

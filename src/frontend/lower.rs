@@ -76,6 +76,11 @@ pub(super) trait View {
     /// What a value is as a policy, which some dialects take as an object and all as a text of JSON.
     fn policy(&mut self, value: &Self::Written) -> Policy<Self::Written>;
 
+    /// Whether null is written at `key` where it is refused, and does not stand for nothing.
+    fn is_refused_null(&self, _within: &Self::Written, _key: &str) -> bool {
+        false
+    }
+
     /// Whether `key` is written, in any case. What something outside of the files may add does not count.
     fn has(&mut self, within: &Self::Written, key: &str) -> bool;
 

@@ -27,6 +27,8 @@ pub enum Cause {
     Invalid,
     /// A name that the configuration has to declare, and does not.
     Undeclared,
+    /// What is written has another type than the attribute: `"30s"` for a number of seconds.
+    WrongType,
     /// A part of the configuration cannot be read, or another language fills it in.
     NotRead,
     /// It is computed from something that is not known.
@@ -47,6 +49,7 @@ impl Cause {
             Cause::Unsupported => "unsupported",
             Cause::Invalid => "invalid",
             Cause::Undeclared => "undeclared",
+            Cause::WrongType => "wrong-type",
             Cause::NotRead => "not-read",
             Cause::Derived => "derived",
         }

@@ -54,7 +54,9 @@ impl<'g> Lister<'g> {
         let possible = attribute.cases.iter().filter(|case| world.is_possible_with(&case.when));
         let cases: Vec<_> = possible.map(|case| listed(case, &show)).collect();
         // That nothing is there by default is nothing to tell.
-        let is_nothing = |case: &ListedCase<'_>| case.is_default && case.value.as_deref() == Ok(NONE);
+        let is_nothing = |case: &ListedCase<'_>| {
+            case.is_default && case.value.as_deref() == Ok(NONE) && case.span == resource.header
+        };
         if !cases.iter().all(is_nothing) {
             self.all.push(Listed {
                 resource,

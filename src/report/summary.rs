@@ -1,7 +1,7 @@
 //! The last line of a run: what was found in how much, and what could not be judged.
 
 use super::{Report, Units, counted, printable};
-use crate::diagnostic::{NotEvaluated, Severity, Silencer, Suppressed};
+use crate::diagnostic::{NotEvaluated, Safety, Severity, Silencer, Suppressed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
@@ -16,12 +16,14 @@ pub fn render(report: &Report<'_>) -> String {
         Some(units) => format!("sqslint: {} in {units}", findings(report)),
     };
     let written = |one: &&Suppressed| matches!(one.by, Silencer::Suppression(_));
+    let fixable = |safety: Safety| {
+        let fixes = report.findings.iter().filter_map(|found| found.fix.as_ref());
+        fixes.filter(|fix| fix.safety == safety).count()
+    };
     let counts = [
         (report.suppressed.iter().filter(written).count(), "suppressed"),
-        (
-            report.findings.iter().filter(|found| found.fix.is_some()).count(),
-            "fixable",
-        ),
+        (fixable(Safety::Safe), "fixable"),
+        (fixable(Safety::Unsafe), "fixable with `--unsafe-fixes`"),
     ];
     let counts = counts.into_iter().filter(|&(count, _)| count > 0);
     let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();

@@ -252,4 +252,73 @@ resource "aws_lambda_event_source_mapping" "m" {
 "#,
         );
     }
+
+    #[test]
+    fn who_waits_for_an_answer_keeps_its_failures() {
+        let terraform = |header: &str, more: &str| {
+            format!(
+                r#"
+resource "aws_sqs_queue" "q" {{}}
+resource "aws_sqs_queue" "failed" {{}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  dead_letter_config {{ # {header}
+    target_arn = aws_sqs_queue.failed.arn
+  }}
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+{more}
+"#
+            )
+        };
+        const EXPECTED: &str = "expect: function-dead-letter-config-ineffective";
+        let permission = |principal: &str| {
+            format!(
+                "resource \"aws_lambda_permission\" \"p\" {{\n  function_name = aws_lambda_function.f.arn\n  principal     = \"{principal}\"\n}}\n"
+            )
+        };
+        let integration = "resource \"aws_apigatewayv2_integration\" \"i\" {\n  integration_uri = aws_lambda_function.f.invoke_arn\n}\n";
+        for waiting in [
+            permission("apigateway.amazonaws.com").as_str(),
+            &permission("elasticloadbalancing.amazonaws.com"),
+            integration,
+            "resource \"aws_secretsmanager_secret\" \"s\" {\n  name = aws_lambda_function.f.function_name\n}\n",
+        ] {
+            check(&RULE, Terraform, &terraform(EXPECTED, waiting));
+        }
+        for other in [
+            permission("s3.amazonaws.com"),
+            // An API need not wait.
+            format!("{}# X-Amz-Invocation-Type\n", permission("apigateway.amazonaws.com")),
+        ] {
+            check(&RULE, Terraform, &terraform("", &other));
+        }
+        let template = |header: &str, principal: &str| {
+            format!(
+                "
+Resources:
+  Q: {{Type: AWS::SQS::Queue}}
+  Failed: {{Type: AWS::SQS::Queue}}
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      DeadLetterConfig: {{TargetArn: !GetAtt Failed.Arn}} # {header}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
+  P:
+    Type: AWS::Lambda::Permission
+    Properties: {{FunctionName: !Ref F, Principal: {principal}}}
+  S:
+    Type: AWS::SecretsManager::Secret
+    Properties: {{Name: !Ref F}}
+"
+            )
+        };
+        check(&RULE, CloudFormation, &template(EXPECTED, "apigateway.amazonaws.com"));
+        check(&RULE, CloudFormation, &template("", "s3.amazonaws.com"));
+    }
 }

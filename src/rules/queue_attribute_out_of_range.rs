@@ -47,6 +47,16 @@ fn judge<T: Number>(
     attribute: &Attribute<T>,
     quota: &Quota,
 ) {
+    for (when, case, reason) in findings.wrongly_typed(&queue.resource.when, attribute) {
+        let (name, least, most) = (&attribute.name, quota.least, quota.most);
+        let headline = format!("{} has a `{name}` that SQS rejects: {reason}", queue.resource.shown());
+        let finding = Finding::new(id, headline, case, &**reason);
+        let help = format!(
+            "set `{name}` to a whole number of {} from {least} to {most}",
+            quota.unit.name()
+        );
+        findings.report(&when, queue, finding.help(help));
+    }
     for number in findings.any_numbers(&queue.resource.when, queue, attribute, quota.unit) {
         // That AWS accepts its own defaults goes without saying.
         if !number.is_default {
@@ -126,6 +136,35 @@ mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
     use crate::testing::{check, findings};
+
+    #[test]
+    fn what_is_no_whole_number_is_rejected() {
+        for (written, shown) in [
+            ("\"30s\"", "\"30s\""),
+            ("1.5", "1.5"),
+            ("true", "true"),
+            ("\"abc\"", "\"abc\""),
+        ] {
+            let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n  visibility_timeout_seconds = {written}\n}}\n");
+            let found = findings(&RULE, Terraform, &text);
+            let headlines: Vec<&str> = found.iter().map(|found| &*found.headline).collect();
+            let expected = format!(
+                "`aws_sqs_queue.q` has a `visibility_timeout_seconds` that SQS rejects: `{shown}` is not a whole number"
+            );
+            assert_eq!(headlines, [expected], "{written}");
+        }
+        for written in ["30s", "1.5", "true", "abc", "null", "~"] {
+            let text = format!(
+                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: {written}\n"
+            );
+            for dialect in [CloudFormation, Sam] {
+                assert_eq!(findings(&RULE, dialect, &text).len(), 1, "{written}");
+            }
+        }
+        // A number in a string is one.
+        let quoted = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = \"30\"\n}\n";
+        assert!(findings(&RULE, Terraform, quoted).is_empty());
+    }
 
     #[test]
     fn the_bounds_are_in_range() {

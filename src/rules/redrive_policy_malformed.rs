@@ -129,6 +129,8 @@ mod tests {
             ),
             _ => format!(
                 "
+Parameters:
+  Open: {{Type: String}}
 Resources:
   Failed: {{Type: AWS::SQS::Queue}}
   Orders:
@@ -163,6 +165,29 @@ Resources:
                 "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 2.5 })",
                 None,
             ),
+            // Quotes are missing around the ARN, whatever else is not known.
+            (
+                "<<EOT\n{\"deadLetterTargetArn\": ${aws_sqs_queue.failed.arn}, \"maxReceiveCount\": ${var.open}}\nEOT\n",
+                Some((Severity::Error, "that is not a JSON object")),
+            ),
+            (
+                "<<EOT\n{\"deadLetterTargetArn\": \"${aws_sqs_queue.failed.arn}\" \"maxReceiveCount\": 5}\nEOT\n",
+                Some((Severity::Error, "that is not a JSON object")),
+            ),
+            (
+                "\"{'deadLetterTargetArn': '${var.open}', 'maxReceiveCount': 5}\"",
+                Some((Severity::Error, "that is not a JSON object")),
+            ),
+            (
+                "{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }",
+                Some((Severity::Error, "that is not a JSON object")),
+            ),
+            (
+                "<<EOT\n{\"deadLetterTargetArn\": \"${aws_sqs_queue.failed.arn}\", \"maxReceiveCount\": ${var.open}}\nEOT\n",
+                None,
+            ),
+            // What is not known may be the rest of the object.
+            ("\"{\\\"maxReceiveCount\\\": 5${var.open}\"", None),
             ("\"no json\"", Some((Severity::Error, "that is not a JSON object"))),
             ("\"[]\"", Some((Severity::Error, "that is not a JSON object"))),
             (
@@ -206,6 +231,24 @@ Resources:
     fn template_policies() {
         for (policy, expected) in [
             ("{}", None),
+            (
+                "!Sub '{\"deadLetterTargetArn\": \"${Failed.Arn}\", \"maxReceiveCount\": 5}'",
+                None,
+            ),
+            (
+                "!Sub '{\"deadLetterTargetArn\": ${Failed.Arn}, \"maxReceiveCount\": 5}'",
+                Some((Severity::Error, "that is not a JSON object")),
+            ),
+            (
+                "!Sub '{\"deadLetterTargetArn\": \"${Failed.Arn}\" \"maxReceiveCount\": ${Open}}'",
+                Some((Severity::Error, "that is not a JSON object")),
+            ),
+            ("!Sub '{\"deadLetterTargetArn\": \"${Failed.Arn}\" ${Open}}'", None),
+            (
+                "!Sub '{deadLetterTargetArn: \"${Failed.Arn}\", maxReceiveCount: 5}'",
+                Some((Severity::Error, "that is not a JSON object")),
+            ),
+            ("[]", Some((Severity::Error, "that is not a JSON object"))),
             ("{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}", None),
             ("{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: '5'}", None),
             (

@@ -60,11 +60,13 @@ fn missing(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, consu
         "{} has no redrive policy: a message that always fails is retried until it expires and is then lost",
         queue.resource.shown()
     );
-    let message = if redrive.is_default {
-        format!("no `{}`: failed messages have nowhere to go", redrive.name)
-    } else {
-        format!("this `{}` is empty: failed messages have nowhere to go", redrive.name)
+    let name = redrive.name;
+    let absence = match redrive.made_null() {
+        Some(cause) => format!("`{name}` is null because of {cause}"),
+        None if redrive.is_default => format!("no `{name}`"),
+        None => format!("this `{name}` is empty"),
     };
+    let message = format!("{absence}: failed messages have nowhere to go");
     let mut finding = Finding::new("redrive", headline, redrive, message).show(consumer);
     let fifo = queue.fifo.known_in(&consumer.when);
     if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {

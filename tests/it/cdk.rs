@@ -143,3 +143,82 @@ fn large_templates_are_read_whole() {
     }
     assert!(!outcome.findings.iter().any(|found| found.rule == "limit-reached"));
 }
+
+/// An app whose stacks read each other's outputs by name, whose nested stack is found by the hash of its template, and
+/// whose constructs are named beside the templates.
+fn weakly_linked(consumer: &str) -> Outcome {
+    let hash = "0123456789abcdef".repeat(4);
+    let manifest = r#"{"version": "52.0.0", "artifacts": {
+        "Queues": {"type": "aws:cloudformation:stack", "environment": "aws://1/eu-west-1",
+            "properties": {"templateFile": "Queues.template.json", "stackName": "shop-queues"},
+            "additionalMetadataFile": "Queues.metadata.json"},
+        "Consumers.assets": {"type": "cdk:asset-manifest", "properties": {"file": "Consumers.assets.json"}},
+        "Consumers": {"type": "aws:cloudformation:stack", "environment": "aws://1/eu-west-1",
+            "dependencies": ["Consumers.assets"], "properties": {"templateFile": "Consumers.template.json"},
+            "metadata": {"/Consumers/Worker/Resource": [{"type": "aws:cdk:logicalId", "data": "Worker"}]}}}}"#;
+    let metadata = r#"{"/Queues/Orders/Resource": [{"type": "aws:cdk:logicalId", "data": "Orders"}]}"#;
+    let queues = r#"{"Resources": {"Orders": {"Type": "AWS::SQS::Queue"}},
+        "Outputs": {"OrdersArn": {"Value": {"Fn::GetAtt": ["Orders", "Arn"]}}}}"#;
+    let assets = format!(r#"{{"files": {{"{hash}": {{"source": {{"path": "Inner.nested.template.json"}}}}}}}}"#);
+    let nested = r#"{"Resources": {"Inner": {"Type": "AWS::SQS::Queue"}}}"#;
+    let url = format!("https://s3.${{AWS::Region}}.${{AWS::URLSuffix}}/cdk-assets/{hash}.json");
+    let consumers = format!(
+        r#"{{"Resources": {{
+            "Worker": {{"Type": "AWS::Lambda::Function", "Properties": {{"Timeout": 60}}}},
+            "Inner": {{"Type": "AWS::CloudFormation::Stack", "Properties": {{"TemplateURL": {{"Fn::Sub": "{url}"}}}}}},
+            "Mapping": {{"Type": "AWS::Lambda::EventSourceMapping", "Properties": {{
+                "EventSourceArn": {consumer}, "FunctionName": {{"Ref": "Worker"}}}}}}}}}}"#
+    );
+    let directory = TemporaryDirectory::with_files([
+        ("app/manifest.json", manifest),
+        ("app/Queues.template.json", queues),
+        ("app/Queues.metadata.json", metadata),
+        ("app/Consumers.assets.json", &assets),
+        ("app/Consumers.template.json", &consumers),
+        ("app/Inner.nested.template.json", nested),
+    ]);
+    check(&directory.path().join("app"))
+}
+
+#[test]
+fn an_output_that_is_read_by_its_stacks_name_is_a_link() {
+    let reads = |output: &str| {
+        let outcome = weakly_linked(&format!(
+            r#"{{"Fn::GetStackOutput": {{"StackName": "shop-queues", "OutputName": "{output}"}}}}"#
+        ));
+        assert_eq!(outcome.errors, Vec::<String>::new());
+        let graph = &outcome.graph;
+        let mapping = &graph.mappings()[0];
+        let queue = mapping.queue.known();
+        let queue = queue.and_then(|link| graph.queue(mapping.resource.unit, link));
+        queue.map(|queue| queue.resource.address.to_string())
+    };
+    assert_eq!(reads("OrdersArn").as_deref(), Some("Orders"));
+    assert_eq!(reads("Other"), None);
+}
+
+#[test]
+fn a_nested_stack_is_found_by_the_hash_of_its_template() {
+    let outcome = weakly_linked(r#""arn:aws:sqs:eu-west-1:1:other""#);
+    let calls: Vec<&str> = outcome
+        .graph
+        .units()
+        .iter()
+        .filter_map(|unit| unit.call.as_deref())
+        .collect();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    assert!(calls[0].ends_with("Consumers.template.json#Inner"), "{calls:?}");
+}
+
+#[test]
+fn constructs_are_named_beside_the_templates() {
+    let outcome = weakly_linked(r#""arn:aws:sqs:eu-west-1:1:other""#);
+    let orders = outcome
+        .graph
+        .queues()
+        .iter()
+        .find(|queue| &*queue.resource.address == "Orders");
+    assert_eq!(orders.unwrap().resource.construct.as_deref(), Some("Queues/Orders"));
+    let worker = &outcome.graph.functions()[0].resource;
+    assert_eq!(worker.construct.as_deref(), Some("Consumers/Worker"));
+}

@@ -33,6 +33,7 @@ mod peers;
 mod pipes;
 mod plans;
 mod programs;
+mod provenance;
 mod questions;
 mod readme;
 mod remote_modules;

@@ -24,6 +24,10 @@ const MAX_STACKS: usize = 10_000;
 pub(in crate::frontend) struct Environment {
     account: Option<String>,
     region: Option<String>,
+    /// What the stack is called.
+    stack: Option<String>,
+    /// Constructs that resources stand for, by logical id.
+    constructs: BTreeMap<String, Arc<str>>,
 }
 
 impl Environment {
@@ -37,7 +41,18 @@ impl Environment {
         Environment {
             account: known(account),
             region: known(region),
+            ..Environment::default()
         }
+    }
+
+    /// What the stack is called; `None` for nested stacks.
+    pub(super) fn stack(&self) -> Option<&str> {
+        self.stack.as_deref()
+    }
+
+    /// The construct that the resource `id` stands for.
+    pub(super) fn construct(&self, id: &str) -> Option<&Arc<str>> {
+        self.constructs.get(id)
     }
 
     /// Says where the stack deploys to; what the app leaves open stays as it was given.
@@ -132,7 +147,7 @@ impl Reader<'_> {
                 match (root, artifacts) {
                     (_, Some(artifacts)) => {
                         for artifact in artifacts {
-                            if let Err((span, message)) = self.artifact(&artifact.value, artifacts, directory, depth) {
+                            if let Err((span, message)) = self.artifact(artifact, artifacts, directory, depth) {
                                 let diagnostic = parse_error(self.sources, &name, span, &message);
                                 loaded.diagnostics.push(diagnostic);
                             }
@@ -155,11 +170,12 @@ impl Reader<'_> {
     /// Takes a stack or a stage; what is wrong with it, and where.
     fn artifact(
         &mut self,
-        artifact: &Node,
+        artifact: &Entry,
         all: &[Entry],
         directory: &Path,
         depth: usize,
     ) -> Result<(), (Span, String)> {
+        let (id, artifact) = (&artifact.key, &artifact.value);
         let kind = artifact.get("type").and_then(Node::as_str).unwrap_or_default();
         let key = match kind {
             "aws:cloudformation:stack" => "templateFile",
@@ -181,7 +197,15 @@ impl Reader<'_> {
         } else {
             let environment = artifact.get("environment").and_then(Node::as_str).unwrap_or_default();
             let environment = Environment::parse(environment);
-            self.stack(path, &environment);
+            let name = artifact
+                .get("properties")
+                .and_then(|properties| properties.get("stackName"));
+            let of_stack = Environment {
+                stack: Some(name.and_then(Node::as_str).unwrap_or(id).to_owned()),
+                constructs: self.constructs(artifact, directory),
+                ..environment.clone()
+            };
+            self.stack(path, &of_stack);
             for manifest in asset_manifests(artifact, all) {
                 let nested = self.inside(directory, manifest).map(|manifest| self.nested(&manifest));
                 for template in nested.unwrap_or_default() {
@@ -190,6 +214,20 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Which construct each resource of a stack stands for: the manifest says it, or a file beside it.
+    fn constructs(&self, artifact: &Node, directory: &Path) -> BTreeMap<String, Arc<str>> {
+        let mut all = BTreeMap::new();
+        add_constructs(artifact.get("metadata"), &mut all);
+        let beside = artifact.get("additionalMetadataFile").and_then(Node::as_str);
+        let beside = beside.and_then(|name| self.inside(directory, name).ok());
+        let read = beside.and_then(|path| read(&path, self.sources, &self.sources.name_of(&path)).ok());
+        if let Some(file) = read {
+            let parsed = json::parse(self.sources.file(file).text(), file);
+            add_constructs(parsed.documents.first(), &mut all);
+        }
+        all
     }
 
     /// `name` as seen from `directory`, with links followed, where it lies inside the app.
@@ -227,6 +265,29 @@ impl Reader<'_> {
             self.app.stacks.entry(template).or_insert_with(|| environment.clone());
         }
     }
+}
+
+/// Adds what `metadata`, lists of entries by construct, says of logical ids.
+fn add_constructs(metadata: Option<&Node>, all: &mut BTreeMap<String, Arc<str>>) {
+    for construct in metadata.and_then(Node::entries).unwrap_or_default() {
+        let entries = construct.value.items().unwrap_or_default().iter();
+        let ids = entries.filter(|entry| entry.get("type").and_then(Node::as_str) == Some("aws:cdk:logicalId"));
+        let path = construct.key.trim_start_matches('/');
+        let path: Arc<str> = path.strip_suffix("/Resource").unwrap_or(path).into();
+        for id in ids.filter_map(|entry| entry.get("data")?.as_str()) {
+            all.insert(id.to_owned(), path.clone());
+        }
+    }
+}
+
+/// The path of the asset `hash` in the file that lists the assets of the stack whose template is at `template`.
+pub(super) fn asset(hash: &str, template: &Path, sources: &Sources) -> Option<String> {
+    let stack = template.file_name()?.to_str()?.strip_suffix(".template.json")?;
+    let list = template.with_file_name(format!("{stack}.assets.json"));
+    let file = read(&list, sources, &sources.name_of(&list)).ok()?;
+    let parsed = json::parse(sources.file(file).text(), file);
+    let asset = parsed.documents.first()?.get("files")?.get(hash)?;
+    Some(asset.get("source")?.get("path")?.as_str()?.to_owned())
 }
 
 #[cfg(test)]

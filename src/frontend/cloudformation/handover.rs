@@ -2,12 +2,14 @@
 //! leaves its template without its tree: references become links that name their unit, and what only the one
 //! template's deployment knows is told apart from what the other calls the same.
 
+use super::Environment;
 use super::eval::Listed;
 use super::parameters::Parameter;
 use super::stacks::Stack;
 use super::template::Template;
-use super::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, split};
+use super::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, split};
 use crate::conditions::{Case, Condition};
+use crate::frontend::tree::Node;
 use crate::graph::{Cause, Origin, Reason, Target};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -51,6 +53,7 @@ impl<'t> Template<'t> {
             outcome.origins.extend(what.map(|what| Origin {
                 span: outcome.span,
                 what: what.into(),
+                computes: false,
             }));
             outcome
         })
@@ -140,7 +143,14 @@ impl<'t> Template<'t> {
             let (value, origin) = match (&outcome.value, parameter.default()) {
                 (Evaluated::Absent, Some((text, span))) => {
                     let what = format!("the default of parameter `{name}`").into();
-                    (self.parameter_text(parameter, &text), Some(Origin { span, what }))
+                    (
+                        self.parameter_text(parameter, &text),
+                        Some(Origin {
+                            span,
+                            what,
+                            computes: false,
+                        }),
+                    )
                 }
                 (Evaluated::Absent, None) => {
                     let reason = Cause::InputWithoutValue.because(format!(
@@ -190,6 +200,7 @@ impl<'t> Template<'t> {
                 let _: Stack = self.stack(&declared.id);
             }
         }
+        self.publish_outputs();
         for output in self.outputs {
             let name = output.value.get("Export").and_then(|export| export.get("Name"));
             let (Some(name), Some(value)) = (name, output.value.get("Value")) else {
@@ -213,11 +224,56 @@ impl<'t> Template<'t> {
         }
     }
 
+    /// Notes what other stacks read of this one by its name.
+    fn publish_outputs(&self) {
+        let Some(around) = self.surroundings else { return };
+        let Some(stack) = around.environment.and_then(Environment::stack) else {
+            return;
+        };
+        for output in self.outputs {
+            let Some(value) = output.value.get("Value") else {
+                continue;
+            };
+            let condition = output.value.get("Condition").and_then(|name| name.as_str());
+            let exists = condition.map(|name| self.condition(name)).unwrap_or_default();
+            let values = self.eval(value, output.span(), &exists);
+            let what = format!("output `{}` of stack `{stack}`", output.key);
+            let outcomes = self.hand_over(values, &exists, Some(&what)).under(&exists);
+            if !outcomes.is_empty() {
+                let name = name_of_output(stack, &output.key);
+                let unit = self.key.as_str().into();
+                around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
+            }
+        }
+    }
+
+    /// `Fn::GetStackOutput`: an output of a stack that is named, exported or not.
+    pub(super) fn stack_output(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+        let text = |key: &str| {
+            let outcomes = self.eval(argument.get(key)?, at, world);
+            let [only] = &*outcomes else { return None };
+            only.value.text().ok()
+        };
+        let (Some(stack), Some(output)) = (text("StackName"), text("OutputName")) else {
+            let reason = Cause::Elsewhere.because("an output of another stack is known only when it is deployed");
+            return always(Evaluated::Unresolved(reason), at);
+        };
+        let found = self.published(name_of_output(&stack, &output), at, world);
+        found.unwrap_or_else(|| {
+            let reason = Cause::Elsewhere.because(format!("output `{output}` of stack `{stack}`"));
+            always(Evaluated::open(format!("${{output {stack}.{output}}}"), reason), at)
+        })
+    }
+
     /// What another template of the project exports under the name that `parts` are; `None` where none does, or
     /// several do.
     pub(super) fn imported(&self, parts: &[Part], at: Span, world: &Condition) -> Option<Outcomes<'t>> {
+        self.published(published_name(parts)?, at, world)
+    }
+
+    /// What one other template of the project publishes under `name`.
+    fn published(&self, name: String, at: Span, world: &Condition) -> Option<Outcomes<'t>> {
         let around = self.surroundings?;
-        let name = published_name(parts)?;
         let exports = around.project.exports(&name);
         around.met.imports.borrow_mut().insert(name);
         let (first, rest) = exports.split_first()?;
@@ -228,6 +284,11 @@ impl<'t> Template<'t> {
         let here = outcomes.restrict(world).map(|outcome| Outcome { span: at, ..outcome });
         (!here.is_empty()).then_some(here)
     }
+}
+
+/// What an output of a stack is published under; no export has such a name.
+fn name_of_output(stack: &str, output: &str) -> String {
+    format!("output `{output}` of `{stack}`")
 }
 
 /// A name that is the same wherever it is written in one account and Region.

@@ -29,6 +29,7 @@ impl<'t> Template<'t> {
             "Fn::Split" => self.split(argument, at, world),
             "Fn::Base64" => self.base64(argument, at, world),
             "Fn::ImportValue" => self.import(argument, at, world),
+            "Fn::GetStackOutput" => self.stack_output(argument, at, world),
             // Where text is wanted that holds JSON, the object is taken as well; `argument` makes text of it.
             "Fn::ToJsonString" => self.eval(argument, at, world),
             "Fn::Select" => self.select(argument, at, world),

@@ -154,6 +154,12 @@ impl<'t> Sections<'t> {
     pub(super) fn within(mut self, around: &'t Surroundings<'t>, key: &str) -> Self {
         key.clone_into(&mut self.key);
         self.surroundings = Some(around);
+        if let Some(environment) = around.environment {
+            for resource in &mut self.resources {
+                let known = resource.construct.take();
+                resource.construct = known.or_else(|| environment.construct(&resource.id).cloned());
+            }
+        }
         let is_alone = around.arguments.is_none();
         if let Some(group) = around.project.fragments_of(around.path).filter(|_| is_alone) {
             self.add_siblings(group, around.path);

@@ -104,6 +104,11 @@ pub(super) fn fill(
             .notes
             .extend(reason.map(|reason| format!("part of its `resources` is not read: {reason}")));
     }
+    let mut lost = Vec::new();
+    for part in &mut parts {
+        keep_readable(part, &mut lost);
+    }
+    compiled.notes.append(&mut lost);
     let is_whole = compiled.notes.is_empty() && !plugins(&mut resolver).iter().any(|name| may_watch(name));
     let generated = compiled.places;
     let written = written_ids(&parts);
@@ -132,6 +137,30 @@ pub(super) fn fill(
         });
     }
     resolver.diagnostics.into_iter().chain(limits).collect()
+}
+
+/// Takes from a part of `resources` what is a variable without a value: it would stand in the place of what the
+/// framework makes. Why that is not read is added to `notes`.
+fn keep_readable(part: &mut Node, notes: &mut Vec<String>) {
+    let mut keep = |entry: &Entry| {
+        let reason = entry.value.as_str().and_then(open_reason);
+        let note = reason.map(|reason| format!("`{}` of its `resources` is not read: {reason}", entry.key));
+        let is_read = note.is_none();
+        notes.extend(note);
+        is_read
+    };
+    let Value::Mapping(sections) = &mut part.value else {
+        return;
+    };
+    sections.retain(|section| !matches!(&*section.key, "Resources" | "extensions") || keep(section));
+    for section in sections
+        .iter_mut()
+        .filter(|section| matches!(&*section.key, "Resources" | "extensions"))
+    {
+        if let Value::Mapping(entries) = &mut section.value.value {
+            entries.retain(&mut keep);
+        }
+    }
 }
 
 /// The plugins of the service, by name.
@@ -316,6 +345,7 @@ fn respell_function(function: &mut Function, compiled: &CompiledFunction) {
                 let origin = Origin {
                     span,
                     what: "`provider.timeout`".into(),
+                    computes: false,
                 };
                 let earlier = case.origins.iter().cloned();
                 case.origins = std::iter::once(origin).chain(earlier).collect::<Vec<_>>().into();

@@ -9,8 +9,8 @@ use super::eval::intrinsic;
 use super::project::Project;
 use super::sections::{Declared, Dialect, Sections};
 use super::template::Template;
-use super::value::{Evaluated, Outcome, Outcomes, always};
-use super::{Loaded, Read, faults_of, includes, local, loops, lower, open};
+use super::value::{Evaluated, Outcome, Outcomes, Part, always};
+use super::{Environment, Loaded, Read, cdk, faults_of, includes, local, loops, lower, open};
 use crate::conditions::Condition;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{Cause, UnitKind};
@@ -37,6 +37,8 @@ pub(super) struct Surroundings<'s> {
     pub(super) callers: Vec<PathBuf>,
     /// What the call hands over; `None` where nothing calls it.
     pub(super) arguments: Option<FxHashMap<Arc<str>, Outcomes<'static>>>,
+    /// What a CDK app says of the stack.
+    pub(super) environment: Option<&'s Environment>,
     /// The worlds in which it is deployed.
     pub(super) world: Condition,
     pub(super) met: &'s Met,
@@ -100,6 +102,19 @@ pub(super) enum Stack {
 /// Whether resources of this type deploy a template.
 pub(super) fn is_stack(kind: &str) -> bool {
     matches!(kind, "AWS::CloudFormation::Stack" | "AWS::Serverless::Application")
+}
+
+/// The file behind the URL of a template that CDK uploads under its hash.
+fn uploaded(url: &Evaluated<'_>, around: &Surroundings<'_>) -> Option<String> {
+    let Evaluated::Text(parts) = url else { return None };
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text),
+        Part::Open { .. } | Part::Reference(_) => None,
+    });
+    let mut words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));
+    let hash = words.find(|word| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let root = around.callers.first().map_or(around.path, PathBuf::as_path);
+    cdk::asset(hash, root, around.sources)
 }
 
 impl<'t> Template<'t> {
@@ -179,6 +194,7 @@ impl<'t> Template<'t> {
                 path: &path,
                 callers: callers.collect(),
                 arguments: Some(self.arguments(declared, document, &world)),
+                environment: None,
                 world,
                 met: around.met,
             };
@@ -204,9 +220,10 @@ impl<'t> Template<'t> {
             asset.to_string()
         } else {
             let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
-            match &*outcomes {
-                [only] => only.value.text().ok()?,
-                _ => return None,
+            let [only] = &*outcomes else { return None };
+            match uploaded(&only.value, around) {
+                Some(asset) => asset,
+                None => only.value.text().ok()?,
             }
         };
         let downloaded = Path::new(&written)

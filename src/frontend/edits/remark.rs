@@ -1,112 +1,147 @@
-//! The comment behind a number that changes: where it says the number again, in words, it says the new one afterwards,
-//! and in YAML it keeps its column. What else it says is its author's.
+//! The comments beside a number that is to change. What they say is their author's: one that says the number, or why it
+//! is that, would be wrong afterwards, or is a reason to leave the number alone. In YAML the others keep their column.
 
 use crate::diagnostic::Edit;
 use crate::source::Span;
 use std::ops::Range;
 
-/// Units of time, the largest first.
-const UNITS: [(&str, i64); 4] = [("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)];
+/// Units of time, by the beginnings of their names, in seconds.
+const UNITS: [(&str, i64); 4] = [("day", 86_400), ("hour", 3600), ("min", 60), ("sec", 1)];
 
-/// What is counted besides seconds.
-const COUNTED: [&str; 6] = ["attempt", "receive", "retr", "failure", "tries", "times"];
+/// Numbers as people write them.
+const NUMBERS: [&str; 16] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "half", "once", "twice", "thrice",
+    "double", "triple",
+];
 
-/// The edits of what stands behind `number`, which becomes `new`, on its line of `text`.
-pub(super) fn edits(text: &str, number: Span, new: i64, keeps_column: bool) -> Vec<Edit> {
-    let end = number.end as usize;
-    let line = text.get(end..).and_then(|rest| rest.lines().next()).unwrap_or("");
-    let code = line.trim_start_matches(['"', '\'', ',', ' ', '\t']);
-    let at = line.len() - code.len();
-    let is_apart = line.get(..at).is_some_and(|before| before.ends_with([' ', '\t']));
-    if !is_apart || !(code.starts_with('#') || code.starts_with("//")) {
-        return Vec::new();
-    }
-    let Some(old) = text.get(number.range()) else {
-        return Vec::new();
+/// What a reason for a number has in it.
+const REASONS: [&str; 10] = [
+    "because",
+    "so that",
+    "on purpose",
+    "intentional",
+    "deliberate",
+    "agreed",
+    "do not",
+    "don't",
+    "must",
+    "never",
+];
+
+/// Whether a comment behind `number`, or in the lines above its line, says the number or why it is that.
+pub(super) fn speaks_of(text: &str, number: Span) -> bool {
+    let Range { start, end } = number.range();
+    let (Some(before), Some(after)) = (text.get(..start), text.get(end..)) else {
+        return false;
     };
-    let spaces = line
-        .get(..at)
-        .map_or(0, |before| before.len() - before.trim_end_matches(' ').len());
-    let growth = new.to_string().len().saturating_sub(old.len());
-    let edit = |range: Range<usize>, text: String| Edit {
-        span: Span::new(number.file, end + range.start..end + range.end),
-        text,
-    };
-    let mut edits = Vec::new();
-    // Linters ask for two spaces before a comment.
-    let spare = growth.min(spaces.saturating_sub(2));
-    if keeps_column && spare > 0 {
-        edits.push(edit(at - spare..at, String::new()));
-    }
-    let again = old.parse().ok().and_then(|old| again(code, old, new));
-    edits.extend(again.map(|(range, text)| edit(at + range.start..at + range.end, text)));
-    edits
+    let behind = behind(after).and_then(|range| after.get(range)).unwrap_or("");
+    let value = text.get(start..end).and_then(|digits| digits.parse().ok());
+    let mut above = before.lines().rev().skip(usize::from(!before.ends_with('\n')));
+    is_about_a_number(behind)
+        || std::iter::from_fn(|| above.next().map(str::trim).filter(|line| is_comment(line)))
+            .any(|line| gives_reason(line) || value.is_some_and(|value| says(line, value)))
 }
 
-/// Where a comment says `old`, as its only number, and what it says for `new`.
-fn again(comment: &str, old: i64, new: i64) -> Option<(Range<usize>, String)> {
-    let start = comment.find(|c: char| c.is_ascii_digit())?;
-    let length = comment.get(start..)?.find(|c: char| !c.is_ascii_digit())?;
-    let behind = comment.get(start + length..)?;
-    let is_word = comment.get(..start)?.ends_with([' ', '#', '/', '(', '\t']) && behind.starts_with([' ', '\u{a0}']);
-    if !is_word || behind.contains(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let count: i64 = comment.get(start..start + length)?.parse().ok()?;
-    let words = behind.trim_start();
-    let gap = behind.len() - words.len();
-    let word = words.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
-    let unit = UNITS
-        .into_iter()
-        .find(|(unit, _)| word == *unit || word.strip_suffix('s') == Some(unit));
-    if let Some((_, seconds)) = unit {
-        if count.checked_mul(seconds) != Some(old) || new <= 0 {
-            return None;
+/// The edits of what stands behind `number`, which becomes `new`, on its line of `text`.
+pub(super) fn edits(text: &str, number: Span, new: i64) -> Option<Edit> {
+    let end = number.range().end;
+    let after = text.get(end..)?;
+    let at = behind(after)?.start;
+    let spaces = after
+        .get(..at)
+        .map_or(0, |before| before.len() - before.trim_end_matches(' ').len());
+    let growth = new.to_string().len().saturating_sub(number.range().len());
+    // Linters ask for two spaces before a comment.
+    let spare = growth.min(spaces.saturating_sub(2));
+    (spare > 0).then(|| Edit {
+        span: Span::new(number.file, end + at - spare..end + at),
+        text: String::new(),
+    })
+}
+
+/// Where in `after`, the text behind a number, a comment on its line stands.
+fn behind(after: &str) -> Option<Range<usize>> {
+    let line = after.lines().next().unwrap_or("");
+    let comment = line.trim_start_matches(['"', '\'', '\\', ',', ';', '}', ')', ' ', '\t']);
+    let at = line.len() - comment.len();
+    let is_apart = line.get(..at)?.ends_with([' ', '\t']);
+    (is_apart && is_comment(comment)).then_some(at..line.len())
+}
+
+fn is_comment(line: &str) -> bool {
+    line.starts_with('#') || line.starts_with("//") || line.starts_with("/*")
+}
+
+/// Whether a comment behind a number is about that.
+fn is_about_a_number(comment: &str) -> bool {
+    let mut words = comment.split(|c: char| !c.is_alphanumeric());
+    comment.contains(|c: char| c.is_ascii_digit())
+        || gives_reason(comment)
+        || words.any(|word| NUMBERS.iter().any(|number| word.eq_ignore_ascii_case(number)))
+}
+
+fn gives_reason(comment: &str) -> bool {
+    let comment = comment.to_ascii_lowercase();
+    REASONS.iter().any(|reason| comment.contains(reason))
+}
+
+/// Whether a comment says `value`, in seconds or a larger unit.
+fn says(comment: &str, value: i64) -> bool {
+    let mut rest = comment;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let digits = rest.get(start..).unwrap_or("");
+        let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let (digits, behind) = digits.split_at(length);
+        let word = behind.trim_start_matches([' ', '-']).to_ascii_lowercase();
+        let unit = UNITS.iter().find(|(unit, _)| word.starts_with(unit));
+        let seconds = unit.map_or(1, |(_, seconds)| *seconds);
+        let said: Option<i64> = digits.parse().ok();
+        if said.is_some_and(|said| said == value || said.checked_mul(seconds) == Some(value)) {
+            return true;
         }
-        let (unit, seconds) = UNITS.into_iter().find(|(_, seconds)| new % seconds == 0)?;
-        let count = new / seconds;
-        let plural = if count == 1 { "" } else { "s" };
-        return Some((
-            start..start + length + gap + word.len(),
-            format!("{count} {unit}{plural}"),
-        ));
+        rest = behind;
     }
-    let mut next = words.split_whitespace().take(2);
-    let is_counted = next.any(|word| COUNTED.iter().any(|counted| word.starts_with(counted)));
-    (count == old && is_counted && old > 1 && new > 1).then(|| (start..start + length, new.to_string()))
+    false
 }
 
 #[cfg(test)]
 mod tests {
-    use super::again;
+    use super::speaks_of;
+    use crate::source::{Sources, Span};
+    use std::path::Path;
+
+    /// Whether a comment of `text` speaks of its first number.
+    fn is_spoken_of(text: &str) -> bool {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("main.tf"), text);
+        let start = text.find("= ").map_or(0, |at| at + 2);
+        let length = text[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        speaks_of(text, Span::new(file, start..start + length))
+    }
 
     #[test]
-    fn what_says_the_number_says_the_new_one() {
-        let said = |comment: &str, old, new| {
-            let mut comment = comment.to_owned();
-            if let Some((range, text)) = again(&comment, old, new) {
-                comment.replace_range(range, &text);
-            }
-            comment
-        };
-        assert_eq!(said("# 1 hour", 3600, 345_600), "# 4 days");
-        assert_eq!(said("// 15 minutes, as agreed", 900, 5400), "// 90 minutes, as agreed");
-        assert_eq!(said("# 30 seconds", 30, 60), "# 1 minute");
-        assert_eq!(
-            said("# to the DLQ after 3 failed attempts", 3, 5),
-            "# to the DLQ after 5 failed attempts"
-        );
-        for other in [
-            "# 6 times the function's timeout",
-            "# 2 hours",
-            "# 1 hour (3600 s)",
-            "# see JIRA-3600 seconds",
-            "# ticket 3600",
-            "# an hour",
-            "#",
-            "# 3600",
+    fn comments_that_say_the_number_or_why_it_is_that() {
+        for comment in [
+            "x = 3600 # 1 hour\n",
+            "x = 3 # kept to 3 times\n",
+            "x = 3 // three times, as agreed\n",
+            "x = 30, # because the worker is slow\n",
+            "# 1 hour\nx = 3600\n",
+            "# an hour (3600 s)\nx = 3600\n",
+            "# a\n# do not change: orders would be shipped twice\nx = 3600\n",
         ] {
-            assert_eq!(said(other, 3600, 345_600), other);
+            assert!(is_spoken_of(comment), "{comment}");
+        }
+        for comment in [
+            "x = 3600\n",
+            "x = 3600 # seconds\n",
+            "x = 3600 # how long a message is hidden\n",
+            "# Orders of 2 shops wait here.\nx = 3600\n",
+            "# 1 hour\n\nx = 3600\n",
+            "y = 2 # 1 hour\n",
+        ] {
+            let is_other = comment.starts_with('y');
+            assert_eq!(is_spoken_of(comment), is_other, "{comment}");
         }
     }
 }

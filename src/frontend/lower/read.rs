@@ -3,7 +3,7 @@
 
 use super::{Field, Lowering, Named, Path, Policy, View};
 use crate::conditions::{Cases, Condition};
-use crate::graph::{Attribute, Form, Link, Name, Reason, Seconds, Sourced, State, Target, Unresolved};
+use crate::graph::{Attribute, Cause, Form, Link, Name, Reason, Seconds, Sourced, State, Target, Unresolved};
 use crate::source::Span;
 
 impl<V: View> Lowering<V> {
@@ -48,11 +48,24 @@ impl<V: View> Lowering<V> {
     }
 
     pub(super) fn integer(&mut self, within: &V::Written, path: Path, default: i64) -> Attribute<i64> {
-        self.read(within, path, &default, V::integer)
+        let number = self.read(within, path, &default, V::integer);
+        self.without_null(within, path, number)
+    }
+
+    /// `number`, as long as no null stands in its place that is refused.
+    fn without_null<T>(&self, within: &V::Written, path: Path, number: Attribute<T>) -> Attribute<T> {
+        if !self.view.is_refused_null(within, path) {
+            return number;
+        }
+        number.map(|state| match state {
+            State::Default(_) => State::Unresolved(Cause::WrongType.because("null is not a whole number").into()),
+            other => other,
+        })
     }
 
     pub(super) fn seconds(&mut self, within: &V::Written, path: Path, default: Seconds) -> Attribute<Seconds> {
-        self.read(within, path, &default, |view, value| view.integer(value).map(Seconds))
+        let number = self.read(within, path, &default, |view, value| view.integer(value).map(Seconds));
+        self.without_null(within, path, number)
     }
 
     pub(super) fn flag(&mut self, within: &V::Written, path: Path, default: bool) -> Attribute<bool> {

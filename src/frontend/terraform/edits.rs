@@ -22,6 +22,10 @@ use document::Document;
 
 /// The edits that make `change` in a Terraform file.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+    let writes_blocks = matches!(change, Change::DeadLetterQueue(_) | Change::Alarm(_) | Change::Arn(_));
+    if writes_blocks && module::is_pinned_before_012(place_of(change).file, sources) {
+        return None; // References and objects are written as Terraform has taken them since 0.12.
+    }
     let header = match change {
         Change::Number { place, .. } | Change::Remove(place) => place.header,
         Change::DeadLetterQueue(queue) => queue.header,
@@ -41,6 +45,14 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         Change::DeadLetterQueue(queue) => dead_letter::queue(&document, queue, sources),
         Change::Alarm(header) => dead_letter::alarm(&document, *header, sources).map(|edit| vec![edit]),
         _ => None,
+    }
+}
+
+fn place_of(change: &Change) -> Span {
+    match change {
+        Change::Number { place, .. } | Change::Remove(place) => place.header,
+        Change::DeadLetterQueue(queue) => queue.header,
+        Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
     }
 }
 

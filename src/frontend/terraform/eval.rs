@@ -39,7 +39,7 @@ use super::inputs::Inputs;
 use super::module::Modules;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
-use super::value::{Key, Kind, TOO_MANY_CASES, Value, joined};
+use super::value::{Key, Kind, TOO_MANY_CASES, Trail, Value, joined};
 use crate::conditions::{Cases, Condition};
 use crate::graph::{Cause, Reason};
 use crate::source::{Sources, Span};
@@ -272,6 +272,7 @@ impl Evaluator<'_> {
     fn conditional(&mut self, parts: &[Expression; 3], scope: &Scope) -> Value {
         let [test, yes, no] = parts;
         let asked = self.eval(test, scope);
+        let asked_of = asked.origins.clone();
         let asked = self.question(asked, test, scope);
         let mut branches: [Option<Value>; 2] = [None, None];
         // The places of the branches are more telling than that of the whole.
@@ -285,11 +286,24 @@ impl Evaluator<'_> {
             if value.as_unknown().is_some() {
                 return value;
             }
+            let value = self.null_where(value, &asked_of, test, answer);
             // Both branches become one type, so the other is evaluated for its type alone: Terraform ignores what it
             // would refuse there, and so does `conform`.
             let other = self.branch(&mut branches, yes, no, !answer, scope);
             self.conform(value, &other)
         }))
+    }
+
+    /// `value`, and where it is null the question whose answer made it that.
+    fn null_where(&self, value: Value, asked_of: &Trail, test: &Expression, answer: bool) -> Value {
+        if !value.is_null() || !value.origins.is_empty() {
+            return value;
+        }
+        let what = format!("`{}`, which is {answer}", self.shown(test.span));
+        Value {
+            origins: asked_of.clone().before(test.span, what),
+            ..value
+        }
     }
 
     fn branch(

@@ -127,6 +127,8 @@ fn first_that_works(eval: &mut Evaluator, arguments: &[Expression], scope: &Scop
 
 fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) -> Value {
     let values: Vec<Value> = values.into_iter().map(|value| eval.unfolded(value)).collect();
+    // Before it computes: what that evaluates has places of its own.
+    let place = eval.place();
     let work: usize = values.iter().map(size).sum();
     if !eval.spend(work) {
         return Value::beyond(TOO_MANY_STEPS);
@@ -160,7 +162,13 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
         return Value::unknown(Cause::Unsupported.because(format!("the function `{name}` is not supported yet")));
     };
     match function.compute(eval, scope, &values) {
-        Some(answer) => answer.from(&values),
+        Some(answer) => {
+            let answer = answer.from(&values);
+            match place {
+                Some(place) => eval.computed(answer, &values, place),
+                None => answer,
+            }
+        }
         None => refuse(name, &values),
     }
 }

@@ -1,8 +1,11 @@
 //! JSON in Terraform values: texts read into values with their references kept, and values written as texts.
 
 use super::number::Number;
+use super::provider;
 use super::value::{Kind, Value, joined};
+use crate::frontend::json::{ends_in_string, is_faulty};
 use crate::graph::Cause;
+use crate::graph::Form;
 use std::sync::Arc;
 
 /// Stands for a reference while the text around it is read; characters that no policy holds.
@@ -26,7 +29,10 @@ pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
                     text.push_str(literal);
                     continue;
                 }
-                let inside = in_string(&text);
+                let inside = ends_in_string(&text);
+                if !inside && is_link(part) {
+                    return Err("an ARN or a URL stands in it without quotes");
+                }
                 let quote = if inside { "" } else { "\"" };
                 text.push_str(&format!("{quote}{OPEN}{}{CLOSE}{quote}", held.len()));
                 held.push(match &part.kind {
@@ -42,19 +48,34 @@ pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
     Ok(decoded.from(std::slice::from_ref(value)))
 }
 
-/// Whether the end of `text` lies inside a JSON string.
-fn in_string(text: &str) -> bool {
-    let mut inside = false;
-    let mut escaped = false;
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => inside = !inside,
-            _ => {}
+/// Whether a text that cannot be read as JSON is none whatever its parts come to that are not known: the first of them
+/// that may be any JSON stands behind the fault.
+pub(super) fn is_malformed(value: &Value) -> bool {
+    let Kind::Template(parts) = &value.kind else {
+        return true;
+    };
+    let mut text = String::new();
+    for part in parts.iter() {
+        if let Kind::Text(literal) = &part.kind {
+            text.push_str(literal);
+        } else if ends_in_string(&text) {
+            text.push('?');
+        } else if is_link(part) {
+            return true; // It is written without quotes.
+        } else {
+            return is_faulty(&text);
         }
     }
-    inside
+    true
+}
+
+/// Whether it is an ARN or a URL, which is no JSON.
+fn is_link(part: &Value) -> bool {
+    let form = match &part.kind {
+        Kind::Reference(id, attribute) => provider::form(&id.kind, attribute),
+        _ => None,
+    };
+    matches!(form, Some(Form::Arn | Form::Url))
 }
 
 fn parse(text: &str, held: &[Value]) -> Result<Value, &'static str> {

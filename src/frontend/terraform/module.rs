@@ -191,3 +191,13 @@ fn source_of(block: &Block, directory: &Path, bounds: &Bounds) -> Source {
 fn is_local(source: &str) -> bool {
     source.starts_with("./") || source.starts_with("../") || source == "." || source == ".."
 }
+
+/// Whether the `required_version` of one of `blocks` allows no Terraform but those before 0.12.
+pub(super) fn is_pinned_before_012<'b>(blocks: impl Iterator<Item = &'b Arc<Block>>) -> bool {
+    let settings = blocks.filter(|block| &*block.kind == "terraform");
+    let mut constraints = settings.filter_map(|block| match &block.body.attribute("required_version")?.value.kind {
+        Kind::Text(constraint) => Some(constraint.clone()),
+        _ => None,
+    });
+    constraints.any(|constraint| registry::ends_before(&constraint, [0, 12, 0]))
+}

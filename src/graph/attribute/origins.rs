@@ -11,12 +11,28 @@ pub struct Origin {
     pub span: Span,
     /// What it is, as a noun phrase: "the default of `var.visibility`".
     pub what: Arc<str>,
+    /// Whether the value is computed there from another one, which the next step leads to.
+    pub computes: bool,
 }
 
 impl Origin {
-    /// What to say at its place.
-    pub fn shown(&self) -> String {
-        format!("the value comes from {}", self.what)
+    /// A step that leads to the value itself.
+    pub fn new(span: Span, what: impl Into<Arc<str>>) -> Self {
+        Origin {
+            span,
+            what: what.into(),
+            computes: false,
+        }
+    }
+
+    /// What to say at the place of the last of `origins`.
+    pub fn shown(origins: &[Origin]) -> Option<String> {
+        let last = origins.last()?;
+        let computed = origins.iter().find(|origin| origin.computes);
+        Some(match computed.filter(|computed| *computed != last) {
+            Some(computed) => format!("{} is computed from {}", computed.what, last.what),
+            None => format!("the value comes from {}", last.what),
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, Severity, Subject};
-use crate::graph::Origin;
+use crate::graph::{Case, Origin};
 use crate::rules::Rule;
 use crate::source::Span;
 use std::cmp::Reverse;
@@ -28,22 +28,34 @@ pub(crate) struct Finding {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spot<'a> {
     span: Span,
-    origin: Option<&'a Origin>,
+    origins: &'a [Origin],
+}
+
+impl<'a> Spot<'a> {
+    fn new(span: Span, origins: &'a [Origin]) -> Self {
+        let is_elsewhere = origins.last().is_some_and(|origin| origin.span != span);
+        Spot {
+            span,
+            origins: if is_elsewhere { origins } else { &[] },
+        }
+    }
 }
 
 impl From<Span> for Spot<'_> {
     fn from(span: Span) -> Self {
-        Spot { span, origin: None }
+        Spot { span, origins: &[] }
     }
 }
 
 impl<'a> From<&Provenance<'a>> for Spot<'a> {
     fn from(from: &Provenance<'a>) -> Self {
-        let origin = from.origins.last().filter(|origin| origin.span != from.span);
-        Spot {
-            span: from.span,
-            origin,
-        }
+        Spot::new(from.span, from.origins)
+    }
+}
+
+impl<'a, T> From<&'a Case<T>> for Spot<'a> {
+    fn from(case: &'a Case<T>) -> Self {
+        Spot::new(case.span, &case.origins)
     }
 }
 
@@ -118,8 +130,12 @@ impl Finding {
     }
 
     fn origin(mut self, spot: Spot<'_>) -> Self {
-        self.labels
-            .extend(spot.origin.map(|origin| (origin.span, origin.shown())));
+        self.labels.extend(
+            spot.origins
+                .last()
+                .map(|origin| origin.span)
+                .zip(Origin::shown(spot.origins)),
+        );
         self
     }
 

@@ -9,7 +9,7 @@ use super::settings::{Settings, SettingsOf};
 use super::settle::Said;
 use super::trace::{Read, Verdict};
 use crate::diagnostic::Subject;
-use crate::graph::{Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
+use crate::graph::{self, Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
 use crate::rules::{Cause, Rule};
 use crate::source::Span;
 
@@ -21,6 +21,8 @@ pub struct Findings<'g> {
     said: Said,
     /// Whether what is unresolved or left to others goes without saying.
     is_quiet: bool,
+    /// Whether the rule says itself what has the wrong type.
+    judges_types: bool,
 }
 
 impl<'g> Findings<'g> {
@@ -31,6 +33,7 @@ impl<'g> Findings<'g> {
             settings,
             said: Said::new(rule, is_traced),
             is_quiet: false,
+            judges_types: false,
         };
         if let Some(check) = rule.check {
             check(graph, &mut findings);
@@ -85,6 +88,23 @@ impl<'g> Findings<'g> {
             }
         }
         all
+    }
+
+    /// The values of `attribute` under the condition `when` that have another type than it, with what is wrong with
+    /// each: for the rule that judges them, which no longer notes that they are unresolved.
+    pub(crate) fn wrongly_typed<'a, T>(
+        &mut self,
+        when: &Condition,
+        attribute: &'a Attribute<T>,
+    ) -> Vec<(Condition, &'a Case<T>, &'a Reason)> {
+        self.judges_types = true;
+        let cases = attribute.cases.iter().filter_map(|case| match &case.state {
+            State::Unresolved(Unresolved { reason, .. }) if reason.cause() == graph::Cause::WrongType => {
+                Some((when.and(&case.when), case, reason))
+            }
+            _ => None,
+        });
+        cases.filter(|(both, ..)| both.is_possible()).collect()
     }
 
     /// What `ask` finds, without a note of what is unresolved: for values that only make a finding more exact.
@@ -210,7 +230,8 @@ impl<'g> Findings<'g> {
         reason: &Reason,
         span: Span,
     ) {
-        if self.is_quiet {
+        let is_said = self.judges_types && reason.cause() == graph::Cause::WrongType;
+        if self.is_quiet || is_said {
             return;
         }
         let verdict = Verdict::NotEvaluated {

@@ -46,8 +46,15 @@ impl<'g> Provenance<'g> {
         if self.is_default {
             return " (the default)".to_owned();
         }
-        let origin = self.origins.last();
+        let computed = self.origins.iter().find(|origin| origin.computes);
+        let origin = computed.or(self.origins.last());
         origin.map_or_else(String::new, |origin| format!(" ({})", origin.what))
+    }
+
+    /// What makes nothing of an attribute that is written: "`var.redrives`, which is false".
+    pub(crate) fn made_null(&self) -> Option<&'g str> {
+        let origin = self.origins.first().filter(|_| self.is_default);
+        origin.map(|origin| &*origin.what)
     }
 
     /// The attribute, for a change of it.

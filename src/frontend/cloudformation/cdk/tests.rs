@@ -102,7 +102,7 @@ fn malformed_manifests_are_told() {
 #[test]
 fn environments() {
     let parts = |text| {
-        let Environment { account, region } = Environment::parse(text);
+        let Environment { account, region, .. } = Environment::parse(text);
         (account, region)
     };
     let both = (Some("123".to_owned()), Some("eu-west-1".to_owned()));

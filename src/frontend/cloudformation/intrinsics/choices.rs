@@ -102,6 +102,7 @@ impl<'t> Template<'t> {
                         let origin = Origin {
                             span: entry.span(),
                             what: format!("the mapping `{}`", mapping.key).into(),
+                            computes: false,
                         };
                         Cases::one(Outcome {
                             value: self.mapped(&entry.value),

@@ -75,6 +75,7 @@ impl<'t> Template<'t> {
                 let origin = Origin {
                     span: argument.span,
                     what: format!("parameter `{name}`, given by {}", argument.by).into(),
+                    computes: false,
                 };
                 return Cases::one(one(self.parameter_text(parameter, &argument.value), origin));
             }
@@ -92,10 +93,12 @@ impl<'t> Template<'t> {
                     Some((text, place)) if *text == value => Origin {
                         span: *place,
                         what: format!("the default of parameter `{name}`").into(),
+                        computes: false,
                     },
                     _ => Origin {
                         span,
                         what: format!("an allowed value of parameter `{name}`").into(),
+                        computes: false,
                     },
                 };
                 Case::new(when, one(self.plain(&value), origin))
@@ -115,6 +118,7 @@ impl<'t> Template<'t> {
         let origin = Origin {
             span,
             what: format!("the default of parameter `{name}`").into(),
+            computes: false,
         };
         Cases::one(one(self.parameter_text(parameter, &text), origin))
     }
@@ -134,6 +138,7 @@ impl<'t> Template<'t> {
         let origin = |default: &(String, Span)| Origin {
             span: default.1,
             what: format!("the default of parameter `{name}`").into(),
+            computes: false,
         };
         for text in compared {
             let when = Condition::is(variable.clone(), text.clone());

@@ -5,7 +5,7 @@ use super::super::value::{Evaluated, Part};
 use crate::frontend::json;
 use crate::frontend::lower::Policy;
 use crate::frontend::tree::{Node, Value};
-use crate::graph::Cause;
+use crate::graph::{Cause, Reason};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -56,14 +56,49 @@ pub(super) fn policy(parts: &[Part], span: Span) -> Policy<Json> {
     if text.trim().is_empty() {
         return Policy::Empty;
     }
-    let Ok(node) = json::parse_value(&text, span) else {
-        return Policy::Malformed(Cause::Invalid.because("the policy is not JSON"));
+    let node = match (first_bare(parts), json::parse_value(&text, span)) {
+        (Some(Bare::Arn), _) => {
+            return Policy::Malformed(Cause::Invalid.because("an ARN stands in it without quotes"));
+        }
+        (_, Ok(node)) => node,
+        (Some(Bare::Open(reason, before)), Err(_)) if !json::is_faulty(&before) => {
+            return Policy::Unresolved(reason);
+        }
+        (_, Err(_)) => return Policy::Malformed(Cause::Invalid.because("the policy is not JSON")),
     };
     match restored(&node, parts, 0) {
         Json::Object(entries) if entries.is_empty() => Policy::Empty,
         object @ Json::Object(_) => Policy::Object(object),
         Json::Value(_) | Json::List(_) => Policy::Malformed(Cause::Invalid.because("a policy is an object")),
     }
+}
+
+/// What stands outside of the strings of a text of JSON, and is no known text.
+enum Bare {
+    /// An ARN, which is no JSON.
+    Arn,
+    /// Anything: why it is not known, and the text before it.
+    Open(Reason, String),
+}
+
+/// The first such thing in the text of `parts`.
+fn first_bare(parts: &[Part]) -> Option<Bare> {
+    let mut text = String::new();
+    for part in parts {
+        let is_inside = json::ends_in_string(&text);
+        match part {
+            Part::Text(piece) => text.push_str(piece),
+            Part::Reference(_) | Part::Open { .. } if is_inside => text.push('?'),
+            Part::Reference(reference) if reference.attribute.as_deref() == Some("Arn") => return Some(Bare::Arn),
+            Part::Reference(reference) => {
+                let reason =
+                    Cause::KnownAfterApply.because(format!("`{}` is known only when it is deployed", reference.id));
+                return Some(Bare::Open(reason, text));
+            }
+            Part::Open { reason, .. } => return Some(Bare::Open(reason.clone(), text)),
+        }
+    }
+    None
 }
 
 /// The text of `parts` with a mark for each that is not known text: a JSON string, or a piece of one.

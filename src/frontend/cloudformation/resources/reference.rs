@@ -15,16 +15,30 @@ use crate::source::Span;
 use std::sync::Arc;
 
 /// Types that refer to a function without invoking it.
-const NOT_INVOKING: [&str; 8] = [
+const NOT_INVOKING: [&str; 9] = [
     "AWS::Lambda::Alias",
     "AWS::Lambda::EventInvokeConfig",
     "AWS::Lambda::EventSourceMapping",
     "AWS::Lambda::Version",
     "AWS::Lambda::Url",
+    // It may be called after one.
+    "AWS::SecretsManager::Secret",
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::Dashboard",
     "AWS::CloudFormation::WaitConditionHandle",
 ];
+
+/// Who waits for what a function answers, so that its failures are theirs: beginnings of types, and principals of permissions.
+const SYNCHRONOUS: [&str; 5] = [
+    "AWS::ApiGateway::",
+    "AWS::ApiGatewayV2::",
+    "AWS::ElasticLoadBalancingV2::",
+    "AWS::Serverless::Api",
+    "AWS::Serverless::HttpApi",
+];
+const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticloadbalancing.amazonaws.com"];
+/// The header by which an API invokes a function without waiting.
+const WITHOUT_WAITING: &str = "Invocation-Type";
 
 /// A reference, where it stands and in which worlds.
 pub(super) struct Found {
@@ -48,6 +62,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
         let mut all = Vec::new();
         self.collect(properties, properties.span, &world, None, &mut all);
+        let waits = self.waits(declared);
         // A function's own failure arguments are noted with it.
         let is_function = matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
         for found in all {
@@ -55,7 +70,9 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 let by = (&declared.id, LoweredKind::owner(names::kind(kind)));
                 self.use_as_dead_letter_queue(by, argument, &found, world.and(&found.when));
             }
-            self.invocation(declared, &found);
+            if !waits {
+                self.invocation(declared, &found);
+            }
             let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Away);
             let is_stack =
                 (is_stack(kind) && is_away()) || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
@@ -63,9 +80,27 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 self.graph.handed_out.push(found.link);
             }
         }
-        if kind == "AWS::Lambda::Permission" {
+        if kind == "AWS::Lambda::Permission" && !waits {
             self.open_permission(declared, properties);
         }
+    }
+
+    /// Whether a resource invokes functions and waits for their answers.
+    fn waits(&self, declared: &Declared<'t>) -> bool {
+        let template = self.view.template;
+        let principal = || {
+            let principal = declared.properties?.get("Principal")?.as_str()?;
+            SYNCHRONOUS_PRINCIPALS.contains(&principal).then_some(())
+        };
+        let may_wait = match &*declared.kind {
+            "AWS::Lambda::Permission" => principal().is_some(),
+            kind => SYNCHRONOUS.iter().any(|prefix| kind.starts_with(prefix)),
+        };
+        // What no file is known of may ask for anything.
+        let text = template
+            .surroundings
+            .map(|around| around.sources.file(declared.header.file));
+        may_wait && text.is_some_and(|file| !file.text().contains(WITHOUT_WAITING))
     }
 
     pub(super) fn use_as_dead_letter_queue(

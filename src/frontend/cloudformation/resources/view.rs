@@ -7,6 +7,7 @@ use super::json_text::{self, Json};
 use super::target;
 use crate::conditions::{Case, Cases, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
+use crate::frontend::tree::Value;
 use crate::graph::{
     Attribute, Cause, Knowledge, Link, Origin, PolicyFault, Reason, Sourced, State, Target, Unresolved,
 };
@@ -257,6 +258,19 @@ impl<'t> View for CloudFormation<'_, 't> {
         }
     }
 
+    /// CloudFormation takes no null at all, wherever it stands.
+    fn is_refused_null(&self, within: &Written<'t>, key: &str) -> bool {
+        let What::Outcomes(own) = &within.what else {
+            return false;
+        };
+        own.iter().any(|outcome| {
+            let Evaluated::Tree(node) = &outcome.value else {
+                return false;
+            };
+            node.get(key).is_some_and(|written| written.value == Value::Null)
+        })
+    }
+
     fn has(&mut self, within: &Written<'t>, key: &str) -> bool {
         let in_tree = |value: &Evaluated<'_>| matches!(value, Evaluated::Tree(node) if node.entry(key).is_some());
         let is_there = match &within.what {
@@ -274,7 +288,11 @@ impl<'t> View for CloudFormation<'_, 't> {
     fn integer(&mut self, value: &Written<'t>) -> Result<i64, Unresolved> {
         let value = value.value()?;
         let text = value.text().map_err(|reason| self.bounded(value, reason))?;
-        whole_number(&text).ok_or_else(|| Cause::Invalid.because(format!("`{text}` is not a whole number")).into())
+        whole_number(&text).ok_or_else(|| {
+            // A parameter is empty where it has to be given.
+            let cause = if text.trim().is_empty() { Cause::Invalid } else { Cause::WrongType };
+            cause.because(format!("`{text}` is not a whole number")).into()
+        })
     }
 
     fn boolean(&mut self, value: &Written<'t>) -> Result<bool, Unresolved> {
@@ -361,6 +379,7 @@ impl<'t> CloudFormation<'_, 't> {
                 let origin = Origin {
                     span: outcome.span,
                     what: "`Globals`".into(),
+                    computes: false,
                 };
                 outcome.origins.insert(0, origin);
                 outcome.span = within.header;

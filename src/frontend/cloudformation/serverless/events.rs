@@ -61,7 +61,12 @@ impl Consumer<'_> {
         let key = names::normalized(self.key);
         match &*event.key {
             "sqs" => compiled.put(self.mapping(event)),
-            kind if STREAMS.contains(&kind) => {}
+            kind if STREAMS.contains(&kind) => {
+                let id = format!("{key}EventSourceMapping{}{at}", names::normalized(kind));
+                if let Some(mapping) = self.stream(id, event) {
+                    compiled.put(mapping);
+                }
+            }
             "sns" => self.notification(event, compiled),
             "eventBridge" => {
                 let id = names::alphanumeric(&format!("{}-rule-{at}", self.name));
@@ -107,6 +112,31 @@ impl Consumer<'_> {
         }
         let id = names::mapping(self.key, &arn.value);
         resource(id, "AWS::Lambda::EventSourceMapping", header, properties)
+    }
+
+    /// The mapping of something that is no queue, where its failures go to one. What it reads makes no difference here.
+    fn stream(&self, id: String, event: &Entry) -> Option<Entry> {
+        let failure = event.value.get("destinations")?.entry("onFailure")?;
+        let target = failure.value.entry("arn").unwrap_or(failure);
+        let destination = mapping(failure.span(), vec![renamed("Destination", target)]);
+        let config = mapping(
+            failure.span(),
+            vec![Entry {
+                value: destination,
+                ..renamed("OnFailure", failure)
+            }],
+        );
+        let config = Entry {
+            value: config,
+            ..renamed("DestinationConfig", failure)
+        };
+        let properties = vec![set("FunctionName", self.arn(event.key_span)), config];
+        Some(resource(
+            id,
+            "AWS::Lambda::EventSourceMapping",
+            event.key_span,
+            properties,
+        ))
     }
 
     /// What an `sns` event is compiled to: a subscription to a topic that is there, or a topic with one.

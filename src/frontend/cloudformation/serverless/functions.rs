@@ -42,7 +42,6 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
         .or_else(|| resolver.text(&["service", "name"]))
         .map(|(name, _)| name);
     let unnamed = document.get("service").and_then(Node::as_str).unwrap_or("service");
-    let timeout = document.get("provider").and_then(|provider| provider.entry("timeout"));
     let name = name.unwrap_or_else(|| unnamed.to_owned());
     let stage = resolver.stage().0;
     let stack = resolver.text(&["provider", "stackName"]).map(|(name, _)| name);
@@ -50,12 +49,7 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
         stack: stack.unwrap_or_else(|| format!("{name}-{stage}")),
         name,
         stage,
-        timeout: timeout.and_then(|entry| {
-            let value = resolver
-                .section(&["provider", "timeout"])
-                .unwrap_or_else(|| entry.value.clone());
-            Some((value, entry.span())).filter(|(value, _)| is_truthy(value))
-        }),
+        timeout: timeout(resolver, document).filter(|(value, _)| is_truthy(value)),
         role: role(resolver, document),
         keys: functions.iter().map(|entry| entry.key.clone()).collect(),
     };
@@ -64,6 +58,25 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
         service.function(entry, &mut compiled);
     }
     compiled
+}
+
+/// `provider.timeout`, with its place; what is not known where the whole provider is not.
+fn timeout(resolver: &mut Resolver<'_>, document: &Node) -> Option<(Node, Span)> {
+    let provider = document.entry("provider")?;
+    let written = provider.value.entry("timeout");
+    let place = written.unwrap_or(provider).span();
+    if let Some(value) = resolver.section(&["provider", "timeout"]) {
+        return Some((value, place));
+    }
+    let is_open = |node: &&Node| node.as_str().is_some_and(|text| open_reason(text).is_some());
+    let written = written.map(|entry| entry.value.clone());
+    written
+        .or_else(|| {
+            let whole = resolver.section(&["provider"]);
+            let whole = whole.as_ref().unwrap_or(&provider.value);
+            Some(whole).filter(is_open).cloned()
+        })
+        .map(|value| (value, place))
 }
 
 /// Every function: `functions` is an object, or a list of objects that are merged.

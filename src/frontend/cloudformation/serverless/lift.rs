@@ -129,6 +129,7 @@ impl Queue<'_> {
         let origin = Origin {
             span: timeout.map_or(worker.key_span, Entry::span),
             what: why.into(),
+            computes: false,
         };
         resolver.origins.entry(worker.key_span).or_default().push(origin);
         number(worker.key_span, seconds.saturating_mul(6).saturating_add(window))

@@ -284,6 +284,7 @@ impl<'a> Resolver<'a> {
                     origins.push(Origin {
                         span: at,
                         what: what.into(),
+                        computes: false,
                     });
                     return Resolved::Value(node, origins);
                 }
@@ -364,6 +365,7 @@ impl<'a> Resolver<'a> {
         let mut origins = vec![Origin {
             span: place,
             what: format!("`{shown}`").into(),
+            computes: false,
         }];
         origins.extend(self.origins.get(&resolved.span).into_iter().flatten().cloned());
         Resolved::Value(resolved, origins)
@@ -382,6 +384,7 @@ impl<'a> Resolver<'a> {
         let origin = Origin {
             span: span.unwrap_or(at),
             what: what.into(),
+            computes: false,
         };
         Resolved::Value(literal(&stage, true, at), vec![origin])
     }

@@ -371,3 +371,60 @@ fn what_is_not_read_may_watch_queues() {
         assert_eq!(load(&text).handed_out.len(), open, "{rest}");
     }
 }
+
+#[test]
+fn resources_that_cannot_be_read_take_nothing_away() {
+    let functions = "functions:\n  worker: {handler: a.b, events: [{sqs: !GetAtt Q.Arn}]}\n";
+    for (resources, note) in [
+        (
+            "{Resources: '${file(absent.yml)}'}",
+            "`Resources` of its `resources` is not read: `${file(absent.yml)}` is not in the project",
+        ),
+        (
+            "{Resources: {Q: {Type: AWS::SQS::Queue}, WorkerLambdaFunction: '${file(absent.yml)}'}}",
+            "`WorkerLambdaFunction` of its `resources` is not read: `${file(absent.yml)}` is not in the project",
+        ),
+    ] {
+        let graph = load(&format!(
+            "service: s\nprovider: aws\n{functions}resources: {resources}\n"
+        ));
+        assert_eq!(graph.functions.len(), 1, "{resources}");
+        assert_eq!(graph.mappings.len(), 1, "{resources}");
+        assert_eq!(graph.unit.notes, [note], "{resources}");
+    }
+}
+
+#[test]
+fn a_provider_that_cannot_be_read_leaves_timeouts_open() {
+    let service = |provider: &str| {
+        let functions = "functions: {worker: {handler: a.b}}\n";
+        let text = format!("service: s\nprovider: {provider}\n{functions}");
+        let files = [
+            ("svc/serverless.yml", text.as_str()),
+            ("svc/provider.yml", "{name: aws, timeout: 20}\n"),
+        ];
+        seconds(&load_files(&files).graph.functions[0].timeout)
+    };
+    assert_eq!(service("aws"), "default 6");
+    assert_eq!(service("${file(provider.yml)}"), "20 from `provider.timeout`");
+    assert_eq!(
+        service("${file(absent.yml)}"),
+        "`${file(absent.yml)}` is not in the project"
+    );
+}
+
+#[test]
+fn failures_of_streams_go_to_queues() {
+    for destination in ["!GetAtt Q.Arn", "{arn: !GetAtt Q.Arn, type: sqs}"] {
+        let stream = format!(
+            "{{stream: {{type: kinesis, arn: 'arn:aws:kinesis:eu-west-1:123456789012:stream/s', destinations: {{onFailure: {destination}}}}}}}"
+        );
+        let text = format!(
+            "service: s\nprovider: aws\nfunctions: {{worker: {{handler: a.b, events: [{stream}]}}}}\nresources: {{Resources: {{Q: {{Type: AWS::SQS::Queue}}}}}}\n"
+        );
+        let graph = load(&text);
+        let uses: Vec<String> = graph.dead_letter_uses.iter().map(|used| target(&used.target)).collect();
+        assert_eq!(uses, ["Q"], "{destination}");
+        assert!(graph.mappings.is_empty(), "{destination}");
+    }
+}

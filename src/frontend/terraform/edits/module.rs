@@ -11,6 +11,13 @@ use crate::source::{FileId, SourceFile, Sources};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
+/// Whether the module of the file `of` asks for Terraform before 0.12.
+pub(super) fn is_pinned_before_012(of: FileId, sources: &Sources) -> bool {
+    let files = module_of(of, sources).into_iter();
+    let codes: Vec<Arc<Code>> = files.map(|(id, file)| Code::of(id, &file)).collect();
+    super::super::module::is_pinned_before_012(codes.iter().flat_map(|code| &code.body.blocks))
+}
+
 /// The files of a module, the one that is edited first.
 pub(super) struct Module<'s> {
     files: Vec<(Arc<SourceFile>, Arc<Code>)>,

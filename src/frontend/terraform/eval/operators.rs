@@ -8,6 +8,7 @@ use super::super::value::{Identity, Kind, Value};
 use super::questions::both;
 use super::{Evaluator, Scope};
 use crate::graph::Bounds;
+use crate::source::Span;
 
 impl Evaluator<'_> {
     /// What is not known has the type that the operator gives, as for Terraform.
@@ -87,11 +88,36 @@ impl Evaluator<'_> {
             _ => self.lift(vec![left, right], &mut |this, values| {
                 let (left, right) = (this.plain(values[0].clone()), this.plain(values[1].clone()));
                 match (left.to_exact(), right.to_exact()) {
-                    (Some(a), Some(b)) => number(operator, &a, &b).from(&values),
+                    (Some(a), Some(b)) => {
+                        let made = number(operator, &a, &b).from(&values);
+                        this.computed(made, &values, whole.span)
+                    }
                     (None, _) => this.no_number(operator, &left, [&left, &right], whole, scope),
                     (_, None) => this.no_number(operator, &right, [&left, &right], whole, scope),
                 }
             }),
+        }
+    }
+
+    /// A number that is computed at `span` from others, with that step where it is none of them.
+    pub(in super::super) fn computed(&self, made: Value, from: &[Value], span: Span) -> Value {
+        let Some(number) = made.to_exact().filter(|_| matches!(made.kind, Kind::Number(_))) else {
+            return made;
+        };
+        let same = from.iter().find(|value| value.to_exact().as_ref() == Some(&number));
+        if let Some(same) = same {
+            return Value {
+                origins: same.origins.clone(),
+                ..made
+            };
+        }
+        if made.origins.is_empty() {
+            return made;
+        }
+        let what = format!("`{}`", self.shown(span));
+        Value {
+            origins: made.origins.clone().computed(span, what),
+            ..made
         }
     }
 

@@ -14,6 +14,16 @@ use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name, Owner};
 use crate::source::Span;
 use std::sync::Arc;
 
+/// What waits for the answers of the functions that it invokes.
+const SYNCHRONOUS: [&str; 5] = [
+    "aws_alb_target_group",
+    "aws_api_gateway_",
+    "aws_apigatewayv2_",
+    "aws_lb_target_group",
+    "aws_lambda_function_url",
+];
+const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticloadbalancing.amazonaws.com"];
+
 /// How deep values and blocks are searched.
 const MAX_DEPTH: usize = 24;
 
@@ -31,11 +41,31 @@ impl Lowering<Terraform<'_, '_>> {
             "aws_lambda_event_source_mapping" => self.failures(declared),
             kind => {
                 self.failures(declared);
-                if invokes(kind) {
+                if invokes(kind) && !self.waits(kind, declared) {
                     self.invocations(declared);
                 }
             }
         }
+    }
+
+    /// Whether a resource invokes functions and waits for their answers, so that failures are its own.
+    fn waits(&mut self, kind: &str, declared: &Declared) -> bool {
+        let is_synchronous = match kind {
+            "aws_lambda_permission" => {
+                let principal = declared.block.body.attribute("principal").cloned();
+                let principal = principal.and_then(|it| self.view.eval.eval(&it.value, &declared.scope).to_text());
+                principal.is_some_and(|name| SYNCHRONOUS_PRINCIPALS.contains(&&*name))
+            }
+            kind => SYNCHRONOUS.iter().any(|prefix| kind.starts_with(prefix)),
+        };
+        if !is_synchronous {
+            return false;
+        }
+        let file = declared.block.header.file;
+        let sources = self.view.eval.sources;
+        let beside = sources.beside(file);
+        // By this header an API invokes a function without waiting.
+        !beside.iter().any(|(_, file)| file.text().contains("Invocation-Type"))
     }
 
     /// References in its failure arguments.
@@ -253,6 +283,7 @@ fn invokes(kind: &str) -> bool {
         "aws_lambda_function_recursion_config",
         "aws_lambda_provisioned_concurrency_config",
         "aws_lambda_runtime_management_config",
+        "aws_secretsmanager_secret",
         "aws_sqs_queue_policy",
         "null_resource",
         "terraform_data",

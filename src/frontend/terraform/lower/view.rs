@@ -210,10 +210,14 @@ impl View for Terraform<'_, '_> {
         match &value.kind {
             Kind::Text(text) if text.trim().is_empty() => return Policy::Empty,
             Kind::Text(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Template(_) => {}
+            // The provider takes a string and nothing else.
+            Kind::List(_) | Kind::Set(_) | Kind::Map(_) | Kind::Bool(_) | Kind::Number(_) => {
+                return Policy::Malformed(Cause::Invalid.because("the policy is not a string"));
+            }
             _ => return unknown(),
         }
         match json::decode(value) {
-            Err(_) if matches!(value.kind, Kind::Template(_)) => unknown(),
+            Err(_) if !json::is_malformed(value) => unknown(),
             Err(reason) => Policy::Malformed(Cause::Invalid.because(reason)),
             Ok(decoded) => match &decoded.kind {
                 Kind::Map(entries) if entries.is_empty() => Policy::Empty,
@@ -442,7 +446,10 @@ pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Unreso
 
 /// Why `value` is not a whole number, with the numbers that it may be.
 fn bounded(value: &Value) -> Unresolved {
-    let reason = refusal(value, "it is not a whole number");
+    let reason = match json::encode(value).to_text() {
+        Some(shown) if value.is_plain() => Cause::WrongType.because(format!("`{shown}` is not a whole number")),
+        _ => refusal(value, "it is not a whole number"),
+    };
     match value.bounds() {
         bounds if bounds.is_bounded() => Unresolved::knowing(reason, Knowledge::Number(bounds)),
         _ => reason.into(),

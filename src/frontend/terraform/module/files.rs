@@ -1,11 +1,11 @@
 //! The files of one module: which of a directory's files count, in which order, and what they declare.
 
 use super::super::super::{ReadError, limit_reached, parse_error, read_where};
+use super::super::inputs;
 use super::super::syntax::{self, Attribute, Block, Body, Expression, Fault, Kind, Problem};
 use super::super::value::Value;
-use super::super::{inputs, registry};
 use super::overrides::override_block;
-use super::{Bounds, Module, declare};
+use super::{Bounds, Module, declare, is_pinned_before_012};
 use crate::graph::Cause;
 use crate::source::{Sources, Span};
 use std::collections::BTreeSet;
@@ -125,7 +125,7 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
 /// What is written as Terraform 0.11 wants it: a note where the module asks for 0.11, else a fault.
 fn settle_old(module: &mut Module, blocks: &[Arc<Block>], sources: &Sources) {
     let old = std::mem::take(&mut module.old);
-    if is_pinned_before_012(blocks) {
+    if is_pinned_before_012(blocks.iter()) {
         let files: BTreeSet<String> = old.iter().map(|problem| name_of(problem, sources)).collect();
         let notes = files
             .into_iter()
@@ -141,16 +141,6 @@ fn settle_old(module: &mut Module, blocks: &[Arc<Block>], sources: &Sources) {
 
 fn name_of(problem: &Problem, sources: &Sources) -> String {
     sources.file(problem.span.file).base_name().to_owned()
-}
-
-/// Whether `required_version` allows no Terraform but those before 0.12.
-fn is_pinned_before_012(blocks: &[Arc<Block>]) -> bool {
-    let settings = blocks.iter().filter(|block| &*block.kind == "terraform");
-    let mut constraints = settings.filter_map(|block| match &block.body.attribute("required_version")?.value.kind {
-        Kind::Text(constraint) => Some(constraint.clone()),
-        _ => None,
-    });
-    constraints.any(|constraint| registry::ends_before(&constraint, [0, 12, 0]))
 }
 
 /// The files of `directory` in whose place a text was given.

@@ -11,8 +11,16 @@ pub(in super::super) struct Trail(Option<Arc<(Origin, Trail)>>);
 impl Trail {
     /// With a nearer origin in front.
     pub(in super::super) fn before(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
-        let what = what.into();
-        Trail(Some(Arc::new((Origin { span, what }, self))))
+        Trail(Some(Arc::new((Origin::new(span, what), self))))
+    }
+
+    /// With a computation of what `self` leads to in front.
+    pub(in super::super) fn computed(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
+        let origin = Origin {
+            computes: true,
+            ..Origin::new(span, what)
+        };
+        Trail(Some(Arc::new((origin, self))))
     }
 
     /// The origins, nearest first; at most eight.
@@ -39,7 +47,8 @@ impl Trail {
             (Some(node), Some(span))
                 if node.0.span.file == span.file && node.0.span.start <= span.start && span.end <= node.0.span.end =>
             {
-                node.1.clone().before(span, node.0.what.clone())
+                let origin = Origin { span, ..node.0.clone() };
+                Trail(Some(Arc::new((origin, node.1.clone()))))
             }
             _ => self.clone(),
         }
