@@ -390,3 +390,47 @@ Resources:
     // `IsProd` and `IsDev` never hold together, as the base says.
     assert_eq!(of(BELOW, &found), [format!("{BELOW} parts/queues.yaml Q when IsProd")]);
 }
+
+#[test]
+fn siblings_that_are_handed_one_stack_name_share_exports() {
+    let parent = "AWSTemplateFormatVersion: 2010-09-09
+Resources:
+  Queues:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: ./queues.yaml, Parameters: {Shop: !Ref AWS::StackName}}
+  Workers:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: ./workers.yaml, Parameters: {Shop: !Ref AWS::StackName}}
+";
+    let queues = "AWSTemplateFormatVersion: 2010-09-09
+Parameters: {Shop: {Type: String}}
+Resources:
+  Orders: {Type: AWS::SQS::Queue}
+Outputs:
+  Arn: {Value: !GetAtt Orders.Arn, Export: {Name: !Sub '${Shop}-orders'}}
+";
+    let workers = "AWSTemplateFormatVersion: 2010-09-09
+Parameters: {Shop: {Type: String}}
+Resources:
+  Worker: {Type: AWS::Lambda::Function, Properties: {Timeout: 60}}
+  Mapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: {'Fn::ImportValue': !Sub '${Shop}-orders'}, FunctionName: !Ref Worker}
+";
+    let directory = TemporaryDirectory::with_files([
+        ("parent.yaml", parent),
+        ("queues.yaml", queues),
+        ("workers.yaml", workers),
+    ]);
+    let outcome = check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    let graph = &outcome.graph;
+    let mapping = &graph.mappings()[0];
+    let queue = mapping
+        .queue
+        .known()
+        .and_then(|link| graph.queue(mapping.resource.unit, link));
+    assert_eq!(queue.map(|queue| &*queue.resource.address), Some("Orders"));
+}

@@ -291,13 +291,18 @@ fn name_of_output(stack: &str, output: &str) -> String {
     format!("output `{output}` of `{stack}`")
 }
 
+/// Whether a placeholder stands for what a caller hands over, and so for the same in all that it calls.
+fn is_handed(text: &str) -> bool {
+    text.strip_prefix("${").is_some_and(|inner| inner.contains(" ${"))
+}
+
 /// A name that is the same wherever it is written in one account and Region.
 fn published_name(parts: &[Part]) -> Option<String> {
     let mut name = String::new();
     for part in parts {
         match part {
             Part::Text(text) => name.push_str(text),
-            Part::Open { text, .. } if SHARED.contains(&text.as_str()) => name.push_str(text),
+            Part::Open { text, .. } if SHARED.contains(&text.as_str()) || is_handed(text) => name.push_str(text),
             Part::Open { .. } | Part::Reference(_) => return None,
         }
     }

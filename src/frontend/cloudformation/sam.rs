@@ -131,9 +131,17 @@ impl<'a> Transform<'a> {
         let merged: Vec<Entry> = written.iter().map(|entry| globals::merged(root, entry)).collect();
         let mut taken: FxHashSet<Arc<str>> = written.iter().map(|entry| entry.key.clone()).collect();
         let mut all: Vec<Entry> = Vec::with_capacity(merged.len());
+        let mut places: FxHashMap<Arc<str>, usize> = FxHashMap::default();
         let mut take = |all: &mut Vec<Entry>, made: &mut Vec<Entry>| {
-            // An id that exists already is refused by the transform; what is declared stands.
-            all.extend(made.drain(..).filter(|entry| taken.insert(entry.key.clone())));
+            for entry in made.drain(..) {
+                // Of what is made under one id, the last stands.
+                if let Some(known) = places.get(&entry.key).and_then(|&at| all.get_mut(at)) {
+                    *known = entry;
+                } else if taken.insert(entry.key.clone()) {
+                    places.insert(entry.key.clone(), all.len());
+                    all.push(entry);
+                }
+            }
         };
         for entry in &merged {
             match kind(entry) {

@@ -27,6 +27,7 @@ mod operators;
 mod policy_document;
 mod providers;
 mod questions;
+mod remote_state;
 mod traversal;
 mod validation;
 

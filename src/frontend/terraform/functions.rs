@@ -1,6 +1,7 @@
 //! Terraform's functions. Those that choose among their arguments pass on what is not known; the others are not
 //! known where an argument is not. It knows no resource.
 
+mod arns;
 mod collections;
 mod digests;
 mod encoding;

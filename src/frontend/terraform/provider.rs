@@ -22,6 +22,15 @@ pub(super) fn is_name(kind: &str, attribute: &str) -> bool {
     )
 }
 
+/// The partition that a Region lies in.
+pub(super) fn partition(region: &str) -> &'static str {
+    match region.split('-').next() {
+        Some("cn") => "aws-cn",
+        _ if region.starts_with("us-gov-") => "aws-us-gov",
+        _ => "aws",
+    }
+}
+
 /// The form of link that an attribute gives.
 pub(super) fn form(kind: &str, attribute: &str) -> Option<Form> {
     match (kind, attribute) {

@@ -39,23 +39,18 @@ impl Transform<'_> {
     fn destination(&mut self, owner: &Owner, id: &str, entry: &Entry, grants: &mut Grants) -> Option<Entry> {
         let at = At(entry.key_span);
         let kind = entry.value.get("Type").and_then(Node::as_str).unwrap_or_default();
+        // The transform writes what it makes into `Globals`, where the next function finds it.
+        let place = entry.value.span;
+        let is_shared = !owner.is_detached && self.globals.is_some_and(|globals| globals.contains(place));
+        let known = self.shared.get(&place).filter(|_| is_shared).cloned();
         let written = entry.value.entry("Destination");
-        let destination = match written.filter(|written| written.value.value != Value::Null) {
-            None => {
-                // The transform writes what it makes into `Globals`, where the next function finds it.
-                let place = entry.value.span;
-                let is_shared = !owner.is_detached && self.globals.is_some_and(|globals| globals.contains(place));
-                let known = self.shared.get(&place).filter(|_| is_shared).cloned();
-                let made = match known {
-                    Some(known) => known,
-                    None => self.sink(owner, id, kind, at, owner.condition.clone())?,
-                };
-                if is_shared {
-                    self.shared.insert(place, made.clone());
-                }
+        let destination = match (known, written.filter(|written| written.value.value != Value::Null)) {
+            (Some(known), _) => at.entry("Destination", known),
+            (None, None) => {
+                let made = self.sink(owner, id, kind, at, owner.condition.clone())?;
                 at.entry("Destination", made)
             }
-            Some(written) => match branches(&written.value) {
+            (None, Some(written)) => match branches(&written.value) {
                 Some((name, yes, no)) if is_no_value(yes) && !is_no_value(no) => {
                     let condition = at.text(self.both(owner, name, at));
                     chosen(written, 1, self.sink(owner, id, kind, at, Some(condition))?)
@@ -68,6 +63,9 @@ impl Transform<'_> {
                 _ => written.clone(),
             },
         };
+        if is_shared {
+            self.shared.insert(place, destination.value.clone());
+        }
         if kind == "SQS" {
             grants.send(at, id, destination.value.clone());
         }

@@ -2,6 +2,7 @@
 //!
 //! Of a provider nothing but the Region is known. Credentials, and so the account, are never looked at.
 
+use super::super::provider;
 use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
 use super::super::value::{ResourceId, Value};
 use super::{Evaluator, Named, Scope};
@@ -97,13 +98,10 @@ impl Evaluator<'_> {
                 let account = self.inputs.and_then(|inputs| inputs.account.clone());
                 account.map(Value::text)
             }
-            ("aws_partition", "partition" | "id") => self.region_of(id).to_text().map(|region| {
-                Value::text(match region.split('-').next() {
-                    Some("cn") => "aws-cn",
-                    _ if region.starts_with("us-gov-") => "aws-us-gov",
-                    _ => "aws",
-                })
-            }),
+            ("aws_partition", "partition" | "id") => {
+                let region = self.region_of(id).to_text();
+                region.map(|region| Value::text(provider::partition(&region)))
+            }
             _ => None,
         }
     }

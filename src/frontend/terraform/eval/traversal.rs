@@ -210,6 +210,9 @@ impl Evaluator<'_> {
         if let Some(told) = self.told_by_provider(id, name) {
             return told;
         }
+        if id.data && &*id.kind == "terraform_remote_state" && &**name == "outputs" {
+            return self.remote_outputs(id);
+        }
         if provider::is_link(&id.kind, name) {
             return Kind::Reference(id.clone(), name.clone()).into();
         }

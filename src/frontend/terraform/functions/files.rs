@@ -143,7 +143,7 @@ impl Evaluator<'_> {
     }
 
     /// The bytes of a file.
-    pub(super) fn contents(&mut self, path: &str, module: usize) -> Result<Vec<u8>, Value> {
+    pub(in super::super) fn contents(&mut self, path: &str, module: usize) -> Result<Vec<u8>, Value> {
         let found = match self.locate(path, module) {
             Ok(found) => found,
             Err(Absent::Missing) => {

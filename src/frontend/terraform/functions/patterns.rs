@@ -19,6 +19,39 @@ fn may_match(eval: &mut Evaluator, texts: &[&str]) -> Result<(), Value> {
     fits.then_some(()).ok_or_else(|| Value::beyond(TOO_MANY_STEPS))
 }
 
+/// A pattern that is tried on texts.
+pub(super) struct Pattern(Regex);
+
+/// Reads a pattern that is to be tried; `None` where it is none.
+pub(super) fn pattern(eval: &mut Evaluator, written: &str) -> Option<Pattern> {
+    may_match(eval, &[written]).ok()?;
+    compile(written).ok().map(Pattern)
+}
+
+impl Pattern {
+    /// Where its first match stands in `text`, and each of its groups.
+    pub(super) fn first(&self, text: &str) -> Option<Vec<Option<(usize, usize)>>> {
+        let found = self.0.captures(text)?;
+        let groups = found
+            .iter()
+            .map(|group| group.map(|group| (group.start(), group.end())));
+        Some(groups.collect())
+    }
+
+    /// Where its matches stand in `text`.
+    pub(super) fn all(&self, text: &str) -> Vec<(usize, usize)> {
+        self.0
+            .find_iter(text)
+            .map(|found| (found.start(), found.end()))
+            .collect()
+    }
+}
+
+/// What a match gives, of its groups.
+pub(super) fn shaped(pattern: &Pattern, group: impl Fn(usize) -> Value) -> Answer {
+    shape(&pattern.0, group)
+}
+
 /// `regex`.
 pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -> Answer {
     let (pattern, text) = (pattern.to_text()?, text.to_text()?);
@@ -76,11 +109,14 @@ fn replaced(text: &str, from: &str, to: &str) -> Value {
 
 /// What a match gives: itself, its groups in order, or its groups by name.
 fn captured(regex: &Regex, found: &Captures<'_>) -> Answer {
-    let group = |at: usize| {
+    shape(regex, |at| {
         found
             .get(at)
             .map_or_else(Value::null, |part| Value::text(part.as_str()))
-    };
+    })
+}
+
+fn shape(regex: &Regex, group: impl Fn(usize) -> Value) -> Answer {
     let names: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
     if names.is_empty() {
         return Some(group(0));

@@ -14,8 +14,8 @@ use super::super::types::{self, Type};
 use super::super::value::{Kind, Value};
 use super::sets::Operation;
 use super::{
-    Answer, coalesce, collections, digests, encoding, files, format, networks, numbers, partial, patterns, sets, texts,
-    times, unsettled, yaml,
+    Answer, arns, coalesce, collections, digests, encoding, files, format, networks, numbers, partial, patterns, sets,
+    texts, times, unsettled, yaml,
 };
 use std::sync::Arc;
 
@@ -122,6 +122,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("pathexpand", 1, 1, |_, _, v| texts::of_text(&v[0], files::path_expand)),
     row("plantimestamp", 0, MANY, |_, _, _| Some(unsettled("plantimestamp"))),
     row("pow", 2, 2, |_, _, v| numbers::power(&v[0], &v[1])),
+    row("provider::aws::arn_build", 5, 5, |_, _, v| arns::build(v)),
+    row("provider::aws::arn_parse", 1, 1, |eval, _, v| arns::parse(eval, &v[0])),
     row("range", 1, 3, |_, _, v| numbers::range(v)),
     row("regex", 2, 2, |eval, _, v| patterns::first_match(eval, &v[0], &v[1])),
     row("regexall", 2, 2, |eval, _, v| patterns::all_matches(eval, &v[0], &v[1])),
@@ -182,10 +184,13 @@ pub(super) static PARTLY: &[Function] = &[
     row("format", 1, MANY, |eval, _, v| format::partly(eval, v)),
     row("jsondecode", 1, 1, |_, _, v| decoded(&v[0])),
     row("jsonencode", 1, 1, |_, _, v| encoded(&v[0])),
+    row("lower", 1, 1, |eval, _, v| arns::lower(eval, &v[0])),
     row("nonsensitive", 1, 1, |_, _, v| Some(v[0].clone())),
-    row("replace", 3, 3, |_, _, v| partial::replaced(&v[0], &v[1], &v[2])),
+    row("regex", 2, 2, |eval, _, v| arns::first_match(eval, &v[0], &v[1])),
+    row("replace", 3, 3, |eval, _, v| partial::replaced(&v[0], &v[1], &v[2]).or_else(|| arns::replace(eval, &v[0], &v[1], &v[2]))),
     row("sensitive", 1, 1, |_, _, v| Some(v[0].clone())),
-    row("split", 2, 2, |_, _, v| partial::pieces(&v[0], &v[1])),
+    row("sort", 1, 1, |_, _, v| arns::sort(&v[0])),
+    row("split", 2, 2, |eval, _, v| partial::pieces(&v[0], &v[1]).or_else(|| arns::split(eval, &v[0], &v[1]))),
     row("startswith", 2, 2, |_, _, v| partial::has(&v[0], &v[1], <[Value]>::first, |text, start| text.starts_with(start))),
     row("trimprefix", 2, 2, |_, _, v| partial::without_prefix(&v[0], &v[1])),
     row("trimspace", 1, 1, |_, _, v| partial::without_space(&v[0])),

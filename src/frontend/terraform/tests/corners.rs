@@ -232,3 +232,103 @@ fn templates_keep_the_type_of_a_lone_value_in_files_only() {
     ];
     corners(&files, &rows);
 }
+
+#[test]
+fn arns_are_taken_apart() {
+    let prelude = r#"
+variable "name" {}
+provider "aws" {
+  region = "eu-west-1"
+}
+provider "aws" {
+  alias = "other"
+}
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_sqs_queue" "open" {
+  name     = var.name
+  provider = aws.other
+}
+resource "aws_lambda_function" "f" {
+  function_name = "Worker"
+}
+"#;
+    let account = "\"? the account of `aws_sqs_queue.q` is known only after apply\"";
+    let unsettled = "? `aws_sqs_queue.q.arn` is known only after apply";
+    let refused = "? `aws_sqs_queue.open.arn` is known only after apply";
+    let rows = [
+        (
+            r#"element(split(":", aws_lambda_function.f.arn), 6)"#,
+            "<aws_lambda_function.f.function_name>",
+        ),
+        (r#"split(":", aws_sqs_queue.q.arn)[3]"#, r#""eu-west-1""#),
+        (r#"split(":", aws_sqs_queue.q.arn)[4]"#, account),
+        (r#"split(":", "${aws_lambda_function.f.arn}:live")[7]"#, r#""live""#),
+        (r#"length(split(":", aws_sqs_queue.open.arn))"#, "6"),
+        (r"lower(aws_sqs_queue.q.arn)", "<aws_sqs_queue.q.arn>"),
+        (r"lower(aws_sqs_queue.open.arn)", refused),
+        (r"sort([aws_sqs_queue.q.arn])[0]", "<aws_sqs_queue.q.arn>"),
+        (r#"regex("[^:]+$", aws_sqs_queue.q.arn)"#, "<aws_sqs_queue.q.name>"),
+        (
+            r#"regex("([^:]+)$", aws_sqs_queue.open.arn)[0]"#,
+            "<aws_sqs_queue.open.name>",
+        ),
+        (
+            r#"regex("^arn:(?P<p>[^:]+):.*:(?P<n>[^:]+)$", aws_sqs_queue.q.arn).p"#,
+            r#""aws""#,
+        ),
+        (r#"regex("[0-9]{12}", aws_sqs_queue.q.arn)"#, unsettled),
+        // Another Region may be one that is not tried.
+        (r#"regex("us-west-2:(.*)", aws_sqs_queue.open.arn)"#, refused),
+        (
+            r#"replace(aws_sqs_queue.q.arn, "/^.*:/", "")"#,
+            "<aws_sqs_queue.q.name>",
+        ),
+        (
+            r#"endswith(replace(aws_sqs_queue.q.arn, "/:[^:]*$/", ":other"), ":other")"#,
+            "true",
+        ),
+        (
+            r"provider::aws::arn_parse(aws_sqs_queue.q.arn).resource",
+            "<aws_sqs_queue.q.name>",
+        ),
+        (
+            r#"provider::aws::arn_parse("arn:aws:sqs:eu-west-1:1:orders").account_id"#,
+            r#""1""#,
+        ),
+        (r#"provider::aws::arn_parse("arn:aws")"#, REFUSED),
+        (
+            r#"provider::aws::arn_build("aws", "sqs", "eu-west-1", "1", "orders")"#,
+            r#""arn:aws:sqs:eu-west-1:1:orders""#,
+        ),
+    ];
+    corners(&[("main.tf", prelude)], &rows);
+}
+
+#[test]
+fn a_local_state_gives_its_outputs() {
+    let files = [
+        (
+            "main.tf",
+            "data \"terraform_remote_state\" \"q\" {\n  backend = \"local\"\n  config = {\n    path = \"q.tfstate\"\n  }\n}\ndata \"terraform_remote_state\" \"s\" {\n  backend = \"s3\"\n}\n",
+        ),
+        (
+            "q.tfstate",
+            r#"{"version": 4, "outputs": {"timeout": {"value": 90, "type": "number"}, "key": {"value": "x", "type": "string", "sensitive": true}}}"#,
+        ),
+    ];
+    let rows = [
+        ("data.terraform_remote_state.q.outputs.timeout", "90"),
+        (
+            "data.terraform_remote_state.q.outputs.key",
+            "? the output `key` is sensitive",
+        ),
+        ("data.terraform_remote_state.q.outputs.none", REFUSED),
+        (
+            "data.terraform_remote_state.s.outputs.timeout",
+            "? the state of `data.terraform_remote_state.s` is not in the project",
+        ),
+    ];
+    corners(&files, &rows);
+}

@@ -71,7 +71,7 @@ resource "aws_sqs_queue" "q" { name = "orders" }
         ("self.arn", "? `self.arn` is not known here"),
         (
             "provider::aws::arn_parse(\"x\")",
-            "? the function `provider::aws::arn_parse` is not supported yet",
+            "? `provider::aws::arn_parse` refuses its arguments",
         ),
     ];
     let rows: Vec<(&str, &str)> = rows.iter().map(|(text, expected)| (*text, &**expected)).collect();
