@@ -253,6 +253,8 @@ resource "aws_lambda_event_source_mapping" "m" {
         );
     }
 
+    const EXPECTED: &str = "expect: function-dead-letter-config-ineffective";
+
     #[test]
     fn who_waits_for_an_answer_keeps_its_failures() {
         let terraform = |header: &str, more: &str| {
@@ -274,7 +276,6 @@ resource "aws_lambda_event_source_mapping" "m" {{
 "#
             )
         };
-        const EXPECTED: &str = "expect: function-dead-letter-config-ineffective";
         let permission = |principal: &str| {
             format!(
                 "resource \"aws_lambda_permission\" \"p\" {{\n  function_name = aws_lambda_function.f.arn\n  principal     = \"{principal}\"\n}}\n"

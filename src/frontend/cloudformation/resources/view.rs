@@ -290,7 +290,11 @@ impl<'t> View for CloudFormation<'_, 't> {
         let text = value.text().map_err(|reason| self.bounded(value, reason))?;
         whole_number(&text).ok_or_else(|| {
             // A parameter is empty where it has to be given.
-            let cause = if text.trim().is_empty() { Cause::Invalid } else { Cause::WrongType };
+            let cause = if text.trim().is_empty() {
+                Cause::Invalid
+            } else {
+                Cause::WrongType
+            };
             cause.because(format!("`{text}` is not a whole number")).into()
         })
     }

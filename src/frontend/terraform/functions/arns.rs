@@ -8,7 +8,7 @@ use super::super::provider;
 use super::super::types::Type;
 use super::super::value::{Kind, ResourceId, Value, joined};
 use super::Answer;
-use super::patterns::{self, Pattern};
+use super::patterns;
 use crate::graph::Cause;
 use std::sync::Arc;
 
@@ -105,12 +105,12 @@ pub(super) fn parse(eval: &mut Evaluator, arn: &Value) -> Answer {
 }
 
 /// `provider::aws::arn_build`.
-pub(super) fn build(parts: &[Value]) -> Answer {
+pub(super) fn build(parts: &[Value]) -> Value {
     let mut all = vec![Value::text("arn")];
     for part in parts {
         all.extend([Value::text(":"), part.clone()]);
     }
-    Some(joined(all))
+    joined(all)
 }
 
 /// `regex`.
@@ -264,7 +264,7 @@ fn pieces(eval: &mut Evaluator, text: &Value) -> Option<Vec<Piece>> {
                 all.extend(of_arn(eval, id)?);
             }
             Kind::Reference(id, attribute) if provider::is_name(&id.kind, attribute) => {
-                all.push(name(eval, id, attribute))
+                all.push(name(eval, id, attribute));
             }
             _ => return None,
         }

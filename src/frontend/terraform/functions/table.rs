@@ -122,7 +122,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("pathexpand", 1, 1, |_, _, v| texts::of_text(&v[0], files::path_expand)),
     row("plantimestamp", 0, MANY, |_, _, _| Some(unsettled("plantimestamp"))),
     row("pow", 2, 2, |_, _, v| numbers::power(&v[0], &v[1])),
-    row("provider::aws::arn_build", 5, 5, |_, _, v| arns::build(v)),
+    row("provider::aws::arn_build", 5, 5, |_, _, v| Some(arns::build(v))),
     row("provider::aws::arn_parse", 1, 1, |eval, _, v| arns::parse(eval, &v[0])),
     row("range", 1, 3, |_, _, v| numbers::range(v)),
     row("regex", 2, 2, |eval, _, v| patterns::first_match(eval, &v[0], &v[1])),
