@@ -94,6 +94,8 @@ pub struct Discovery {
     pub skipped: Vec<String>,
     /// Files that say what is to be read, and are not read themselves.
     pub refused: Vec<(PathBuf, Refusal)>,
+    /// Units that nobody named, and that depend on what was.
+    pub taken_in: Vec<PathBuf>,
 }
 
 /// Finds units: a file selects its own and those that depend on it, a directory every one below it.
@@ -136,10 +138,10 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
         with(&found, |found| found.inputs.extend(units));
         files.insert(path.clone());
     }
-    if let Some(repository) = wanted.repository {
-        let referring = referrers::of(&files, repository, &walk);
-        with(&found, |found| found.inputs.extend(referring));
-    }
+    let referring = wanted
+        .repository
+        .map(|repository| referrers::of(&files, repository, &walk));
+    let referring = referring.unwrap_or_default();
     let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
     let candidates: Vec<(PathBuf, String)> = found.candidates.into_iter().collect();
     let read: Vec<Result<Option<Input>, String>> = candidates
@@ -162,6 +164,9 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
             Err(message) => discovery.errors.push(message),
         }
     }
+    let taken_in = referring.difference(&inputs).map(|input| input.path().to_owned());
+    discovery.taken_in = taken_in.collect();
+    inputs.extend(referring);
     discovery.inputs = inputs.into_iter().collect();
     if discovery.inputs.is_empty() && !wanted.no_gitignore && !wanted.lenient {
         discovery.skipped.extend(ignored(wanted));

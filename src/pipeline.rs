@@ -71,6 +71,8 @@ struct Gathered {
     errors: Vec<String>,
     /// What was passed over on the way.
     skipped: Vec<String>,
+    /// Units that depend on what was named.
+    taken_in: Vec<String>,
     /// How many units the configuration, or the command line, excludes.
     excluded: usize,
 }

@@ -182,7 +182,17 @@ fn units(outcome: &Outcome) -> Units {
         }
     }
     units.notes = notes.iter().map(|(note, names)| noted(note, names)).collect();
+    units.notes.extend(taken_in(&outcome.taken_in));
     units
+}
+
+/// A note on units that nobody named.
+fn taken_in(names: &[String]) -> Option<String> {
+    let (first, rest) = names.split_first()?;
+    Some(match rest.len() {
+        0 => format!("`{first}` was checked, too: it depends on what was named"),
+        more => format!("`{first}` and {more} more were checked, too: they depend on what was named"),
+    })
 }
 
 /// A note with the unit it is about, or with their number: a line of forty names is read by nobody.

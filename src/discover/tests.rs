@@ -191,3 +191,24 @@ fn a_service_under_another_name_is_read_where_it_is_named() {
             .is_empty()
     );
 }
+
+#[test]
+fn what_depends_on_a_named_template_is_told_apart() {
+    let exporting = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {A: {Value: x, Export: {Name: orders-arn}}}\n";
+    let importing = |name: &str| format!("Resources: {{Q: {{Type: AWS::SQS::Queue}}}}\nX: !ImportValue {name}\n");
+    let (ours, other) = (importing("orders-arn"), importing("orders-arn-of-others"));
+    let tree = Tree::new(&[
+        (".git/HEAD", ""),
+        ("one.yaml", exporting),
+        ("ours.yaml", ours.as_str()),
+        ("other.yaml", other.as_str()),
+    ]);
+    let files = Files::default();
+    let paths = [tree.path().join("one.yaml")];
+    let found = discover(&Wanted {
+        repository: Some(tree.path()),
+        ..Wanted::of(&files, &paths)
+    });
+    assert_eq!(found.taken_in, [tree.path().join("ours.yaml")]);
+    assert_eq!(found.inputs.len(), 2);
+}

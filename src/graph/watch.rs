@@ -350,6 +350,7 @@ fn comes_from_outside(reason: &Reason) -> bool {
         | Cause::Limit
         | Cause::Unsupported
         | Cause::Invalid
+        | Cause::WrongType
         | Cause::NotRead
         | Cause::Undeclared
         | Cause::Derived => false,

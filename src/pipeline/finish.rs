@@ -63,6 +63,7 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         not_evaluated,
         errors,
         skipped: gathered.skipped,
+        taken_in: gathered.taken_in,
         excluded: gathered.excluded,
         judgements,
         environment,

@@ -25,6 +25,8 @@ pub struct Outcome {
     pub errors: Vec<String>,
     /// What was passed over on the way: `cdk.out`, `.terraform`…
     pub skipped: Vec<String>,
+    /// Units that nobody named, and that were checked because they depend on what was.
+    pub taken_in: Vec<String>,
     /// How many units the configuration, or the command line, excludes.
     pub excluded: usize,
     /// What rules concluded besides their findings, in a traced run.
@@ -52,6 +54,7 @@ impl Outcome {
             not_evaluated: Vec::new(),
             errors,
             skipped: Vec::new(),
+            taken_in: Vec::new(),
             excluded: 0,
             judgements: Vec::new(),
             environment: None,

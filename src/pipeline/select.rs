@@ -39,6 +39,7 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
         sources: Sources::reading(place.files.clone(), place.working_directory.clone()),
         errors: Vec::new(),
         skipped: Vec::new(),
+        taken_in: Vec::new(),
         excluded: 0,
     };
     let (mut inputs, touched) = given(run, &mut gathered.sources).map_err(|error| vec![error])?;
@@ -52,6 +53,8 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
     });
     inputs.extend(discovery.inputs);
     gathered.skipped = discovery.skipped;
+    let taken_in = discovery.taken_in.iter();
+    gathered.taken_in = taken_in.map(|path| gathered.sources.shown_of(path)).collect();
     gathered.errors = discovery.errors;
     for (file, message) in discovery.unfit {
         // Variables that an environment takes, a baseline: their units are judged.

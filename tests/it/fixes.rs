@@ -302,3 +302,60 @@ fn a_finding_of_two_environments_with_numbers_of_their_own_is_left() {
     assert_eq!(fixed.outcome.findings.len(), 1);
     assert_eq!(fixed.diff(), "");
 }
+
+fn of_one(text: &str) -> (TemporaryDirectory, Fixed) {
+    let directory = TemporaryDirectory::with_files([("main.tf", text)]);
+    let fixed = sqslint::fix(&options(directory.path(), Selection::default()), Safety::Unsafe);
+    (directory, fixed)
+}
+
+/// A queue whose visibility timeout, once it is long enough, is longer than its messages are kept.
+const CHAIN: &str = r#"
+resource "aws_sqs_queue" "q" {
+  name                       = "q"
+  visibility_timeout_seconds = 30
+  message_retention_seconds  = 3600 # seconds
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:d"
+    maxReceiveCount     = 5
+  })
+}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  timeout       = 900
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn        = aws_sqs_queue.q.arn
+  function_name           = aws_lambda_function.f.arn
+  function_response_types = ["ReportBatchItemFailures"]
+}
+"#;
+
+#[test]
+fn what_a_fix_brings_is_named() {
+    let (_directory, fixed) = of_one(CHAIN);
+    assert_eq!(fixed.brought.len(), 1, "{:?}", fixed.brought);
+    let named = "main.tf:5: visibility-timeout-exceeds-retention: set `message_retention_seconds` to 345600";
+    assert!(fixed.brought[0].ends_with(named), "{:?}", fixed.brought);
+}
+
+#[test]
+fn a_comment_that_gives_the_number_keeps_it() {
+    let (_directory, fixed) = of_one(&CHAIN.replace("# seconds", "# 1 hour"));
+    assert_eq!(fixed.diff(), "");
+    assert!(
+        fixed.left[0].contains("it would bring `visibility-timeout-exceeds-retention`"),
+        "{:?}",
+        fixed.left
+    );
+    let reason = CHAIN.replace("= 30\n", "= 30 # because the worker is fast\n");
+    assert_eq!(of_one(&reason).1.diff(), "");
+}
+
+#[test]
+fn a_project_for_011_gets_no_later_syntax() {
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"q\"\n}\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \"${aws_sqs_queue.q.arn}\"\n  function_name    = \"f\"\n}\n";
+    let pinned = format!("terraform {{\n  required_version = \"~> 0.11.0\"\n}}\n{queue}");
+    assert_ne!(of_one(queue).1.diff(), "");
+    assert_eq!(of_one(&pinned).1.diff(), "");
+}
