@@ -16,11 +16,13 @@ mod dead_letter_queue_alarm_metric_blind;
 mod dead_letter_queue_alarm_threshold_high;
 mod dead_letter_queue_cross_region;
 mod dead_letter_queue_cycle;
+mod dead_letter_queue_redriven;
 mod dead_letter_queue_reprocessed;
 mod dead_letter_queue_retention_too_short;
 mod dead_letter_queue_type_mismatch;
 mod dead_letter_queue_unalarmed;
 mod dead_letter_queue_undeclared;
+mod durable_execution_exceeds_poller_limit;
 mod event_source_mapping_cross_region;
 mod event_source_mapping_duplicate;
 mod event_source_mapping_failure_destination;
@@ -30,6 +32,8 @@ mod failure_target_is_source_queue;
 mod fifo_attribute_on_standard_queue;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
+mod fifo_dead_letter_breaks_order;
+mod fifo_dead_letter_queue_retention_short;
 mod fifo_group_blocked_too_long;
 mod fifo_queue_as_unsupported_target;
 mod fifo_queue_false;
@@ -43,10 +47,13 @@ mod filter_key_unsupported;
 mod filter_misses_sns_envelope;
 mod function_dead_letter_config_ineffective;
 mod function_response_type_unknown;
+mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
+mod in_flight_limit_at_risk;
 mod limit_reached;
 mod max_receive_count_low_for_poller;
 mod max_receive_count_out_of_range;
+mod max_receive_count_too_high;
 mod max_receive_count_too_low;
 mod maximum_concurrency_exceeds_reserved;
 mod maximum_concurrency_out_of_range;
@@ -58,6 +65,7 @@ mod queue_attribute_out_of_range;
 mod queue_competing_consumers;
 mod queue_competing_filters;
 mod queue_url_in_place_of_arn;
+mod queue_without_redrive_policy;
 mod redrive_allow_policy_dependency_cycle;
 mod redrive_allow_policy_excludes_source;
 mod redrive_allow_policy_invalid;
@@ -73,7 +81,9 @@ mod suppression_without_reason;
 mod unknown_rule_in_suppression;
 mod unused_suppression;
 mod visibility_timeout_below_function_timeout;
+mod visibility_timeout_defaulted;
 mod visibility_timeout_exceeds_retention;
+mod visibility_timeout_too_long;
 mod visibility_timeout_too_short;
 mod visibility_timeout_zero;
 
@@ -87,6 +97,7 @@ mod shared {
     pub(super) mod finding;
     pub(super) mod findings;
     pub(super) mod names;
+    pub(super) mod needs;
     pub(super) mod operands;
     pub(super) mod patterns;
     pub(super) mod queue_types;
@@ -219,17 +230,25 @@ pub static RULES: &[&Rule] = &[
     // visibility
     &visibility_timeout_below_function_timeout::RULE,
     &visibility_timeout_too_short::RULE,
+    &visibility_timeout_defaulted::RULE,
     &visibility_timeout_zero::RULE,
+    &visibility_timeout_too_long::RULE,
     &visibility_timeout_exceeds_retention::RULE,
+    &in_flight_limit_at_risk::RULE,
+    &function_timeout_defaulted::RULE,
     &function_timeout_out_of_range::RULE,
+    &durable_execution_exceeds_poller_limit::RULE,
     // redrive
     &redrive_policy_missing::RULE,
+    &queue_without_redrive_policy::RULE,
     &max_receive_count_out_of_range::RULE,
     &max_receive_count_too_low::RULE,
     &max_receive_count_low_for_poller::RULE,
+    &max_receive_count_too_high::RULE,
     &redrive_policy_malformed::RULE,
     &retries_outlast_retention::RULE,
     &dead_letter_queue_retention_too_short::RULE,
+    &fifo_dead_letter_queue_retention_short::RULE,
     &dead_letter_queue_type_mismatch::RULE,
     &dead_letter_queue_cycle::RULE,
     &dead_letter_queue_reprocessed::RULE,
@@ -240,6 +259,7 @@ pub static RULES: &[&Rule] = &[
     &redrive_allow_policy_reversed::RULE,
     &dead_letter_queue_cross_region::RULE,
     &redrive_allow_policy_dependency_cycle::RULE,
+    &dead_letter_queue_redriven::RULE,
     // failure-channel
     &function_dead_letter_config_ineffective::RULE,
     &event_source_mapping_failure_destination::RULE,
@@ -276,6 +296,7 @@ pub static RULES: &[&Rule] = &[
     &fifo_group_blocked_too_long::RULE,
     &fifo_throughput_scope_mismatch::RULE,
     &fifo_target_without_deduplication::RULE,
+    &fifo_dead_letter_breaks_order::RULE,
     &fifo_target_without_message_group::RULE,
     &fifo_queue_as_unsupported_target::RULE,
     // queue
@@ -330,6 +351,8 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
         &dead_letter_queue_retention_too_short::RULE,
         &[&dead_letter_queue_cycle::RULE],
     ),
+    // A circle is worse than a queue that moves messages on.
+    (&dead_letter_queue_redriven::RULE, &[&dead_letter_queue_cycle::RULE]),
     // What a filter deletes matters least where it is wrong altogether.
     (
         &filter_discards_messages::RULE,

@@ -73,6 +73,14 @@ impl Link {
         }
     }
 
+    /// The name of a function outside of the project, in its ARN or by itself, without its alias or version.
+    pub fn external_function_name(&self) -> Option<&str> {
+        match &self.target {
+            Target::External(written) => physical_name(written, self.form),
+            _ => None,
+        }
+    }
+
     /// The name of a topic outside of the project, in its ARN.
     pub fn external_topic_name(&self) -> Option<&str> {
         match &self.target {

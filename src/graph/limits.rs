@@ -248,6 +248,11 @@ pub const BATCH_SIZE_FIFO: i64 = 10;
 /// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-retry-policy.html>
 pub const EVENT_AGE_DEFAULT: Seconds = Seconds(86_400);
 
+/// Messages of a queue in flight at one time, about.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
+pub const IN_FLIGHT: i64 = 120_000;
+/// Failures in a second that a queue should bear before its messages in flight are as many as may be. Of our own.
+pub const LEAST_FAILURES: i64 = 20;
 /// How many batches of a standard queue Lambda processes at the same time from the start.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
 pub const FIRST_CONCURRENT_BATCHES: i64 = 5;

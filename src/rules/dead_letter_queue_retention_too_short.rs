@@ -107,15 +107,18 @@ impl Pair<'_> {
         };
         let deleted = format!("deleted {} after it was first sent", retention.shown());
         let source_says = format!("{source} keeps messages for {}", source_retention.shown());
-        let shorter = if source_retention.value < RETENTION.most {
+        let besides = if source_retention.value < RETENTION.most {
             String::new()
         } else {
-            format!(", and `{}` of {source} to less", source_retention.name)
+            // Both at the maximum is the best there is, and nothing is said of it.
+            format!(
+                "; {source} keeps messages for as long, so put an alarm on {dlq} that tells of the first one in time"
+            )
         };
         let finding = Finding::new("retention", headline, *retention, retention.or_default("SQS", deleted))
             .label(*source_retention, source_retention.or_default("SQS", source_says))
             .help(format!(
-                "set `{}` of {dlq} to {} (14 days, the maximum){shorter}",
+                "set `{}` of {dlq} to {} (14 days, the maximum){besides}",
                 retention.name, RETENTION.most
             ))
             .fix(retention.set_to(RETENTION.most))

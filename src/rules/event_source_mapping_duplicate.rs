@@ -78,7 +78,8 @@ fn ends_of(graph: &Graph, findings: &mut Findings<'_>, mapping: &EventSourceMapp
 fn end(resource: Option<&crate::graph::Resource>, link: &Link) -> Option<End> {
     match (resource, &link.target) {
         (Some(resource), _) => Some((Some(resource.unit), resource.address.to_string())),
-        (None, Target::External(written)) => Some((None, written.to_string())),
+        // What is unknown in one may be something else in the other.
+        (None, Target::External(written)) if !written.contains("${") => Some((None, written.to_string())),
         (None, _) => None,
     }
 }

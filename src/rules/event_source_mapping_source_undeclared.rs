@@ -188,6 +188,14 @@ resource "aws_lambda_event_source_mapping" "m" {{
         );
     }
 
+    #[test]
+    fn another_program_may_write_it_from_a_template() {
+        let text = terraform("aws_sqs_queue.gone.arn");
+        check_files(&RULE, &[("main.tf", &text), ("queues.tf.j2", "")]);
+        let expected = terraform(&format!("aws_sqs_queue.gone.arn {EXPECTED}"));
+        check_files(&RULE, &[("main.tf", &expected), ("queues.tf.bak", "")]);
+    }
+
     fn template(source: &str) -> String {
         format!(
             "
@@ -242,6 +250,8 @@ Resources:
             let outcome = run_files(&RULE, &[("template.yaml", &text)]);
             assert!(outcome.findings.iter().all(|found| found.rule != RULE.id), "{text}");
         }
+        let module = "Resources:\n  Go: {Type: Acme::Queues::Queue::MODULE}\n";
+        check(&RULE, CloudFormation, &template(source).replace("Resources:\n", module));
         let including = template(source).replace(
             "Resources:\n",
             "Resources:\n  Fn::Transform: {Name: AWS::Include, Parameters: {Location: s3://bucket/queues.yaml}}\n",

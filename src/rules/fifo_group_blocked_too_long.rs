@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::graph::Seconds;
-use crate::rules::shared::advice::{Advice, AdvisedReceives};
-use crate::rules::shared::consumers::{Consumer, Poll};
+use crate::rules::shared::advice::AdvisedReceives;
+use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
 
 pub(super) static RULE: Rule = Rule {
@@ -55,36 +55,17 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, consumer: &C
     } else {
         Severity::Info
     };
-    for when in beyond_advice(graph, findings, queue, retries) {
-        findings.report(&when, queue, blocked(queue, consumer, retries, severity));
-    }
+    let when = beyond_advice(graph, findings, queue, retries);
+    findings.report(&when, queue, blocked(queue, consumer, retries, severity));
 }
 
 /// The conditions under which the count or the visibility timeout is more than the rules that ask for them want.
-fn beyond_advice(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, retries: &Retries<'_>) -> Vec<Condition> {
+fn beyond_advice(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, retries: &Retries<'_>) -> Condition {
     let AdvisedReceives { recommended } = findings.settings(queue);
     if retries.count.value > recommended {
-        return vec![retries.when.clone()];
+        return retries.when.clone();
     }
-    let advice: Advice = findings.settings(queue);
-    let mut left = retries.when.clone();
-    let polls: Vec<Poll<'_>> = findings.polls(graph, &retries.when, queue);
-    if polls.is_empty() {
-        return Vec::new();
-    }
-    for poll in polls {
-        let mut below = Condition::never();
-        for time in findings.run_times(graph, &poll) {
-            let window = &poll.mapping.window;
-            for window in findings.numbers(&time.limit.when, poll.mapping, window, &limits::WINDOW) {
-                if retries.visibility.value > advice.needed(&time.limit, &window).value {
-                    below = below.or(&window.when);
-                }
-            }
-        }
-        left = left.and(&below);
-    }
-    vec![left]
+    findings.beyond_all_needs(graph, queue, &retries.visibility, &retries.when, 1)
 }
 
 fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severity: Severity) -> Finding {

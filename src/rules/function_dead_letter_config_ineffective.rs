@@ -2,14 +2,13 @@
 
 use super::prelude::*;
 use crate::graph::{Consumption, FailureTarget, RedrivePolicy};
-use crate::rules::shared::dead_letter::dead_letter_queue;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-dead-letter-config-ineffective",
     category: Category::FailureChannel,
     severity: Severity::Warning,
     set: Set::Default,
-    fix: Some(Safety::Unsafe),
+    fix: None,
     summary: "a function's dead-letter setting does not apply to messages from a queue, and the queue has none",
     page: include_str!("../../rules/function-dead-letter-config-ineffective.md"),
     settings: &[],
@@ -72,11 +71,11 @@ fn ineffective(
             format!("{mapping} invokes the function synchronously with messages from {from}"),
         )
         .label(redrive.span, format!("{from} has no redrive policy"))
+        // What the queue needs, `redrive-policy-missing` says.
         .help(format!(
-            "set `{}` on {from}: a failed message stays in the queue, and only a redrive policy can move it",
-            redrive.name
+            "remove `{}`, which nothing else uses: only `{}` on {from} moves its failed messages",
+            setting.name, redrive.name
         ))
-        .fix(dead_letter_queue(redrive, &redrive.when, queue))
 }
 
 #[cfg(test)]

@@ -85,6 +85,7 @@ resource "aws_lambda_event_source_mapping" "b" {{
             // One function, whatever its version is.
             ("aws_lambda_function.f.function_name", ""),
             ("\"f:live\"", ""),
+            ("\"arn:aws:lambda:eu-west-1:111122223333:function:f:live\"", ""),
             ("var.open", ""),
             ("\"g\"", "enabled = false"),
             ("\"g\"", "enabled = var.open"),

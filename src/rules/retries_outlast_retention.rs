@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
+use crate::rules::shared::advice::AdvisedReceives;
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
 
@@ -20,13 +21,14 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {
+        let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             for consumer in findings.consumers(graph, &count.when, queue) {
                 for retries in findings.retries(&consumer.when, queue, &count) {
                     for retention in findings.retention(&retries.when, queue) {
                         let arrives = below(retries.age(), &retention).given(&consumer);
                         findings.require(&retention.when, queue, arrives, || {
-                            expires(queue, &retries, &retention, &consumer)
+                            expires(queue, &retries, &retention, &consumer, recommended)
                         });
                     }
                 }
@@ -35,7 +37,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn expires(queue: &Queue, retries: &Retries<'_>, retention: &Operand<'_>, consumer: &Consumer<'_>) -> Finding {
+fn expires(
+    queue: &Queue,
+    retries: &Retries<'_>,
+    retention: &Operand<'_>,
+    consumer: &Consumer<'_>,
+    recommended: i64,
+) -> Finding {
     let (age, visibility) = (retries.age().value, retries.visibility.value);
     let severity = if retention.value <= 2 * visibility {
         Severity::Error
@@ -57,11 +65,12 @@ fn expires(queue: &Queue, retries: &Retries<'_>, retention: &Operand<'_>, consum
     retries
         .show(finding.severity(severity))
         .show(consumer)
-        .help(help(retries, retention))
+        .help(help(retries, retention, recommended))
         .fix(wanted.map(|wanted| retention.set_to(wanted)))
 }
 
-fn help(retries: &Retries<'_>, retention: &Operand<'_>) -> String {
+/// What to do; never fewer receives than `max-receive-count-low-for-poller` asks for.
+fn help(retries: &Retries<'_>, retention: &Operand<'_>, recommended: i64) -> String {
     let (age, count, visibility) = (retries.age().value, retries.count.name, &retries.visibility);
     let raise = (age < RETENTION.most).then(|| format!("raise `{}` above {age}", retention.name));
     // The most receives that still fit; there is none where the delay alone fills the retention.
@@ -69,7 +78,7 @@ fn help(retries: &Retries<'_>, retention: &Operand<'_>) -> String {
         .max(0)
         .checked_div(visibility.value);
     let lower = fitting
-        .filter(|fitting| *fitting >= 1)
+        .filter(|fitting| *fitting >= recommended)
         .map(|fitting| format!("lower `{count}` to {fitting} or less"));
     match (raise, lower) {
         (Some(raise), Some(lower)) => format!("{raise}, or {lower}"),
@@ -164,12 +173,14 @@ mod tests {
             (found[0].help.clone().unwrap(), found[0].calculation.clone().unwrap())
         };
         assert_eq!(
-            help("60", "200", 5),
+            help("60", "1000", 20),
             (
-                "raise `message_retention_seconds` above 300, or lower `maxReceiveCount` to 3 or less".to_owned(),
-                "0 s + 5 × 60 s = 300 s".to_owned()
+                "raise `message_retention_seconds` above 1200, or lower `maxReceiveCount` to 16 or less".to_owned(),
+                "0 s + 20 × 60 s = 1200 s".to_owned()
             )
         );
+        // Fewer than five receives are what another rule speaks against.
+        assert_eq!(help("60", "200", 5).0, "raise `message_retention_seconds` above 300");
         // No retention is long enough.
         assert_eq!(help("43200", "1209600", 28).0, "lower `maxReceiveCount` to 27 or less");
     }

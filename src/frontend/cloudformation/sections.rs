@@ -112,6 +112,8 @@ impl<'t> Sections<'t> {
         let macros: Vec<&&str> = transforms.iter().filter(|name| !is_understood(name)).collect();
         let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
+        // What a module of the registry declares is referred to by names of its own.
+        let modules = resources.iter().any(|resource| resource.kind.ends_with("::MODULE"));
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
         // A part of a template says neither.
         let is_whole = versioned || transforms.iter().any(|name| name.starts_with("AWS::Serverless-"));
@@ -129,7 +131,7 @@ impl<'t> Sections<'t> {
                 .unwrap_or(&[]),
             origins: None,
             is_sam,
-            is_closed: is_whole && macros.is_empty() && !loops && dialect == Dialect::Template,
+            is_closed: is_whole && macros.is_empty() && !loops && !modules && dialect == Dialect::Template,
             // What is merged with another file may have the transform there.
             has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
                 || !macros.is_empty()

@@ -42,6 +42,8 @@ pub(super) struct Module {
     pub(super) notes: Vec<String>,
     /// Why what it does not declare may be declared all the same: a part of a file cannot be read.
     pub(super) unread: Option<Reason>,
+    /// Whether a template of a file lies beside the others, from which another program may write one.
+    pub(super) has_templates: bool,
     /// Of a root module: the code that `terraform init` fetched, by the names of the calls, with dots between.
     pub(super) installed: BTreeMap<Arc<str>, Installed>,
     /// Of a module that is not here, and known by a description.

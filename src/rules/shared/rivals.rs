@@ -1,7 +1,7 @@
 //! Who takes messages from a queue, told apart by what processes them, and which of them by filters.
 
 use super::findings::Findings;
-use crate::graph::{Attribute, Condition, Graph, Link, Queue, Resource, Target, UnitId};
+use crate::graph::{Attribute, Condition, Function, Graph, Link, Queue, Resource, UnitId};
 use crate::source::Span;
 
 /// Something that takes messages from a queue.
@@ -17,11 +17,35 @@ pub(crate) struct Rival<'g> {
     worker: Worker,
 }
 
-/// A function or a pipe, by its unit and address or by what is written.
-#[derive(Debug, PartialEq, Eq)]
+/// A function or a pipe.
+#[derive(Debug, Clone)]
 enum Worker {
-    Declared(UnitId, String),
-    Written(String),
+    Declared {
+        unit: UnitId,
+        address: String,
+        /// Whether it may be called anything.
+        is_open: bool,
+    },
+    Named(String),
+}
+
+impl Worker {
+    /// Whether it is known to be another one.
+    fn is_other_than(&self, other: &Worker) -> bool {
+        match (self, other) {
+            (
+                Worker::Declared { unit, address, .. },
+                Worker::Declared {
+                    unit: other_unit,
+                    address: other_address,
+                    ..
+                },
+            ) => (unit, address) != (other_unit, other_address),
+            (Worker::Named(name), Worker::Named(other)) => name != other,
+            (Worker::Declared { is_open, .. }, Worker::Named(_))
+            | (Worker::Named(_), Worker::Declared { is_open, .. }) => !is_open,
+        }
+    }
 }
 
 /// Two that take messages from one queue at the same time.
@@ -37,7 +61,11 @@ pub(crate) struct Pair<'a, 'g> {
 pub(crate) fn pairs<'a, 'g>(rivals: &'a [Rival<'g>]) -> Vec<Pair<'a, 'g>> {
     let mut all = Vec::new();
     for (at, second) in rivals.iter().enumerate() {
-        for first in rivals.iter().take(at).filter(|first| first.worker != second.worker) {
+        for first in rivals
+            .iter()
+            .take(at)
+            .filter(|first| first.worker.is_other_than(&second.worker))
+        {
             let when = first.when.and(&second.when);
             if when.is_possible() {
                 all.push(Pair { first, second, when });
@@ -58,8 +86,7 @@ impl Findings<'_> {
                 continue;
             }
             for function in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
-                let declared = graph.function(resource.unit, function.value);
-                let Some(worker) = worker(declared.map(|function| &function.resource), function.value) else {
+                let Some(worker) = worker(graph.function(resource.unit, function.value), function.value) else {
                     continue;
                 };
                 for (when, filters) in self.filters(&function.when, resource, &poll.mapping.filters) {
@@ -67,10 +94,7 @@ impl Findings<'_> {
                         resource,
                         when,
                         filters,
-                        worker: match &worker {
-                            Worker::Declared(unit, address) => Worker::Declared(*unit, address.clone()),
-                            Worker::Written(written) => Worker::Written(written.clone()),
-                        },
+                        worker: worker.clone(),
                     });
                 }
             }
@@ -87,7 +111,11 @@ impl Findings<'_> {
                             resource,
                             when,
                             filters,
-                            worker: Worker::Declared(resource.unit, resource.address.to_string()),
+                            worker: Worker::Declared {
+                                unit: resource.unit,
+                                address: resource.address.to_string(),
+                                is_open: false,
+                            },
                         });
                     }
                 }
@@ -113,10 +141,13 @@ impl Findings<'_> {
     }
 }
 
-fn worker(declared: Option<&Resource>, link: &Link) -> Option<Worker> {
-    match (declared, &link.target) {
-        (Some(resource), _) => Some(Worker::Declared(resource.unit, resource.address.to_string())),
-        (None, Target::External(written)) => Some(Worker::Written(written.to_string())),
-        (None, _) => None,
-    }
+fn worker(declared: Option<&Function>, link: &Link) -> Option<Worker> {
+    let Some(function) = declared else {
+        return link.external_function_name().map(|name| Worker::Named(name.to_owned()));
+    };
+    Some(Worker::Declared {
+        unit: function.resource.unit,
+        address: function.resource.address.to_string(),
+        is_open: function.name.unresolved_reason().is_some(),
+    })
 }

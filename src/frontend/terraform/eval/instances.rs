@@ -132,6 +132,7 @@ impl<'a> Evaluator<'a> {
         let code = &self.instances[module].module;
         self.inputs.is_some()
             && code.described.is_none()
+            && !code.has_templates
             && code.errors.is_empty()
             && code.diagnostics.is_empty()
             && !(is_root && self.outside.inputs.is_some())

@@ -66,6 +66,15 @@ fn settings_order(name: &str) -> Option<(u8, &str)> {
     }
 }
 
+/// Whether another program may make a file with blocks of it: `queues.tf.j2`.
+fn is_template(name: &str) -> bool {
+    let endings = [
+        "erb", "gotmpl", "hbs", "j2", "jinja", "jinja2", "mustache", "template", "tmpl", "tpl",
+    ];
+    let (stem, ending) = name.rsplit_once('.').unwrap_or_default();
+    endings.contains(&ending) && [".tf", ".tf.json", ".tofu"].iter().any(|code| stem.ends_with(code))
+}
+
 /// Reads the module in `directory`.
 pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) -> Module {
     let mut module = Module {
@@ -88,6 +97,7 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
     names.extend(overlaid(directory, sources));
     names.sort();
     names.dedup();
+    module.has_templates = names.iter().any(|name| is_template(name));
     let (overrides, primary): (Vec<Code<'_>>, Vec<Code<'_>>) =
         code(&names).into_iter().partition(|code| code.is_override());
     let mut blocks: Vec<Arc<Block>> = Vec::new();

@@ -1,0 +1,123 @@
+//! Flags dead-letter queues that have a dead-letter queue themselves, though nothing reads them.
+
+use super::prelude::*;
+use crate::graph::RedrivePolicy;
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-queue-redriven",
+    category: Category::Redrive,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a dead-letter queue that nothing reads has a redrive policy of its own",
+    page: include_str!("../../rules/dead-letter-queue-redriven.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    findings.note_unresolved_sources(graph);
+    for dlq in graph.queues() {
+        let sources = graph.sources_of(dlq);
+        let Some(source) = sources.first().filter(|_| !graph.is_read(dlq)) else {
+            continue;
+        };
+        let unit = dlq.resource.unit;
+        let mut mappings = graph.mappings().iter().filter(|mapping| mapping.resource.unit == unit);
+        // It may read this queue.
+        if mappings.any(|mapping| mapping.queue.unresolved_reason().is_some()) {
+            continue;
+        }
+        for redrive in findings.redrives(&dlq.resource.when.and(&source.resource.when), dlq) {
+            let ends = fact(redrive.value.is_none(), || "no redrive policy of its own".to_owned());
+            findings.require(&redrive.when, dlq, ends.given(&redrive), || {
+                redriven(source, dlq, &redrive)
+            });
+        }
+    }
+}
+
+fn redriven(source: &Queue, dlq: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Finding {
+    let shown = dlq.resource.shown();
+    let headline = format!(
+        "{shown} is the dead-letter queue of {} and has a redrive policy of its own: whoever looks at its messages moves them on",
+        source.resource.shown()
+    );
+    Finding::new(
+        "redrive",
+        headline,
+        redrive,
+        "each look at a message counts as a receive",
+    )
+    .label(source.resource.header, format!("its failures go to {shown}"))
+    .help(format!("remove `{}` of {shown}", redrive.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(policy: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "last" {{}}
+resource "aws_sqs_queue" "failed" {{
+  redrive_policy = {policy}
+}}
+resource "aws_sqs_queue" "orders" {{
+  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
+}}
+{more}
+"#
+        )
+    }
+
+    const LAST: &str = "jsonencode({ deadLetterTargetArn = aws_sqs_queue.last.arn, maxReceiveCount = 5 })";
+
+    #[test]
+    fn the_last_queue_has_no_policy() {
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&format!("{LAST} # expect: dead-letter-queue-redriven"), ""),
+        );
+        let reads = |source: &str| {
+            format!(
+                "resource \"aws_lambda_event_source_mapping\" \"m\" {{\n event_source_arn = {source}\n function_name = \"f\"\n}}"
+            )
+        };
+        for (policy, more) in [
+            ("null", ""),
+            ("var.open", ""),
+            // Two stages of retries.
+            (LAST, &*reads("aws_sqs_queue.failed.arn")),
+            (LAST, &*reads("var.open")),
+        ] {
+            check(&RULE, Terraform, &terraform(policy, more));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Last:
+    Type: AWS::SQS::Queue
+  Failed:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: # expect: dead-letter-queue-redriven
+        deadLetterTargetArn: !GetAtt Last.Arn
+        maxReceiveCount: 5
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

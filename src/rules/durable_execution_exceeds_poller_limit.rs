@@ -1,0 +1,142 @@
+//! Flags durable functions that may run for longer than Lambda waits for the messages of a queue.
+
+use super::prelude::*;
+use crate::graph::Seconds;
+
+pub(super) static RULE: Rule = Rule {
+    id: "durable-execution-exceeds-poller-limit",
+    category: Category::Visibility,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "a durable function may run for longer than Lambda waits for it when a queue invokes it",
+    page: include_str!("../../rules/durable-execution-exceeds-poller-limit.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for (world, function) in graph.functions_of(mapping, &mapping.resource.when) {
+            for execution in findings.any_numbers(&world, function, &function.durable_execution_timeout, Unit::Seconds)
+            {
+                for source in findings.queues_read(graph, mapping, &execution.when) {
+                    for (when, quota) in findings.timeout_quotas(function, &execution) {
+                        let when = when.and(&source.when);
+                        findings.require(&when, function, at_most(&execution, quota.most), || {
+                            exceeds(function, mapping, &execution, &source.shown, quota)
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn exceeds(
+    function: &Function,
+    mapping: &EventSourceMapping,
+    execution: &Operand<'_>,
+    source: &str,
+    quota: &Quota,
+) -> Finding {
+    let (shown, limit) = (function.resource.shown(), Seconds(quota.most));
+    let headline = format!(
+        "an execution of the durable function {shown} may take {}, but Lambda waits {limit} for messages of {source}: then the batch returns to the queue",
+        execution.spoken()
+    );
+    let label = format!("an execution may take {}", execution.shown());
+    let invokes = format!("{} waits for the whole execution", mapping.resource.shown());
+    Finding::new("durable_execution_timeout", headline, execution, label)
+        .label(mapping.resource.header, invokes)
+        .help(format!(
+            "set `{}` to {} or less, or let a function that the queue invokes start the execution asynchronously",
+            execution.name, quota.most
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(timeout: &str, more: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  durable_config {{
+    execution_timeout = {timeout}
+  }}
+  {more}
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+"#
+        )
+    }
+
+    const EXPECTED: &str = "# expect: durable-execution-exceeds-poller-limit";
+    const MANAGED: &str = "capacity_provider_config {\n lambda_managed_instances_capacity_provider_config {\n capacity_provider_arn = \"arn\"\n }\n }";
+
+    #[test]
+    fn lambda_waits_for_15_or_90_minutes() {
+        for (timeout, more) in [("900", ""), ("var.open", ""), ("5400", MANAGED)] {
+            check(&RULE, Terraform, &terraform(timeout, more));
+        }
+        for (timeout, more) in [("901", ""), ("5401", MANAGED)] {
+            check(&RULE, Terraform, &terraform(&format!("{timeout} {EXPECTED}"), more));
+        }
+    }
+
+    #[test]
+    fn only_queues_make_it_wait() {
+        check(
+            &RULE,
+            Terraform,
+            &terraform("901", "").replace("aws_sqs_queue.q.arn", "var.open"),
+        );
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      DurableConfig:
+        ExecutionTimeout: 3600 # expect: durable-execution-exceeds-poller-limit
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      DurableConfig:
+        ExecutionTimeout: 3600 # expect: durable-execution-exceeds-poller-limit
+      Events:
+        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
+",
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Points out that a dead-letter queue breaks the order of a FIFO queue.
+
+use super::prelude::*;
+use crate::graph::RedrivePolicy;
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-dead-letter-breaks-order",
+    category: Category::Fifo,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a FIFO queue has a dead-letter queue, so later messages overtake one that failed",
+    page: include_str!("../../rules/fifo-dead-letter-breaks-order.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
+            if !fifo.value {
+                continue;
+            }
+            for redrive in findings.redrives(&fifo.when, queue) {
+                let keeps_order = fact(redrive.value.is_none(), || {
+                    "no dead-letter queue: a group waits".to_owned()
+                });
+                findings.require(&redrive.when, queue, keeps_order.given(&redrive).given(&fifo), || {
+                    breaks(queue, &redrive, &fifo)
+                });
+            }
+        }
+    }
+}
+
+fn breaks(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, fifo: &Known<'_, bool>) -> Finding {
+    let headline = format!(
+        "{} is a FIFO queue with a dead-letter queue: after a message has moved there, the later ones of its group are processed without it",
+        queue.resource.shown()
+    );
+    Finding::new("redrive", headline, redrive, "moves a message out of its order")
+        .label(fifo, "a FIFO queue")
+        .help("nothing, where the order of a group may have gaps; otherwise remove the redrive policy, and let the group wait")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::findings;
+
+    #[test]
+    fn a_dead_letter_queue_breaks_the_order() {
+        let policy =
+            "jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:111122223333:d.fifo\", maxReceiveCount = 5 })";
+        for (fifo, policy, expected) in [
+            ("true", policy, 1),
+            ("true", "null", 0),
+            ("true", "var.open", 0),
+            ("false", policy, 0),
+            ("var.open", policy, 0),
+        ] {
+            let text = format!(
+                "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n fifo_queue = {fifo}\n redrive_policy = {policy}\n}}\n"
+            );
+            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{fifo} {policy}");
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      FifoQueue: true
+      RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:d.fifo', maxReceiveCount: 5}
+";
+        assert_eq!(findings(&RULE, CloudFormation, template).len(), 1);
+        assert_eq!(findings(&RULE, Sam, template).len(), 1);
+    }
+}

@@ -1,0 +1,129 @@
+//! Flags redrive policies that let a message fail for very long.
+
+use super::prelude::*;
+use crate::graph::Seconds;
+
+pub(super) static RULE: Rule = Rule {
+    id: "max-receive-count-too-high",
+    category: Category::Redrive,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a message that always fails is retried more than 100 times, or for more than a day",
+    page: include_str!("../../rules/max-receive-count-too-high.md"),
+    settings: MostReceives::ALL,
+    check: Some(check),
+};
+
+settings! {
+    /// How many receives are too many.
+    struct MostReceives of "max-receive-count-too-high" {
+        maximum: i64 = 100, at least 1, "the most receives that are not too many";
+    }
+}
+
+/// Retries for longer than this are too many, whatever the count is.
+const LONGEST: i64 = 86_400;
+/// Retries that are over sooner are a way to wait.
+const SHORTEST: i64 = 3_600;
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        let MostReceives { maximum } = findings.settings(queue);
+        for count in findings.receive_counts(&queue.resource.when, queue) {
+            for visibility in findings.visibility(&count.when, queue) {
+                let total = || &count * &visibility;
+                let is_quick = below(total(), Seconds(SHORTEST));
+                if findings.satisfied(&visibility.when, queue, is_quick) {
+                    continue;
+                }
+                if count.value > maximum || total().value > LONGEST {
+                    findings.report(&visibility.when, queue, too_many(queue, &count, &visibility));
+                } else {
+                    findings.satisfied(&visibility.when, queue, at_most(&count, maximum));
+                }
+            }
+        }
+    }
+}
+
+fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>) -> Finding {
+    let total = count * visibility;
+    let headline = format!(
+        "{} retries a message that always fails {} times, for {}, before the dead-letter queue shows it",
+        queue.resource.shown(),
+        count.value,
+        Seconds(total.value).spoken()
+    );
+    Finding::new(
+        "max_receive_count",
+        headline,
+        count,
+        format!("{} receives", count.shown()),
+    )
+    .label(
+        visibility,
+        format!("invisible for {} after each receive", visibility.shown()),
+    )
+    .calculation(total.calculation())
+    .help(format!("set `{}` to 5 or a few more", count.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(count: &str, note: &str, visibility: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{
+  visibility_timeout_seconds = {visibility}
+  redrive_policy = jsonencode({{
+    deadLetterTargetArn = "arn:aws:sqs:eu-west-1:111122223333:failed"
+    maxReceiveCount     = {count} {note}
+  }})
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn a_hundred_and_a_day_are_fine() {
+        for (count, visibility) in [
+            ("100", "60"),
+            // A way to wait.
+            ("101", "35"),
+            ("2", "43200"),
+            ("101", "var.open"),
+            ("var.open", "60"),
+        ] {
+            check(&RULE, Terraform, &terraform(count, "", visibility));
+        }
+        for (count, visibility) in [("101", "60"), ("3", "43200")] {
+            check(
+                &RULE,
+                Terraform,
+                &terraform(count, "# expect: max-receive-count-too-high", visibility),
+            );
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 60
+      RedrivePolicy:
+        deadLetterTargetArn: arn:aws:sqs:eu-west-1:111122223333:failed
+        maxReceiveCount: 1000 # expect: max-receive-count-too-high
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

@@ -1,0 +1,121 @@
+//! Flags queues that somebody outside of the files reads, and that have no dead-letter queue.
+
+use super::prelude::*;
+use crate::graph::RedrivePolicy;
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-without-redrive-policy",
+    category: Category::Redrive,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a queue that nothing in the files reads has no redrive policy",
+    page: include_str!("../../rules/queue-without-redrive-policy.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        // `redrive-policy-missing` speaks where something reads it, or may.
+        if graph.is_read(queue)
+            || graph.is_dead_letter_queue(queue)
+            || graph.is_handed_out(queue)
+            || may_be_read(graph, queue)
+        {
+            continue;
+        }
+        for redrive in findings.redrives(&queue.resource.when, queue) {
+            if findings.satisfied(&redrive.when, queue, is_set(&redrive)) {
+                continue;
+            }
+            // One with a redrive allow policy is a dead-letter queue of somebody.
+            for allow in findings.known(&redrive.when, queue, &queue.redrive_allow) {
+                if allow.value.is_none() {
+                    findings.report(&allow.when, queue, without(queue, &redrive));
+                }
+            }
+        }
+    }
+}
+
+/// Whether the source of a mapping or pipe of the same unit is unresolved.
+fn may_be_read(graph: &Graph, queue: &Queue) -> bool {
+    let unit = queue.resource.unit;
+    let mut mappings = graph.mappings().iter().filter(|mapping| mapping.resource.unit == unit);
+    let mut pipes = graph
+        .deliveries()
+        .pipes
+        .iter()
+        .filter(|pipe| pipe.resource.unit == unit);
+    mappings.any(|mapping| mapping.queue.unresolved_reason().is_some())
+        || pipes.any(|pipe| pipe.source.unresolved_reason().is_some())
+}
+
+fn without(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Finding {
+    let headline = format!(
+        "{} has no redrive policy, and whoever reads it gets a message that always fails again and again until it expires",
+        queue.resource.shown()
+    );
+    Finding::new("redrive", headline, redrive, format!("no `{}`", redrive.name)).help(format!(
+        "set `{}` to a dead-letter queue of the same type with a `maxReceiveCount` of 5 or more",
+        redrive.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::check;
+
+    fn terraform(header: &str, queue: &str, more: &str) -> String {
+        format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{ {header}\n  {queue}\n}}\n{more}\n")
+    }
+
+    const EXPECTED: &str = "# expect: queue-without-redrive-policy";
+
+    #[test]
+    fn somebody_reads_it_elsewhere() {
+        check(&RULE, Terraform, &terraform(EXPECTED, "", ""));
+        let reads = |source: &str| {
+            format!(
+                "resource \"aws_lambda_event_source_mapping\" \"m\" {{\n event_source_arn = {source}\n function_name = \"f\"\n}}"
+            )
+        };
+        let failures = "resource \"aws_lambda_function\" \"f\" {\n function_name = \"f\"\n dead_letter_config {\n target_arn = aws_sqs_queue.q.arn\n }\n}";
+        for (queue, more) in [
+            ("", &*reads("aws_sqs_queue.q.arn")),
+            ("", &*reads("var.open")),
+            ("", failures),
+            ("redrive_policy = var.open", ""),
+            (
+                "redrive_allow_policy = jsonencode({ redrivePermission = \"allowAll\" })",
+                "",
+            ),
+            (
+                "redrive_policy = jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:111122223333:d\", maxReceiveCount = 5 })",
+                "",
+            ),
+        ] {
+            check(&RULE, Terraform, &terraform("", queue, more));
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Q: # expect: queue-without-redrive-policy
+    Type: AWS::SQS::Queue
+  Exported:
+    Type: AWS::SQS::Queue
+Outputs:
+  Queue:
+    Value: !GetAtt Exported.Arn
+    Export: {Name: queue}
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+}

@@ -1,0 +1,40 @@
+//! Visibility timeouts against what every function that polls a queue needs, where more is too much.
+
+use super::advice::Advice;
+use super::findings::Findings;
+use super::operands::Operand;
+use crate::graph::{Condition, Graph, Queue, limits};
+
+impl Findings<'_> {
+    /// The condition of `when` under which `visibility` of `queue` is more than `times` what each function that polls it
+    /// is advised to have, and at least one polls.
+    pub(crate) fn beyond_all_needs(
+        &mut self,
+        graph: &Graph,
+        queue: &Queue,
+        visibility: &Operand<'_>,
+        when: &Condition,
+        times: i64,
+    ) -> Condition {
+        let advice: Advice = self.settings(queue);
+        let (mut left, mut polled) = (when.clone(), Condition::never());
+        for poll in self.polls(graph, when, queue) {
+            if !poll.enabled {
+                continue;
+            }
+            polled = polled.or(&poll.when);
+            let mut beyond = poll.when.not();
+            for time in self.run_times(graph, &poll) {
+                let window = &poll.mapping.window;
+                for window in self.numbers(&time.limit.when, poll.mapping, window, &limits::WINDOW) {
+                    let needed = advice.needed(&time.limit, &window).value;
+                    if visibility.value > needed.saturating_mul(times) {
+                        beyond = beyond.or(&window.when);
+                    }
+                }
+            }
+            left = left.and(&beyond);
+        }
+        left.and(&polled)
+    }
+}
