@@ -196,13 +196,13 @@ fn each_of_many_is_fixed() {
 }
 
 #[test]
-fn a_comment_says_the_new_number_and_keeps_its_column() {
+fn a_comment_keeps_its_column_and_one_on_the_number_keeps_that() {
     let template = "Resources:
   Orders:
     Type: AWS::SQS::Queue
     Properties:
-      VisibilityTimeout: 60          # Must be >= 6x Lambda timeout
-      MessageRetentionPeriod: 600    # 10 minutes
+      VisibilityTimeout: 60          # how long a message is hidden
+      MessageRetentionPeriod: 864000 # 10 days
       RedrivePolicy:
         deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:dlq
         maxReceiveCount: 3 # after 3 failed attempts
@@ -219,13 +219,12 @@ fn a_comment_says_the_new_number_and_keeps_its_column() {
 ";
     let (fixed, _directory) = fix(&[("template.yaml", template)], "");
     let diff = fixed.diff();
-    for line in [
-        "+      VisibilityTimeout: 360         # Must be >= 6x Lambda timeout\n",
-        "+      MessageRetentionPeriod: 345600  # 4 days\n",
-        "+        maxReceiveCount: 5 # after 5 failed attempts\n",
-    ] {
-        assert!(diff.contains(line), "{diff}");
-    }
+    let line = "+      VisibilityTimeout: 360         # how long a message is hidden\n";
+    assert!(diff.contains(line), "{diff}");
+    let changed = diff
+        .lines()
+        .filter(|line| line.starts_with('+') && !line.starts_with("+++"));
+    assert_eq!(changed.filter(|line| line.contains('#')).count(), 1, "{diff}");
 }
 
 #[test]
