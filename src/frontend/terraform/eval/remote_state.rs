@@ -36,7 +36,8 @@ impl Evaluator<'_> {
             let is_sensitive = output.get("sensitive").and_then(Value::to_bool) == Some(true);
             let value = match output.get("value") {
                 Some(value) if !is_sensitive => value.clone(),
-                _ => Value::unknown(Cause::Secret.because(format!("the output `{name}` is sensitive"))),
+                _ => Value::unknown(Cause::Secret.because(format!("the output `{name}` is sensitive")))
+                    .identified(|| Some(id.attribute("outputs").element(name, &format!(".{name}")))),
             };
             (name.clone(), value)
         });

@@ -211,7 +211,8 @@ impl Evaluator<'_> {
             return told;
         }
         if id.data && &*id.kind == "terraform_remote_state" && &**name == "outputs" {
-            return self.remote_outputs(id);
+            let outputs = self.remote_outputs(id);
+            return outputs.otherwise_identified(|| Some(id.attribute(name)));
         }
         if provider::is_link(&id.kind, name) {
             return Kind::Reference(id.clone(), name.clone()).into();
