@@ -129,6 +129,8 @@ pub struct Config {
     pub exclude_patterns: Vec<String>,
     /// Whether a suppression has to give a reason.
     pub require_reason: bool,
+    /// Whether environments that the files themselves name are left out.
+    pub default_environment_only: bool,
     /// The baseline that applies.
     pub baseline: Option<PathBuf>,
     /// What is said of single rules.
@@ -222,19 +224,5 @@ impl Environment {
             parts.extend(value.as_ref().map(|value| format!("{key} = {}", text(value))));
         }
         format!("{{ {} }}", parts.join(", "))
-    }
-
-    /// What the environment gives, and what the command line gives over it.
-    pub fn over(&self, command_line: &Given) -> Given {
-        let chain = |first: &[Variable], then: &[Variable]| first.iter().chain(then).cloned().collect();
-        let both = |first: &[Parameters], then: &[Parameters]| first.iter().chain(then).cloned().collect();
-        let either = |first: &Option<String>, then: &Option<String>| then.clone().or_else(|| first.clone());
-        Given {
-            variables: chain(&self.given.variables, &command_line.variables),
-            parameters: both(&self.given.parameters, &command_line.parameters),
-            workspace: either(&self.given.workspace, &command_line.workspace),
-            region: either(&self.given.region, &command_line.region),
-            account: either(&self.given.account, &command_line.account),
-        }
     }
 }

@@ -17,7 +17,7 @@ mod yaml;
 use crate::diagnostic::{Diagnostic, Severity, Subject};
 use crate::discover::Input;
 use crate::files::Refusal;
-use crate::given::Given;
+use crate::given::{Given, Givens};
 use crate::graph::UnitGraph;
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
@@ -37,11 +37,24 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// Files that could not be opened, with the reason.
     pub errors: Vec<String>,
+    /// The environments that files beside it name.
+    pub environments: Vec<NamedEnvironment>,
+}
+
+/// An environment that files name for a unit: a variable file, a table of a SAM configuration.
+#[derive(Debug, Clone)]
+pub struct NamedEnvironment {
+    /// What the files call it.
+    pub name: String,
+    /// The file or directory of the unit.
+    pub path: PathBuf,
+    /// What it gives.
+    pub given: Given,
 }
 
 /// Reads every unit, in the order of `inputs`; Terraform modules that others call give no unit of their own.
 /// Recursion is bounded, but deep: run it on threads with 8 MiB of stack.
-pub fn load(inputs: &[Input], given: &Given, sources: &Sources) -> Vec<Loaded> {
+pub fn load(inputs: &[Input], given: &Givens, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
     let mut terragrunt: Vec<PathBuf> = Vec::new();
     let mut files: BTreeMap<PathBuf, Document> = BTreeMap::new();

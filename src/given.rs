@@ -3,6 +3,7 @@
 //! It only carries them. Each frontend takes what its tool would take, in its tool's order of precedence, and
 //! nothing comes from the environment of the process.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// One value for a Terraform variable, in the order of the command line, which is the order of precedence.
@@ -43,6 +44,8 @@ pub struct Given {
     pub variables: Vec<Variable>,
     /// For templates; later ones win.
     pub parameters: Vec<Parameters>,
+    /// The environment of a SAM configuration, or the stage of a service; the default one where absent.
+    pub stage: Option<String>,
     /// `terraform.workspace`; `default` where absent.
     pub workspace: Option<String>,
     /// The Region of providers without one and of `AWS::Region`; unresolved where absent.
@@ -51,7 +54,39 @@ pub struct Given {
     pub account: Option<String>,
 }
 
+/// What a run is given, and what single units are given in place of that.
+#[derive(Debug, Clone, Default)]
+pub struct Givens {
+    /// For every other unit.
+    pub all: Given,
+    /// By the file or directory of the unit.
+    pub own: BTreeMap<PathBuf, Given>,
+}
+
+impl From<Given> for Givens {
+    fn from(all: Given) -> Self {
+        Givens {
+            all,
+            own: BTreeMap::new(),
+        }
+    }
+}
+
 impl Given {
+    /// The same with what `other` gives over it.
+    #[must_use]
+    pub fn under(&self, other: &Given) -> Given {
+        let either = |first: &Option<String>, then: &Option<String>| then.clone().or_else(|| first.clone());
+        Given {
+            variables: self.variables.iter().chain(&other.variables).cloned().collect(),
+            parameters: self.parameters.iter().chain(&other.parameters).cloned().collect(),
+            stage: either(&self.stage, &other.stage),
+            workspace: either(&self.workspace, &other.workspace),
+            region: either(&self.region, &other.region),
+            account: either(&self.account, &other.account),
+        }
+    }
+
     /// The same with other places for its files.
     #[must_use]
     pub fn with_files(&self, place: impl Fn(&Path) -> PathBuf) -> Self {

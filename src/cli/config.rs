@@ -164,6 +164,12 @@ fn shown(config: &Config) -> String {
     line("ignore", list(&config.ignore));
     line("exclude", list(&config.exclude_patterns));
     line("require-reason", config.require_reason.to_string());
+    let environments = if config.default_environment_only {
+        "default"
+    } else {
+        "found"
+    };
+    line("environments", quoted(environments));
     if let Some(baseline) = &config.baseline {
         line("baseline", quoted(&sqslint::config::shown(baseline)));
     }

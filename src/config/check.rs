@@ -20,6 +20,7 @@ pub(super) struct Checked {
     pub(super) extend: Option<(PathBuf, Range<usize>)>,
     config: Config,
     requires_reason: Option<bool>,
+    default_environment_only: Option<bool>,
     /// What it says, by key, and who it is.
     keys: Vec<String>,
     origin: String,
@@ -61,6 +62,7 @@ impl Checked {
         config.fail_level = own.fail_level.or(config.fail_level);
         config.exclude.extend(own.exclude);
         config.require_reason = self.requires_reason.unwrap_or(config.require_reason);
+        config.default_environment_only = (self.default_environment_only).unwrap_or(config.default_environment_only);
         config.baseline = own.baseline.or(config.baseline.take());
         for rule in rules::RULES {
             if let Some(settings) = own.rules.get(rule.id) {
@@ -142,10 +144,11 @@ impl Reader<'_> {
             fail_level,
             exclude,
             require_reason: false,
+            default_environment_only: false,
             baseline: file.baseline.map(|path| self.base.join(path)),
             rules: settings,
             overrides: overrides.collect::<Checks<Vec<_>>>()?,
-            environments: self.environments(file.environments)?,
+            environments: self.environments(file.declared_environments)?,
             consumers: file
                 .consumers
                 .iter()
@@ -159,6 +162,9 @@ impl Reader<'_> {
             }),
             config,
             requires_reason: file.require_reason,
+            default_environment_only: file
+                .environments
+                .map(|which| matches!(which, file::Environments::Default)),
             keys,
             origin: self.path.map_or_else(|| "command line".to_owned(), super::error::shown),
         })
@@ -307,6 +313,7 @@ impl Reader<'_> {
                     workspace: environment.workspace,
                     region: environment.region,
                     account: self.account(environment.account)?,
+                    stage: None,
                 },
                 name: environment.name.into_inner(),
             });
@@ -396,6 +403,7 @@ fn keys(file: &File) -> Vec<String> {
         ("ignore", !file.ignore.is_empty()),
         ("exclude", !file.exclude.is_empty()),
         ("require-reason", file.require_reason.is_some()),
+        ("environments", file.environments.is_some()),
         ("baseline", file.baseline.is_some()),
         ("override", !file.overrides.is_empty()),
         ("consumer", !file.consumers.is_empty()),
@@ -413,7 +421,7 @@ fn keys(file: &File) -> Vec<String> {
         );
     }
     keys.extend(
-        file.environments
+        file.declared_environments
             .iter()
             .map(|one| format!("environment.{}", one.name.get_ref())),
     );

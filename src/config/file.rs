@@ -37,9 +37,12 @@ pub(super) struct File {
     /// Rules that do not run in some places.
     #[serde(rename = "override")]
     pub(super) overrides: Vec<Override>,
+    /// Which environments are judged where no `[[environment]]` is declared: `found`, those that variable files, parameter
+    /// files and SAM configurations name, or `default`, none but the default values.
+    pub(super) environments: Option<Environments>,
     /// Values under which the files are judged. Each environment is judged, and a finding says in which it holds.
     #[serde(rename = "environment")]
-    pub(super) environments: Vec<Environment>,
+    pub(super) declared_environments: Vec<Environment>,
     /// Consumers that no template links to their queue, and how long work takes.
     #[serde(rename = "consumer")]
     pub(super) consumers: Vec<Consumer>,
@@ -64,6 +67,14 @@ pub(super) enum Level {
     Warning,
     Info,
     Never,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) enum Environments {
+    Found,
+    Default,
 }
 
 #[derive(Debug, Deserialize)]

@@ -106,7 +106,7 @@ fn load(
         world: Condition::always(),
         met: &met,
     };
-    let loaded = load_unit(settings, &around, kind);
+    let loaded = load_unit(settings.of(path), &around, kind);
     met.into_read(loaded)
 }
 
@@ -122,9 +122,12 @@ fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> 
         let found = faults_of(&problems.refused, &problems.limits, sources, &name);
         loaded.diagnostics.extend(found);
         let parameters = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
-        let names = parameters.iter().map(|entry| &*entry.key);
-        let (mut values, faults) = settings.values(path, names, sources, &name);
+        let names: Vec<&str> = parameters.iter().map(|entry| &*entry.key).collect();
+        let (mut values, faults) = settings.values(path, names.iter().copied(), sources, &name);
         loaded.diagnostics.extend(faults);
+        if kind == UnitKind::Template && around.arguments.is_none() {
+            loaded.environments = parameters::environments::of_template(path, &names, sources);
+        }
         if let Some(environment) = around.environment {
             environment.settle(&mut values);
         }
@@ -160,6 +163,7 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
         graph: UnitGraph::new(unit),
         diagnostics: Vec::new(),
         errors: Vec::new(),
+        environments: Vec::new(),
     };
     let file = match read(path, sources, &name) {
         Ok(file) => file,

@@ -4,6 +4,7 @@
 //! Nothing here fetches a module, runs a provider or looks at the environment.
 
 mod edits;
+mod environments;
 mod eval;
 mod functions;
 mod inputs;
@@ -22,7 +23,7 @@ mod types;
 mod value;
 
 use super::{Loaded, limit_reached};
-use crate::given::Given;
+use crate::given::Givens;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
 pub(super) use edits::{edits, is_only_use, realigned};
@@ -37,11 +38,15 @@ pub(super) use syntax::{outline, traced};
 
 /// Reads every module of `directories` that no other module and none of the `terragrunt` files calls, those they
 /// call, and what Terragrunt calls.
-pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Given, sources: &Sources) -> Vec<Loaded> {
+pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Givens, sources: &Sources) -> Vec<Loaded> {
     if directories.is_empty() && terragrunt.is_empty() {
         return Vec::new();
     }
-    let (inputs, mut refused) = Inputs::read(given, sources);
+    let (inputs, mut refused) = Inputs::read(&given.all, sources);
+    // What cannot be read of these, their environment is not named by.
+    let own: BTreeMap<&PathBuf, Inputs> = (given.own.iter())
+        .map(|(path, given)| (path, Inputs::read(given, sources).0))
+        .collect();
     let calls = read_terragrunt(terragrunt, sources);
     let targets = calls.iter().filter_map(|root| root.module.as_ref());
     let directories: Vec<PathBuf> = directories.iter().chain(targets.clone()).cloned().collect();
@@ -60,9 +65,13 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
     let called = calls
         .par_iter()
         .map(|call| load_called(call, &modules, &inputs, sources));
-    let alone = roots
-        .par_iter()
-        .map(|root| load_root(root, None, &modules, &inputs, sources));
+    let alone = roots.par_iter().map(|root| {
+        let inputs = own.get(&root.directory).unwrap_or(&inputs);
+        Loaded {
+            environments: environments::of_root(root, sources),
+            ..load_root(root, None, &modules, inputs, sources)
+        }
+    });
     let mut units: Vec<Loaded> = called.chain(alone).collect();
     refused.extend(inputs.misfits(&roots));
     if let Some(first) = units.first_mut() {
@@ -176,5 +185,6 @@ fn load_root(
         graph,
         diagnostics: diagnostics.collect(),
         errors: Vec::new(),
+        environments: Vec::new(),
     }
 }

@@ -276,8 +276,8 @@ pub struct Written {
 /// The findings of today, and what they were judged by.
 pub(crate) struct Current<'a> {
     pub(crate) found: &'a [Held],
-    /// How many environments there are.
-    pub(crate) environments: usize,
+    /// How many environments a unit is judged in.
+    pub(crate) environments: &'a dyn Fn(&str) -> usize,
     pub(crate) coverage: &'a Coverage<'a>,
     pub(crate) configs: Vec<&'a Config>,
     pub(crate) config_of: &'a dyn Fn(&str) -> &'a Config,
@@ -301,11 +301,12 @@ pub(crate) fn rewrite(choice: &Choice, action: Action, judged: &Current<'_>) -> 
         .iter()
         .filter(|(found, _)| !NEVER_KNOWN.contains(&found.rule))
     {
-        let file = file_for((judged.config_of)(&held.0.subject.unit));
+        let unit = &held.0.subject.unit;
+        let file = file_for((judged.config_of)(unit));
         files
             .entry(file)
             .or_default()
-            .push(Entry::of(held, judged.environments));
+            .push(Entry::of(held, (judged.environments)(unit)));
     }
     let mut errors = Vec::new();
     let mut ready = Vec::new();

@@ -22,7 +22,7 @@ fn written(run: &Run<'_>, action: Action) -> Result<(Outcome, Vec<Written>), Vec
     let written = silenced.covering(run, |coverage| {
         let current = Current {
             found: &silenced.held,
-            environments: silenced.environments,
+            environments: &|unit| silenced.environments.get(unit),
             coverage,
             configs: units.map(|unit| policies.of(&unit.name)).collect(),
             config_of: &|unit| policies.of(unit),

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Subject};
 use crate::history::Held;
 use crate::rules::{Judgement, Verdict};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether two environments say the same of one subject.
 fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
@@ -54,18 +54,57 @@ pub(super) fn keep_judgements(known: &mut Vec<Judgement>, judgements: Vec<Judgem
     }
 }
 
-/// `found`, which says in which of `count` environments it holds, unless that is all of them.
-pub(super) fn placed((found, names): Held, count: usize) -> Diagnostic {
-    if count > 1 && names.len() < count {
-        found.in_environments(&names)
-    } else {
-        found
-    }
+/// How many environments a unit is judged in.
+#[derive(Debug)]
+pub(super) struct Counts {
+    /// Those of every unit.
+    common: usize,
+    /// Those of single ones besides.
+    own: FxHashMap<String, usize>,
 }
 
-/// The findings of environments, of which there are `count`: one that does not hold in all says in which.
-pub(super) fn of_environments(found: Vec<(Option<String>, Vec<Diagnostic>)>, count: usize) -> Vec<Diagnostic> {
-    held_of(found).into_iter().map(|held| placed(held, count)).collect()
+impl Counts {
+    /// Of environments with the units that have them; all have one where that is not said.
+    pub(super) fn of<'e>(environments: impl Iterator<Item = Option<&'e FxHashSet<String>>>) -> Self {
+        let mut counts = Counts {
+            common: 0,
+            own: FxHashMap::default(),
+        };
+        for units in environments {
+            match units {
+                None => counts.common += 1,
+                Some(units) => units
+                    .iter()
+                    .for_each(|unit| *counts.own.entry(unit.clone()).or_default() += 1),
+            }
+        }
+        counts
+    }
+
+    /// Of `unit`.
+    pub(super) fn get(&self, unit: &str) -> usize {
+        self.common + self.own.get(unit).copied().unwrap_or_default()
+    }
+
+    /// Whether `unit` has environments of its own.
+    pub(super) fn has_own(&self, unit: &str) -> bool {
+        self.own.contains_key(unit)
+    }
+
+    /// `found`, which says in which environments it holds, unless that is all of them.
+    pub(super) fn place(&self, (found, names): Held) -> Diagnostic {
+        let count = self.get(&found.subject.unit);
+        if count > 1 && names.len() < count {
+            found.in_environments(&names)
+        } else {
+            found
+        }
+    }
+
+    /// The findings of environments: one that does not hold in all says in which.
+    pub(super) fn place_all(&self, found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
+        held_of(found).into_iter().map(|held| self.place(held)).collect()
+    }
 }
 
 fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<Held> {

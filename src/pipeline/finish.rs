@@ -3,7 +3,6 @@
 
 mod shared;
 
-use super::environments::placed;
 use super::order::{with_reasons, without_repeats};
 use super::silence::Silenced;
 use super::{Outcome, Run};
@@ -32,7 +31,7 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
     let shared = Shared::of(&graph, &held);
     let (mut new, mut old) = (Vec::new(), BTreeMap::<Why, Vec<Diagnostic>>::new());
     for (held, why) in held.into_iter().zip(known) {
-        let found = placed(held, environments);
+        let found = environments.place(held);
         if found.severity < run.options.min_severity {
             continue;
         }

@@ -23,6 +23,8 @@ pub(super) struct Linted {
 /// What one environment gives.
 pub(super) struct LintedEnvironment {
     pub(super) name: Option<String>,
+    /// The units that have it; all of them where that is not said.
+    pub(super) units: Option<FxHashSet<String>>,
     pub(super) graph: Graph,
     pub(super) findings: Vec<Diagnostic>,
     pub(super) not_evaluated: Vec<NotEvaluated>,
@@ -53,9 +55,11 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
     let Environment {
         name,
         graph,
+        units,
         findings,
         broken,
     } = environment;
+    let has_it = |unit: &str| units.as_ref().is_none_or(|units| units.contains(unit));
     let settings = policies.settings(&graph);
     let runs = |rule: &Rule| {
         let mut units = graph.units().iter();
@@ -65,6 +69,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
     let said = rules::run(&chosen, &graph, &settings, trace);
     let mut linted = LintedEnvironment {
         name,
+        units: units.clone(),
         findings,
         not_evaluated: Vec::new(),
         judgements: Vec::new(),
@@ -85,9 +90,10 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
             linted.judgements.extend(ignored);
         }
         let findings = findings.into_iter();
+        let findings = findings.filter(|found| has_it(&found.subject.unit));
         let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
         linted.findings.extend(wanted);
-        let is_asked = |subject: &Subject| policies.of(&subject.unit).runs(rule, selection);
+        let is_asked = |subject: &Subject| has_it(&subject.unit) && policies.of(&subject.unit).runs(rule, selection);
         let not_evaluated = not_evaluated.into_iter();
         linted
             .not_evaluated

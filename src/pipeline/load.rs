@@ -6,11 +6,12 @@ use super::{Gathered, Run};
 use crate::config::Environment as Declared;
 use crate::diagnostic::Diagnostic;
 use crate::discover::Input;
-use crate::frontend;
-use crate::given::Given;
+use crate::frontend::{self, NamedEnvironment};
+use crate::given::{Given, Givens};
 use crate::graph::Graph;
 use crate::source::Sources;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The graphs of a run.
@@ -25,6 +26,8 @@ pub(super) struct Loaded {
 pub(super) struct Environment {
     pub(super) name: Option<String>,
     pub(super) graph: Graph,
+    /// The units that have it; all of them where that is not said.
+    pub(super) units: Option<FxHashSet<String>>,
     /// What could not be read.
     pub(super) findings: Vec<Diagnostic>,
     /// Units that were not read whole.
@@ -41,8 +44,18 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     gathered.errors.extend(unused_variables(&groups, &run.options.given));
     let mut policies = Policies::default();
     let mut all = Vec::new();
+    let mut found = Found::default();
     for name in environments(&groups) {
-        all.push(environment(run, name, &groups, &mut policies, &mut gathered));
+        let loaded = environment(run, name, &groups, &Found::default(), &mut policies, &mut gathered);
+        all.push(loaded.0);
+        found.extend(loaded.1);
+    }
+    let found = by_name(found, &mut gathered);
+    if let (Some(first), false) = (all.first_mut(), found.is_empty()) {
+        first.name.get_or_insert_with(|| DEFAULT.to_owned());
+    }
+    for (name, own) in found {
+        all.push(environment(run, Some(name), &groups, &own, &mut policies, &mut gathered).0);
     }
     // What could not be read is said in every environment.
     for found in refused {
@@ -62,18 +75,35 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     }
 }
 
+/// What units are given by environments that their own files name.
+type Found = Vec<NamedEnvironment>;
+
+/// What the environment is called that nobody names, where others are named.
+const DEFAULT: &str = "default";
+/// More environments are not judged.
+const MAX_ENVIRONMENTS: usize = 12;
+
+/// Loads everything once. Units in `own` are given that, all others what `name` gives their configuration; where there
+/// are any, they alone have the environment.
 fn environment(
     run: &Run<'_>,
     name: Option<String>,
     groups: &[Group],
+    own: &Found,
     policies: &mut Policies,
     gathered: &mut Gathered,
-) -> Environment {
-    let (mut parts, mut findings) = (Vec::new(), Vec::new());
+) -> (Environment, Found) {
+    let (mut parts, mut findings, mut found) = (Vec::new(), Vec::new(), Vec::new());
     let mut broken = FxHashSet::default();
     for group in groups {
-        let Some(given) = group.given(name.as_deref(), &run.options.given) else {
+        let declared = if own.is_empty() { name.as_deref() } else { None };
+        let Some(all) = group.given(declared, &run.options.given) else {
             continue;
+        };
+        let own = own.iter();
+        let given = Givens {
+            own: own.map(|one| (one.path.clone(), all.under(&one.given))).collect(),
+            all,
         };
         for loaded in frontend::load(&group.inputs, &given, &gathered.sources) {
             let unit = loaded.graph.unit.name.clone();
@@ -85,16 +115,57 @@ fn environment(
             let is_kept = |found: &Diagnostic| config.keeps_tool(found.rule, &run.options.selection);
             findings.extend(loaded.diagnostics.into_iter().filter(is_kept));
             gathered.errors.extend(loaded.errors);
+            if group.takes_found(run) {
+                found.extend(loaded.environments);
+            }
             policies.insert(&unit, config);
             parts.push(loaded.graph);
         }
     }
-    Environment {
+    let graph = Graph::assemble(parts);
+    let units = (!own.is_empty()).then(|| with_calls(own, &graph, &gathered.sources));
+    if let Some(units) = &units {
+        findings.retain(|found: &Diagnostic| units.contains(&found.subject.unit));
+    }
+    let environment = Environment {
         name,
-        graph: Graph::assemble(parts),
+        graph,
+        units,
         findings,
         broken,
+    };
+    (environment, found)
+}
+
+/// The names of the units that have an environment of `own`, and of those that they call.
+fn with_calls(own: &Found, graph: &Graph, sources: &Sources) -> FxHashSet<String> {
+    let named: FxHashSet<String> = own.iter().map(|one| sources.name_of(&one.path)).collect();
+    let units = graph.units().iter().filter(|unit| {
+        let caller = unit.key().split_once('#').map_or(unit.key(), |(caller, _)| caller);
+        named.contains(caller)
+    });
+    units.map(|unit| unit.name.clone()).collect()
+}
+
+/// What was found, by the name of the environment. What one unit is given by several files of one name, it is given
+/// together.
+fn by_name(found: Found, gathered: &mut Gathered) -> BTreeMap<String, Found> {
+    let mut all: BTreeMap<String, Found> = BTreeMap::new();
+    for one in found {
+        let named = all.entry(one.name.clone()).or_default();
+        match named.iter_mut().find(|known| known.path == one.path) {
+            Some(known) => known.given = known.given.under(&one.given),
+            None => named.push(one),
+        }
     }
+    let left_out: Vec<String> = all.keys().skip(MAX_ENVIRONMENTS).cloned().collect();
+    for name in left_out {
+        all.remove(&name);
+        gathered.skipped.push(format!(
+            "the environment `{name}`: no more than {MAX_ENVIRONMENTS} are judged"
+        ));
+    }
+    all
 }
 
 /// What the command line gives to variables where nothing has any.
@@ -130,7 +201,16 @@ impl Group {
         let environment = environments
             .iter()
             .find(|environment| Some(&*environment.name) == name)?;
-        Some(environment.over(command_line))
+        Some(environment.given.under(command_line))
+    }
+
+    /// Whether environments count that the files themselves name: nobody declares others, nor gives values.
+    fn takes_found(&self, run: &Run<'_>) -> bool {
+        let given = &run.options.given;
+        let is_given = given.stage.is_some()
+            || given.workspace.is_some()
+            || !(given.variables.is_empty() && given.parameters.is_empty());
+        self.config.environments.is_empty() && !self.config.default_environment_only && !is_given
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Suppressions ask which rules ran over which files, and what the configurations let them do ([`View`]).
 
-use super::environments::{held_of, keep_judgements, of_environments};
+use super::environments::{Counts, held_of, keep_judgements};
 use super::lint::{Linted, LintedEnvironment};
 use super::order::with_reasons;
 use super::policies::Policies;
@@ -28,7 +28,7 @@ pub(super) struct Silenced {
     /// Findings with the environments they hold in.
     pub(super) held: Vec<Held>,
     /// How many environments there are.
-    pub(super) environments: usize,
+    pub(super) environments: Counts,
     pub(super) policies: Policies,
     /// The first environment's graph, and its name.
     pub(super) graph: Graph,
@@ -56,7 +56,7 @@ pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
     let mut silenced = Silenced {
         gathered,
         held: Vec::new(),
-        environments: environments.len(),
+        environments: counts_of(&environments),
         policies,
         graph: Graph::default(),
         environment: None,
@@ -72,7 +72,10 @@ pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
         if at == 0 {
             silenced.environment = one.name;
             silenced.graph = one.graph;
-            silenced.not_evaluated = one.not_evaluated;
+            // What the environments of a unit settle is settled.
+            let mut open = one.not_evaluated;
+            open.retain(|open| !silenced.environments.has_own(&open.subject.unit));
+            silenced.not_evaluated = open;
             continue;
         }
         for open in one.not_evaluated {
@@ -93,6 +96,10 @@ pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
         .not_evaluated
         .sort_by(|a, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
     silenced
+}
+
+fn counts_of(environments: &[LintedEnvironment]) -> Counts {
+    Counts::of(environments.iter().map(|one| one.units.as_ref()))
 }
 
 impl Silenced {
@@ -153,7 +160,7 @@ fn take_out(
     for (found, config) in &faults {
         policies.insert_missing(&found.subject.unit, config.clone());
     }
-    let mut suppressed = joined(silenced, environments.len(), sources);
+    let mut suppressed = joined(silenced, &counts_of(environments), sources);
     suppressed.retain(|one| one.finding.severity >= options.min_severity);
     TakenOut {
         suppressed,
@@ -164,7 +171,7 @@ fn take_out(
 /// One entry for what is one finding in several environments or calls and has one suppression.
 fn joined(
     silenced: Vec<(Option<String>, BTreeMap<Why, Vec<Diagnostic>>)>,
-    environments: usize,
+    environments: &Counts,
     sources: &Sources,
 ) -> Vec<Suppressed> {
     let mut by_reason: BTreeMap<Why, Vec<(Option<String>, Vec<Diagnostic>)>> = BTreeMap::new();
@@ -174,7 +181,7 @@ fn joined(
         }
     }
     let by_reason = by_reason.into_iter();
-    let findings = by_reason.map(|(why, found)| (why, of_environments(found, environments)));
+    let findings = by_reason.map(|(why, found)| (why, environments.place_all(found)));
     with_reasons(findings.collect(), sources)
 }
 

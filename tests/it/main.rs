@@ -17,6 +17,7 @@ mod fix_reach;
 mod fixes;
 mod fixtures;
 mod formats;
+mod found_environments;
 mod history;
 mod hostile;
 mod includes;

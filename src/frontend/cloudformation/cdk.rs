@@ -127,6 +127,7 @@ impl Reader<'_> {
             graph: UnitGraph::new(unit),
             diagnostics: Vec::new(),
             errors: Vec::new(),
+            environments: Vec::new(),
         };
         match read(&path, self.sources, &name) {
             Err(ReadError::Io(error)) => loaded.errors.push(error),

@@ -2,6 +2,7 @@
 //! It knows the forms in which AWS's tools write values, and nothing of what a parameter is used for.
 
 mod declared;
+pub(super) mod environments;
 mod files;
 mod samconfig;
 
@@ -9,11 +10,11 @@ pub(super) use declared::Parameter;
 
 use crate::diagnostic::Diagnostic;
 use crate::frontend::{json, toml, tree::Parsed, yaml};
-use crate::given::{Given, Parameters};
+use crate::given::{Given, Givens, Parameters};
 use crate::graph::Reason;
 use crate::source::{FileId, Sources, Span};
 use rustc_hash::FxHashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,15 +52,34 @@ struct Argument {
 #[derive(Debug, Default)]
 pub(in crate::frontend) struct Settings {
     arguments: Vec<Argument>,
+    /// The environment of a SAM configuration, or the stage of a service.
+    pub(super) stage: Option<Arc<str>>,
     region: Option<Arc<str>>,
     account: Option<Arc<str>>,
     errors: Vec<String>,
+    /// Of templates that are given something else, by their files.
+    own: FxHashMap<PathBuf, Settings>,
 }
 
 impl Settings {
-    /// Reads what `--parameters` names.
-    pub(in crate::frontend) fn new(given: &Given, sources: &Sources) -> Self {
+    /// Reads what `--parameters` names, or an environment.
+    pub(in crate::frontend) fn new(given: &Givens, sources: &Sources) -> Self {
+        let own = given.own.iter();
+        let own = own.map(|(path, given)| (path.clone(), Settings::read(given, sources)));
+        Settings {
+            own: own.collect(),
+            ..Settings::read(&given.all, sources)
+        }
+    }
+
+    /// What the template at `path` is given.
+    pub(super) fn of(&self, path: &Path) -> &Settings {
+        self.own.get(path).unwrap_or(self)
+    }
+
+    fn read(given: &Given, sources: &Sources) -> Self {
         let mut settings = Settings {
+            stage: given.stage.as_deref().map(Arc::from),
             region: given.region.as_deref().map(Arc::from),
             account: given.account.as_deref().map(Arc::from),
             ..Settings::default()
@@ -100,7 +120,7 @@ impl Settings {
         sources: &Sources,
         unit: &str,
     ) -> (Values, Vec<Diagnostic>) {
-        let (configured, diagnostics) = samconfig::read(path, sources, unit);
+        let (configured, diagnostics) = samconfig::read(path, self.stage.as_deref(), sources, unit);
         let mut given: FxHashMap<Arc<str>, Supplied> = configured.into_iter().collect();
         for argument in &self.arguments {
             given.insert(argument.name.clone(), argument.supplied.clone());

@@ -38,6 +38,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
         }),
         diagnostics: Vec::new(),
         errors: Vec::new(),
+        environments: Vec::new(),
     };
     let id = match read_up_to(LARGEST_PLAN, file, sources, &name) {
         Ok(id) => id,

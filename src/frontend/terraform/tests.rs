@@ -228,7 +228,7 @@ fn dump(files: &[(&str, &str)], root: &str) -> String {
     let scratch = TemporaryDirectory::with_files(files.iter().copied());
     let sources = Sources::new(Some(scratch.path().to_owned()), scratch.path().to_owned());
     let directory = scratch.path().join(root).canonicalize().unwrap();
-    let loaded = load(&[directory], &[], &crate::given::Given::default(), &sources);
+    let loaded = load(&[directory], &[], &crate::given::Givens::default(), &sources);
     let mut text = String::new();
     for unit in &loaded {
         let graph = &unit.graph;
@@ -491,7 +491,7 @@ fn problems_belong_to_the_unit_that_calls_the_module() {
         .iter()
         .map(|name| scratch.path().join(name))
         .collect();
-    let loaded = load(&directories, &[], &crate::given::Given::default(), &sources);
+    let loaded = load(&directories, &[], &crate::given::Givens::default(), &sources);
     let shown: Vec<String> = loaded
         .iter()
         .map(|unit| {

@@ -117,7 +117,11 @@ inputs = merge(local.a.inputs, { v = dependency.x.outputs.y, w = get_env("W") })
 /// Reads, judges and mends `input` as the library does.
 fn judge(input: &Input, directory: &Path) {
     let sources = Sources::new(None, directory.to_owned());
-    let parts = frontend::load(std::slice::from_ref(input), &sqslint::given::Given::default(), &sources);
+    let parts = frontend::load(
+        std::slice::from_ref(input),
+        &sqslint::given::Givens::default(),
+        &sources,
+    );
     let graph = Graph::assemble(parts.into_iter().map(|loaded| loaded.graph).collect());
     let settings = Settings::default();
     let settled = rules::run(RULES, &graph, &settings, false).into_iter();

@@ -158,7 +158,7 @@ fn what_grows_without_end_is_bounded_and_told() {
             let sources = Sources::new(None, directory.clone());
             let begun = std::time::Instant::now();
             let input = [Input::TerraformModule(directory.clone())];
-            let parts = frontend::load(&input, &sqslint::given::Given::default(), &sources);
+            let parts = frontend::load(&input, &sqslint::given::Givens::default(), &sources);
             let took = begun.elapsed();
             let told = parts
                 .iter()

@@ -3,10 +3,11 @@
 
 use super::{Supplied, assignment, parse, samconfig};
 use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::tree::{Node, SyntaxError, Value};
+use crate::frontend::tree::{Entry, Node, SyntaxError, Value};
 use crate::frontend::{ReadError, read as read_text};
 use crate::graph::{Cause, Reason};
 use crate::source::{Sources, Span};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,10 +42,24 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
         return Ok(Vec::new());
     };
     if absolute.extension().is_some_and(|ending| ending == "toml") {
-        let overrides = samconfig::overrides(document);
+        let overrides = samconfig::overrides(document, samconfig::DEFAULT);
         return Ok(overrides.map_or_else(Vec::new, |node| samconfig::assignments(node, &by)));
     }
     assignments(document, &by).map_err(|problem| fault(&problem))
+}
+
+/// The names that a document gives values for, where it is in a form that only files of parameters have.
+pub(super) fn names_in(document: &Node) -> Option<BTreeSet<Arc<str>>> {
+    let is_form = match &document.value {
+        Value::Sequence(items) => items.iter().all(|item| item.get("ParameterKey").is_some()),
+        Value::Mapping(entries) => {
+            let is_other = |entry: &Entry| !matches!(&*entry.key, "Parameters" | "Tags" | "StackPolicy");
+            document.get("Parameters").and_then(Node::entries).is_some() && !entries.iter().any(is_other)
+        }
+        _ => false,
+    };
+    let found = assignments(document, &"".into()).ok().filter(|_| is_form)?;
+    Some(found.into_iter().map(|(name, _)| name).collect())
 }
 
 /// What a document gives, in whichever of the forms it is written.

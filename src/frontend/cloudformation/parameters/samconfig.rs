@@ -9,21 +9,25 @@ use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::tree::Node;
 use crate::frontend::{ReadError, parse_error, read as read_text};
 use crate::source::Sources;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The names of the file, in the order in which SAM looks for them.
 const NAMES: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "samconfig.yml"];
+/// The environment that `sam deploy` takes unless it is told otherwise.
+pub(super) const DEFAULT: &str = "default";
 /// The template that is meant where none is named.
 const TEMPLATES: [&str; 3] = ["template.yaml", "template.yml", "template.json"];
 
 /// What the configuration beside the template at `path` gives, and why it could not be read.
-pub(super) fn read(path: &Path, sources: &Sources, unit: &str) -> (Assignments, Vec<Diagnostic>) {
+pub(super) fn read(
+    path: &Path,
+    environment: Option<&str>,
+    sources: &Sources,
+    unit: &str,
+) -> (Assignments, Vec<Diagnostic>) {
     let none = (Vec::new(), Vec::new());
-    let Some(directory) = path.parent() else { return none };
-    let mut places = NAMES.iter().map(|name| directory.join(name));
-    // What is no file of its own, or a link out of the project, is said when it is read.
-    let Some(config) = places.find(|file| sources.files().exists(file)) else {
+    let (Some(directory), Some(config)) = (path.parent(), beside(path, sources.files())) else {
         return none;
     };
     // One template says it, not every file of the directory.
@@ -48,20 +52,45 @@ pub(super) fn read(path: &Path, sources: &Sources, unit: &str) -> (Assignments, 
         return (Vec::new(), faults);
     };
     let by = format!("`{}`", source.base_name()).into();
-    let found = overrides(document).map_or_else(Vec::new, |node| assignments(node, &by));
-    (found, faults)
+    let found = overrides(document, environment.unwrap_or(DEFAULT));
+    (found.map_or_else(Vec::new, |node| assignments(node, &by)), faults)
 }
 
-/// The tables of parameters that count for a deployment, the one that wins first.
-fn tables(document: &Node) -> impl Iterator<Item = &Node> {
-    let default = document.get("default");
+/// The configuration beside the template at `path`.
+fn beside(path: &Path, files: &Files) -> Option<PathBuf> {
+    let directory = path.parent()?;
+    let mut places = NAMES.iter().map(|name| directory.join(name));
+    // What is no file of its own, or a link out of the project, is said when it is read.
+    places.find(|file| files.exists(file))
+}
+
+/// The environments besides the default one for which the configuration beside the template at `path` has parameters.
+pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
+    let names = || {
+        let config = beside(path, sources.files())?;
+        let file = read_text(&config, sources, "").ok()?;
+        let parsed = parse(&config, sources.file(file).text(), file);
+        let document = parsed.documents.first()?;
+        if !applies(document, path.parent()?, path, sources.files()) {
+            return None;
+        }
+        let named = document.entries()?.iter().map(|entry| entry.key.to_string());
+        let others = named.filter(|name| name != DEFAULT && overrides(document, name).is_some());
+        Some(others.collect())
+    };
+    names().unwrap_or_default()
+}
+
+/// The tables of parameters that count for a deployment of `environment`, the one that wins first.
+fn tables<'d>(document: &'d Node, environment: &str) -> impl Iterator<Item = &'d Node> + use<'d> {
+    let tables = document.get(environment);
     let commands = ["deploy", "global"].into_iter();
-    commands.filter_map(move |command| default?.get(command)?.get("parameters"))
+    commands.filter_map(move |command| tables?.get(command)?.get("parameters"))
 }
 
-/// `parameter_overrides` of the default environment.
-pub(super) fn overrides(document: &Node) -> Option<&Node> {
-    tables(document).find_map(|table| table.get("parameter_overrides"))
+/// `parameter_overrides` of `environment`.
+pub(super) fn overrides<'d>(document: &'d Node, environment: &str) -> Option<&'d Node> {
+    tables(document, environment).find_map(|table| table.get("parameter_overrides"))
 }
 
 /// Whether the configuration in `directory` is of the template at `path`.
@@ -69,7 +98,7 @@ fn applies(document: &Node, directory: &Path, path: &Path, files: &Files) -> boo
     let build = document
         .get("default")
         .and_then(|default| default.get("build")?.get("parameters"));
-    let named = tables(document).chain(build).flat_map(|table| {
+    let named = tables(document, DEFAULT).chain(build).flat_map(|table| {
         let names = ["template_file", "template"].into_iter();
         names.filter_map(|name| table.get(name)?.as_str())
     });

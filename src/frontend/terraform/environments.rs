@@ -1,0 +1,160 @@
+//! Environments that the files beside a root module name: variable files that nobody reads without being told.
+//!
+//! ```text
+//! infra/main.tf              variable "timeout" {}, variable "stage" {}
+//! infra/env/dev.tfvars       timeout = 5            the environment `dev`
+//! infra/prod/terraform.tfvars  timeout = 300        the environment `prod`
+//! infra/other.tfvars         region = "eu"          of another module: `region` is not declared here
+//! ```
+//!
+//! A file belongs to a root where the root declares every name in it.
+
+use super::inputs::values;
+use super::module::Module;
+use crate::files::{Files, Kind};
+use crate::frontend::{NamedEnvironment, read};
+use crate::given::{Given, Variable};
+use crate::source::Sources;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Directories below a root, or beside it, are looked into so deep.
+const MAX_DEPTH: usize = 3;
+/// More files are not read for one root.
+const MAX_FILES: usize = 64;
+
+/// The environments of `root`.
+pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment> {
+    let mut files = Vec::new();
+    collect(&root.directory, true, 0, sources.files(), &mut files);
+    beside(&root.directory, sources.files(), &mut files);
+    let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
+    for file in files {
+        let Some(names) = names_in(&file, sources).filter(|names| is_of(names, root)) else {
+            continue;
+        };
+        if let Some(directory) = file.parent() {
+            by_directory
+                .entry(directory.to_owned())
+                .or_default()
+                .push((file.clone(), names));
+        }
+    }
+    let mut all: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for (directory, files) in by_directory {
+        // Files of one directory that set different variables are parts of one environment.
+        let is_whole = directory != root.directory && files.len() > 1 && are_disjoint(&files);
+        for (file, _) in files {
+            let name = if is_whole {
+                name_of(&directory)
+            } else {
+                name_of_file(&file)
+            };
+            all.entry(name).or_default().push(file);
+        }
+    }
+    let named = all.into_iter().map(|(name, files)| NamedEnvironment {
+        name,
+        path: root.directory.clone(),
+        given: Given {
+            variables: files.into_iter().map(Variable::File).collect(),
+            ..Given::default()
+        },
+    });
+    named.collect()
+}
+
+/// Adds the variable files in `directory` and below it that no module reads by itself.
+fn collect(directory: &Path, is_root: bool, depth: usize, files: &Files, all: &mut Vec<PathBuf>) {
+    let mut listed = files.list(directory).unwrap_or_default();
+    listed.sort_by(|one, other| one.name.cmp(&other.name));
+    let names = || listed.iter().filter_map(|listed| listed.name.to_str());
+    if !is_root && names().any(is_code) {
+        return;
+    }
+    for name in names().filter(|name| is_variables(name) && !(is_root && is_read(name))) {
+        let path = directory.join(name);
+        if all.len() < MAX_FILES && !all.contains(&path) && files.is_file(&path) {
+            all.push(path);
+        }
+    }
+    if depth == MAX_DEPTH {
+        return;
+    }
+    for name in names().filter(|name| !name.starts_with('.') && *name != "node_modules") {
+        let path = directory.join(name);
+        if all.len() < MAX_FILES && matches!(files.kind(&path), Some(Kind::Directory)) {
+            collect(&path, false, depth + 1, files, all);
+        }
+    }
+}
+
+/// Adds those in the directories beside `root`, and below them.
+fn beside(root: &Path, files: &Files, all: &mut Vec<PathBuf>) {
+    let Some(parent) = root.parent().filter(|parent| files.holds(parent)) else {
+        return;
+    };
+    let mut listed = files.list(parent).unwrap_or_default();
+    listed.sort_by(|one, other| one.name.cmp(&other.name));
+    for name in listed.iter().filter_map(|listed| listed.name.to_str()) {
+        let path = parent.join(name);
+        let is_other = path != root && !name.starts_with('.') && name != "node_modules";
+        if is_other && matches!(files.kind(&path), Some(Kind::Directory)) {
+            collect(&path, false, MAX_DEPTH - 1, files, all);
+        }
+    }
+}
+
+fn is_code(name: &str) -> bool {
+    [".tf", ".tf.json", ".tofu", ".tofu.json"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+fn is_variables(name: &str) -> bool {
+    [".tfvars", ".tfvars.json"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether the module that it lies in reads the file by itself.
+fn is_read(name: &str) -> bool {
+    let name = name.trim_end_matches(".json");
+    name == "terraform.tfvars" || name.ends_with(".auto.tfvars")
+}
+
+/// The names that a variable file sets; `None` where it cannot be read.
+fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
+    let id = read(file, sources, "").ok()?;
+    let is_json = file.extension().is_some_and(|ending| ending == "json");
+    let (body, problems) = values(id, sources.file(id).text(), is_json);
+    problems
+        .is_empty()
+        .then(|| body.attributes.into_iter().map(|attribute| attribute.name).collect())
+}
+
+fn is_of(names: &BTreeSet<Arc<str>>, root: &Module) -> bool {
+    !names.is_empty() && names.iter().all(|name| root.variables.contains_key(name))
+}
+
+fn are_disjoint(files: &[(PathBuf, BTreeSet<Arc<str>>)]) -> bool {
+    let mut seen = BTreeSet::new();
+    files.iter().flat_map(|(_, names)| names).all(|name| seen.insert(name))
+}
+
+/// `prod` for `prod.tfvars`, `prod.auto.tfvars.json` and `prod/terraform.tfvars`.
+fn name_of_file(file: &Path) -> String {
+    let name = file.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+    let stem = name
+        .trim_end_matches(".json")
+        .trim_end_matches(".tfvars")
+        .trim_end_matches(".auto");
+    match (stem, file.parent()) {
+        ("terraform" | "", Some(directory)) => name_of(directory),
+        _ => stem.to_owned(),
+    }
+}
+
+fn name_of(directory: &Path) -> String {
+    let name = directory.file_name().and_then(std::ffi::OsStr::to_str);
+    name.unwrap_or_default().to_owned()
+}

@@ -1,0 +1,198 @@
+//! Environments that the files themselves name are judged without configuration, each beside the default values.
+
+use crate::inputs::check_files;
+use sqslint::Outcome;
+use sqslint::testing::{TemporaryDirectory, describe};
+
+const MAIN: &str = r#"
+variable "timeout" { default = 5 }
+variable "stage" { default = "dev" }
+resource "aws_sqs_queue" "orders" { visibility_timeout_seconds = 60 }
+resource "aws_lambda_function" "worker" {
+  function_name = "worker"
+  timeout       = var.timeout
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.worker.arn
+}
+"#;
+
+/// What is found of visibility timeouts, with the condition that each finding names.
+fn found(outcome: &Outcome) -> Vec<String> {
+    assert!(outcome.errors.is_empty(), "{}", describe(outcome));
+    let visibility = outcome.findings.iter();
+    let visibility = visibility.filter(|found| found.rule == "visibility-timeout-below-function-timeout");
+    visibility
+        .map(|found| found.when.clone().unwrap_or_else(|| "always".to_owned()))
+        .collect()
+}
+
+fn check(files: &[(&str, &str)]) -> Vec<String> {
+    found(&check_files(files.iter().copied()))
+}
+
+#[test]
+fn variable_files_that_nobody_reads_are_environments() {
+    let prod = ["the environment is `prod`".to_owned()];
+    for path in [
+        "prod.tfvars",
+        "env/prod.tfvars",
+        "environments/prod/terraform.tfvars",
+        "env/prod.tfvars.json",
+    ] {
+        let text = match path.ends_with(".json") {
+            true => r#"{"timeout": 300}"#,
+            false => "timeout = 300\n",
+        };
+        assert_eq!(check(&[("main.tf", MAIN), (path, text)]), prod, "{path}");
+    }
+}
+
+#[test]
+fn a_variable_file_beside_the_root_is_one_too() {
+    let files = [("infra/main.tf", MAIN), ("config/prod.tfvars", "timeout = 300\n")];
+    assert_eq!(check(&files), ["the environment is `prod`"]);
+}
+
+#[test]
+fn a_file_of_another_module_is_none() {
+    for text in ["timeout = 300\nother = 1\n", "", "timeout = {\n"] {
+        assert_eq!(check(&[("main.tf", MAIN), ("prod.tfvars", text)]), [""; 0], "{text}");
+    }
+    // A directory with code of its own has its own files.
+    let files = [
+        ("main.tf", MAIN),
+        ("other/main.tf", MAIN),
+        ("other/prod.tfvars", "timeout = 300\n"),
+    ];
+    let outcome = check_files(files);
+    assert_eq!(found(&outcome), ["the environment is `prod`"]);
+    assert!(
+        outcome.findings[0].subject.unit.ends_with("other"),
+        "{}",
+        describe(&outcome)
+    );
+}
+
+#[test]
+fn what_terraform_reads_by_itself_is_no_environment_of_its_own() {
+    let files = [("main.tf", MAIN), ("prod.auto.tfvars", "timeout = 300\n")];
+    assert_eq!(check(&files), ["always"]);
+}
+
+#[test]
+fn parts_of_one_environment_are_judged_together() {
+    let main = MAIN.replace("= 60", "= var.visibility") + "variable \"visibility\" { default = 60 }\n";
+    let files = [
+        ("main.tf", &*main),
+        ("env/prod/functions.tfvars", "timeout = 300\n"),
+        ("env/prod/queues.tfvars", "visibility = 1800\n"),
+    ];
+    assert_eq!(check(&files), [""; 0]);
+    let files = [
+        ("main.tf", &*main),
+        ("env/dev.tfvars", "timeout = 10\n"),
+        ("env/prod.tfvars", "timeout = 300\nvisibility = 200\n"),
+    ];
+    assert_eq!(check(&files), ["the environment is `prod`"]);
+}
+
+#[test]
+fn a_finding_of_all_environments_names_none() {
+    let main = MAIN.replace("default = 5", "default = 100");
+    let files = [
+        ("main.tf", &*main),
+        ("dev.tfvars", "stage = \"x\"\n"),
+        ("prod.tfvars", "stage = \"y\"\n"),
+    ];
+    assert_eq!(check(&files), ["always"]);
+    // A unit without environments is not judged in those of others.
+    let files = [
+        ("a/main.tf", &*main),
+        ("b/main.tf", MAIN),
+        ("b/prod.tfvars", "timeout = 6\n"),
+    ];
+    assert_eq!(check(&files), ["always"]);
+}
+
+#[test]
+fn what_environments_settle_is_evaluated() {
+    let main = MAIN.replace("{ default = 5 }", "{}");
+    let open = |files: &[(&str, &str)]| check_files(files.iter().copied()).not_evaluated.len();
+    assert_ne!(open(&[("main.tf", &main)]), 0);
+    assert_eq!(open(&[("main.tf", &main), ("dev.tfvars", "timeout = 5\n")]), 0);
+}
+
+const TEMPLATE: &str = "
+Transform: AWS::Serverless-2016-10-31
+Parameters:
+  Timeout: {Type: Number, Default: 5}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {VisibilityTimeout: 60}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: !Ref Timeout
+      Events: {Orders: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
+";
+
+#[test]
+fn tables_of_a_sam_configuration_are_environments() {
+    let config = "version = 0.1\n[default.deploy.parameters]\nparameter_overrides = \"Timeout=6\"\n\
+                  [prod.deploy.parameters]\nparameter_overrides = \"Timeout=300\"\n\
+                  [test.build.parameters]\ncached = true\n";
+    let files = [("template.yaml", TEMPLATE), ("samconfig.toml", config)];
+    assert_eq!(check(&files), ["the environment is `prod`"]);
+}
+
+#[test]
+fn files_of_parameters_are_environments() {
+    let list = r#"[{"ParameterKey": "Timeout", "ParameterValue": "300"}]"#;
+    let object = r#"{"Parameters": {"Timeout": "300"}, "Tags": {"a": "b"}}"#;
+    for (path, text) in [
+        ("prod.json", list),
+        ("parameters-prod.json", list),
+        ("params/prod.json", object),
+        ("prod/parameters.json", object),
+    ] {
+        let files = [("template.yaml", TEMPLATE), (path, text)];
+        assert_eq!(check(&files), ["the environment is `prod`"], "{path}");
+    }
+    for text in [
+        r#"{"Timeout": "300"}"#,
+        r#"[{"ParameterKey": "Other", "ParameterValue": "300"}]"#,
+        r#"{"Parameters": {"Timeout": {"Type": "Number"}}, "Resources": {}}"#,
+        "[]",
+        "{",
+    ] {
+        let files = [("template.yaml", TEMPLATE), ("prod.json", text)];
+        let outcome = check_files(files);
+        let visibility = outcome
+            .findings
+            .iter()
+            .any(|found| found.rule.starts_with("visibility"));
+        assert!(!visibility, "{text}");
+    }
+}
+
+#[test]
+fn the_configuration_and_the_command_line_turn_it_off() {
+    let files = [("main.tf", MAIN), ("prod.tfvars", "timeout = 300\n")];
+    let default = "environments = \"default\"\n";
+    assert_eq!(check(&[files[0], files[1], ("sqslint.toml", default)]), [""; 0]);
+    let declared = "[[environment]]\nname = \"dev\"\n";
+    assert_eq!(check(&[files[0], files[1], ("sqslint.toml", declared)]), [""; 0]);
+    let directory = TemporaryDirectory::with_files(files);
+    let outcome = sqslint::check(&sqslint::Options {
+        paths: vec![directory.path().to_owned()],
+        given: sqslint::given::Given {
+            variables: vec![sqslint::given::Variable::Assignment("stage=x".to_owned())],
+            ..sqslint::given::Given::default()
+        },
+        ..sqslint::Options::default()
+    });
+    assert_eq!(found(&outcome), [""; 0]);
+}
