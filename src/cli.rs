@@ -145,6 +145,9 @@ struct CheckArgs {
     /// Exit with 1 for findings of this severity or above [default: that of the configuration, else warning]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
+    /// Exit with 1 where a rule could not judge a resource
+    #[arg(long, help_heading = "Outcome")]
+    fail_on_unjudged: bool,
     /// Exit with 0 whatever the findings
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
     exit_zero: bool,

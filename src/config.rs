@@ -129,6 +129,8 @@ pub struct Config {
     pub exclude_patterns: Vec<String>,
     /// Whether a suppression has to give a reason.
     pub require_reason: bool,
+    /// Whether a resource that a rule could not judge fails a run.
+    pub fail_on_unjudged: bool,
     /// Whether environments that the files themselves name are left out.
     pub default_environment_only: bool,
     /// The baseline that applies.

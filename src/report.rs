@@ -97,8 +97,21 @@ pub struct Units {
     pub plans: usize,
     /// Terraform states.
     pub states: usize,
+    /// Queues that were read.
+    pub queues: Judged,
+    /// Event source mappings that were read.
+    pub mappings: Judged,
     /// By unit: what in it is not read.
     pub notes: Vec<String>,
+}
+
+/// Resources of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// How many there are.
+    pub all: usize,
+    /// How many of them every rule could judge.
+    pub wholly: usize,
 }
 
 /// `1 error`, `2 errors`.

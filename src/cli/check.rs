@@ -3,8 +3,8 @@
 use super::fixing::{self, Next};
 use super::output::{self, Written};
 use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
-use sqslint::graph::{Graph, UnitKind};
-use sqslint::report::{Report, Units, counted, human, printable, summary};
+use sqslint::graph::{Graph, Resource, UnitKind};
+use sqslint::report::{Judged, Report, Units, counted, human, printable, summary};
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Added, Options, Outcome};
@@ -66,6 +66,7 @@ fn options(arguments: &CheckArgs) -> Options {
         given: arguments.inputs.given(),
         config: arguments.config.source(),
         fail_level: arguments.fail_level.map(FailLevel::level),
+        fail_on_unjudged: arguments.fail_on_unjudged,
         min_severity: arguments.min_severity.severity(),
         force_exclude: arguments.inputs.force_exclude,
         no_gitignore: arguments.inputs.no_gitignore,
@@ -108,11 +109,12 @@ fn tell_outcome(
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
     baseline::stale(&outcome, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
-        let line = summary::render(&report);
-        // A terminal would break it within a word; whatever else reads it wants one line.
+        // A terminal would break a line within a word; whatever else reads one wants it whole.
         let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
-        let line = width.map_or_else(|| line.clone(), |width| human::wrapped(&line, width));
-        writeln!(streams.err, "{line}")?;
+        for line in summary::lines(&report) {
+            let line = width.map_or_else(|| line.clone(), |width| human::wrapped(&line, width));
+            writeln!(streams.err, "{line}")?;
+        }
     }
     let exit = if !outcome.errors.is_empty() || written == Written::Partly {
         Exit::Failed
@@ -183,6 +185,7 @@ fn units(outcome: &Outcome) -> Units {
     }
     units.notes = notes.iter().map(|(note, names)| noted(note, names)).collect();
     units.notes.extend(taken_in(&outcome.taken_in));
+    (units.queues, units.mappings) = judged(outcome);
     units
 }
 
@@ -193,6 +196,30 @@ fn taken_in(names: &[String]) -> Option<String> {
         0 => format!("`{first}` was checked, too: it depends on what was named"),
         more => format!("`{first}` and {more} more were checked, too: they depend on what was named"),
     })
+}
+
+/// How many queues and mappings there are, and how many of them every rule could judge: a mapping with the functions that
+/// it invokes.
+fn judged(outcome: &Outcome) -> (Judged, Judged) {
+    let graph = &outcome.graph;
+    let open = outcome.not_evaluated.iter();
+    let open: BTreeSet<(&str, &str)> = open.map(|one| (&*one.subject.unit, &*one.subject.address)).collect();
+    let is_open = |resource: &Resource| {
+        let unit = &graph.unit(resource.unit).name;
+        open.contains(&(unit.as_str(), &*resource.address))
+    };
+    let (mut queues, mut mappings) = (Judged::default(), Judged::default());
+    for queue in graph.queues() {
+        queues.all += 1;
+        queues.wholly += usize::from(!is_open(&queue.resource));
+    }
+    for mapping in graph.mappings() {
+        let functions = graph.functions_of(mapping, &mapping.resource.when);
+        let is_open = is_open(&mapping.resource) || functions.iter().any(|(_, function)| is_open(&function.resource));
+        mappings.all += 1;
+        mappings.wholly += usize::from(!is_open);
+    }
+    (queues, mappings)
 }
 
 /// A note with the unit it is about, or with their number: a line of forty names is read by nobody.

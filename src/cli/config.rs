@@ -164,6 +164,7 @@ fn shown(config: &Config) -> String {
     line("ignore", list(&config.ignore));
     line("exclude", list(&config.exclude_patterns));
     line("require-reason", config.require_reason.to_string());
+    line("fail-on-unjudged", config.fail_on_unjudged.to_string());
     let environments = if config.default_environment_only {
         "default"
     } else {

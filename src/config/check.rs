@@ -20,6 +20,7 @@ pub(super) struct Checked {
     pub(super) extend: Option<(PathBuf, Range<usize>)>,
     config: Config,
     requires_reason: Option<bool>,
+    fail_on_unjudged: Option<bool>,
     default_environment_only: Option<bool>,
     /// What it says, by key, and who it is.
     keys: Vec<String>,
@@ -62,6 +63,7 @@ impl Checked {
         config.fail_level = own.fail_level.or(config.fail_level);
         config.exclude.extend(own.exclude);
         config.require_reason = self.requires_reason.unwrap_or(config.require_reason);
+        config.fail_on_unjudged = self.fail_on_unjudged.unwrap_or(config.fail_on_unjudged);
         config.default_environment_only = (self.default_environment_only).unwrap_or(config.default_environment_only);
         config.baseline = own.baseline.or(config.baseline.take());
         for rule in rules::RULES {
@@ -144,6 +146,7 @@ impl Reader<'_> {
             fail_level,
             exclude,
             require_reason: false,
+            fail_on_unjudged: false,
             default_environment_only: false,
             baseline: file.baseline.map(|path| self.base.join(path)),
             rules: settings,
@@ -162,6 +165,7 @@ impl Reader<'_> {
             }),
             config,
             requires_reason: file.require_reason,
+            fail_on_unjudged: file.fail_on_unjudged,
             default_environment_only: file
                 .environments
                 .map(|which| matches!(which, file::Environments::Default)),
@@ -403,6 +407,7 @@ fn keys(file: &File) -> Vec<String> {
         ("ignore", !file.ignore.is_empty()),
         ("exclude", !file.exclude.is_empty()),
         ("require-reason", file.require_reason.is_some()),
+        ("fail-on-unjudged", file.fail_on_unjudged.is_some()),
         ("environments", file.environments.is_some()),
         ("baseline", file.baseline.is_some()),
         ("override", !file.overrides.is_empty()),

@@ -37,6 +37,8 @@ pub(super) struct File {
     /// Rules that do not run in some places.
     #[serde(rename = "override")]
     pub(super) overrides: Vec<Override>,
+    /// Whether a resource that a rule could not judge fails a run.
+    pub(super) fail_on_unjudged: Option<bool>,
     /// Which environments are judged where no `[[environment]]` is declared: `found`, those that variable files, parameter
     /// files and SAM configurations name, or `default`, none but the default values.
     pub(super) environments: Option<Environments>,

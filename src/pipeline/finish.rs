@@ -7,7 +7,7 @@ use super::order::{with_reasons, without_repeats};
 use super::silence::Silenced;
 use super::{Outcome, Run};
 use crate::config::Config;
-use crate::diagnostic::{Diagnostic, Silencer};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer};
 use crate::frontend;
 use crate::history::{Baselines, History, Known, Why};
 use shared::Shared;
@@ -52,6 +52,12 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         let level = run.options.fail_level.or(policies.of(&found.subject.unit).fail_level);
         level.unwrap_or_default().fails(found.severity)
     });
+    let fails = fails || {
+        let is_counted = |open: &NotEvaluated| policies.of(&open.subject.unit).fail_on_unjudged;
+        not_evaluated
+            .iter()
+            .any(|open| run.options.fail_on_unjudged || is_counted(open))
+    };
     let mut errors = gathered.errors;
     errors.sort();
     errors.dedup();

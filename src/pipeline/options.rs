@@ -23,6 +23,8 @@ pub struct Options {
     pub config: config::Source,
     /// From which severity on a finding fails the run, in place of what the configurations say.
     pub fail_level: Option<FailLevel>,
+    /// Whether a resource that a rule could not judge fails the run, whatever the configurations say.
+    pub fail_on_unjudged: bool,
     /// Findings below it are left out.
     pub min_severity: Severity,
     /// Whether to keep what rules conclude besides their findings, and every environment's graph.

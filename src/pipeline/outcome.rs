@@ -35,7 +35,7 @@ pub struct Outcome {
     pub environment: Option<String>,
     /// The graphs of further environments by name, in a traced run.
     pub elsewhere: Vec<(String, Graph)>,
-    /// Whether a finding reaches the level that fails the run.
+    /// Whether a finding reaches the level that fails the run, or something that could not be judged fails it.
     pub fails: bool,
     /// What was left out because it was known before.
     pub history: History,

@@ -51,9 +51,15 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) ->
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>sqslint</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
     )?;
-    let line = summary::render(report);
-    let line = line.strip_prefix("sqslint: ").unwrap_or(&line);
-    writeln!(out, "<h1>sqslint</h1>\n<p>{}</p>", sentence(line))?;
+    writeln!(out, "<h1>sqslint</h1>\n<p>{}</p>", sentence(&summary::found(report)))?;
+    if let Some(judged) = summary::judged(report) {
+        let items = summary::unjudged(report);
+        let items: String = items
+            .iter()
+            .map(|item| format!("<li>{}</li>", sentence(item)))
+            .collect();
+        writeln!(out, "<p>{}</p>\n<ul>{items}</ul>", sentence(&judged))?;
+    }
     for error in report.errors {
         writeln!(out, "<p class=\"error\"><b>error</b> {}</p>", escaped(error))?;
     }

@@ -1,7 +1,7 @@
 //! One JSON object, of the same shape whatever the outcome. Version 1; fields are only ever added.
 
-use super::Report;
 use super::json_text::{Each, write_pretty};
+use super::{Judged, Report};
 use crate::diagnostic::{Diagnostic, Edit, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::source::{Sources, Span};
 use serde::Serialize;
@@ -35,6 +35,8 @@ pub(super) struct Summary {
     services: usize,
     plans: usize,
     states: usize,
+    queues: Coverage,
+    mappings: Coverage,
     not_fully_judged: usize,
 }
 
@@ -116,6 +118,22 @@ pub(super) struct Open<'a> {
     place: Place,
 }
 
+/// Resources of one kind: how many there are, and how many every rule could judge.
+#[derive(Serialize)]
+pub(super) struct Coverage {
+    count: usize,
+    judged: usize,
+}
+
+impl From<Judged> for Coverage {
+    fn from(judged: Judged) -> Self {
+        Coverage {
+            count: judged.all,
+            judged: judged.wholly,
+        }
+    }
+}
+
 /// The version of the document and of the records of `json-lines`.
 pub(super) const VERSION: u32 = 1;
 
@@ -152,6 +170,8 @@ pub(super) fn summary(report: &Report<'_>) -> Summary {
         services: report.units.services,
         plans: report.units.plans,
         states: report.units.states,
+        queues: report.units.queues.into(),
+        mappings: report.units.mappings.into(),
         not_fully_judged: super::summary::open_resources(report.not_evaluated),
     }
 }

@@ -82,9 +82,13 @@ fn row(report: &Report<'_>, found: &Diagnostic, further: &[&str]) -> String {
 
 /// Heading, errors and the table.
 pub(super) fn summary(report: &Report<'_>) -> String {
-    let line = summary::render(report);
-    let line = line.strip_prefix("sqslint: ").unwrap_or(&line);
-    let mut text = format!("## sqslint\n\n{}\n", inline(line));
+    let mut text = format!("## sqslint\n\n{}\n", inline(&summary::found(report)));
+    if let Some(judged) = summary::judged(report) {
+        text.push_str(&format!("\n{}\n\n", inline(&judged)));
+        for line in summary::unjudged(report) {
+            text.push_str(&format!("- {}\n", inline(&line)));
+        }
+    }
     if !report.errors.is_empty() {
         text.push('\n');
     }

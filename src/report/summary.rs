@@ -1,19 +1,30 @@
-//! The last line of a run: what was found in how much, and what could not be judged.
+//! The last lines of a run: what could not be judged and why, and what was found in how much.
 
-use super::{Report, Units, counted, printable};
+use super::{Judged, Report, Units, counted, printable};
 use crate::diagnostic::{NotEvaluated, Safety, Severity, Silencer, Suppressed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
 
-/// The number of causes that the line names before it counts the rest.
-const CAUSES: usize = 3;
+/// The number of reasons that a line names before it counts the rest.
+const REASONS: usize = 3;
 
-/// One line without a line break: `sqslint: 2 errors, 1 warning in 4 modules and 2 templates; …`.
-pub fn render(report: &Report<'_>) -> String {
+/// What was judged, if that is not everything, and what was found: the lines that end a run.
+pub fn lines(report: &Report<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(judged) = judged(report) {
+        lines.push(format!("sqslint: {judged}"));
+        lines.extend(unjudged(report).into_iter().map(|line| format!("  {line}")));
+    }
+    lines.push(format!("sqslint: {}", found(report)));
+    lines
+}
+
+/// What was found, without a line break: `2 errors, 1 warning in 4 modules and 2 templates`.
+pub(super) fn found(report: &Report<'_>) -> String {
     let mut line = match units(report.units) {
-        None => format!("sqslint: {}: there was nothing to check", findings(report)),
-        Some(units) => format!("sqslint: {} in {units}", findings(report)),
+        None => format!("{}: there was nothing to check", findings(report)),
+        Some(units) => format!("{} in {units}", findings(report)),
     };
     let written = |one: &&Suppressed| matches!(one.by, Silencer::Suppression(_));
     let fixable = |safety: Safety| {
@@ -30,16 +41,64 @@ pub fn render(report: &Report<'_>) -> String {
     if !counts.is_empty() {
         let _ = write!(line, " ({})", counts.join(", "));
     }
-    let open = open_resources(report.not_evaluated);
-    if open > 0 {
-        let causes = causes(report.not_evaluated);
-        let _ = write!(line, "; {} not fully judged: {causes}", counted(open, "resource"));
-    }
     for note in &report.units.notes {
         let _ = write!(line, "; {}", printable(note));
     }
     line
 }
+
+/// How much could be judged, where that is not everything: `judged 5 of 7 queues and 3 of 4 mappings`.
+pub(super) fn judged(report: &Report<'_>) -> Option<String> {
+    if report.not_evaluated.is_empty() {
+        return None;
+    }
+    let kinds = [(report.units.queues, "queue"), (report.units.mappings, "mapping")];
+    let kinds = kinds.into_iter().filter(|(judged, _)| judged.all > 0);
+    let parts: Vec<String> = kinds
+        .map(|(Judged { all, wholly }, kind)| format!("{wholly} of {}", counted(all, kind)))
+        .collect();
+    Some(if parts.is_empty() {
+        format!(
+            "{} not fully judged",
+            counted(open_resources(report.not_evaluated), "resource")
+        )
+    } else {
+        format!("judged {}", parts.join(" and "))
+    })
+}
+
+/// Why the rest could not be judged, a line a cause with what to do about it, the commonest first.
+pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
+    let mut by_cause: BTreeMap<&str, Vec<&NotEvaluated>> = BTreeMap::new();
+    for entry in report.not_evaluated {
+        by_cause.entry(entry.cause).or_default().push(entry);
+    }
+    let mut ranked: Vec<(usize, &str, Vec<&NotEvaluated>)> = by_cause
+        .into_iter()
+        .map(|(cause, entries)| (open_resources(entries.iter().copied()), cause, entries))
+        .collect();
+    ranked.sort_by_key(|(count, cause, _)| (std::cmp::Reverse(*count), *cause));
+    let lines = ranked.into_iter().map(|(count, cause, entries)| {
+        let advice = ADVICE.iter().find(|(of, _)| *of == cause);
+        let advice = advice.map_or_else(String::new, |(_, advice)| format!(" ({advice})"));
+        format!("{}: {}{advice}", counted(count, "resource"), reasons(&entries))
+    });
+    lines.collect()
+}
+
+/// What to do about a cause.
+const ADVICE: [(&str, &str); 4] = [
+    (
+        "input-without-value",
+        "`--var`, `--var-file` or `--parameters` gives a value",
+    ),
+    (
+        "known-after-apply",
+        "a plan may know: check the output of `terraform show -json`",
+    ),
+    ("module-not-here", "`terraform init` fetches modules"),
+    ("not-read", "fix what cannot be read"),
+];
 
 /// Every open question with its place, one line each.
 pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
@@ -61,8 +120,8 @@ pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::
 }
 
 /// The number of resources that some rule could not judge: resources, not rules, so that a new rule does not move it.
-pub(super) fn open_resources(entries: &[NotEvaluated]) -> usize {
-    let resources: BTreeSet<_> = entries.iter().map(resource).collect();
+pub(super) fn open_resources<'e>(entries: impl IntoIterator<Item = &'e NotEvaluated>) -> usize {
+    let resources: BTreeSet<_> = entries.into_iter().map(resource).collect();
     resources.len()
 }
 
@@ -112,7 +171,7 @@ fn units(units: &Units) -> Option<String> {
 }
 
 /// The reasons by the number of resources they keep open, the commonest first.
-fn causes(entries: &[NotEvaluated]) -> String {
+fn reasons(entries: &[&NotEvaluated]) -> String {
     let mut by_reason: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
     for entry in entries {
         by_reason.entry(&entry.reason).or_default().insert(resource(entry));
@@ -121,11 +180,11 @@ fn causes(entries: &[NotEvaluated]) -> String {
     ranked.sort_by_key(|&(count, reason)| (std::cmp::Reverse(count), reason));
     let mut named: Vec<String> = ranked
         .iter()
-        .take(CAUSES)
+        .take(REASONS)
         .map(|(_, reason)| printable(reason))
         .collect();
-    if ranked.len() > CAUSES {
-        named.push(format!("and {} more", ranked.len() - CAUSES));
+    if ranked.len() > REASONS {
+        named.push(format!("and {} more", ranked.len() - REASONS));
     }
     named.join("; ")
 }

@@ -3,7 +3,7 @@
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::report::human::Style;
-use crate::report::{Report, Units, concise, human, json, printable, summary};
+use crate::report::{Judged, Report, Units, concise, human, json, printable, summary};
 use crate::source::{Sources, Span};
 use crate::testing::written;
 use proptest::prelude::*;
@@ -142,11 +142,10 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
     let units = Units {
         modules: 4,
         templates: 2,
-        stacks: 0,
-        services: 0,
-        plans: 0,
-        states: 0,
+        queues: Judged { all: 4, wholly: 2 },
+        mappings: Judged { all: 1, wholly: 0 },
         notes: vec!["api/serverless.yml: functions are not read".to_owned()],
+        ..Units::default()
     };
     let report = Report {
         sources: &sources,
@@ -159,9 +158,10 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
         repository: "",
     };
     assert_eq!(
-        summary::render(&report),
-        "sqslint: 1 error in 4 modules and 2 templates; 3 resources not fully judged: common; rare; x; and 1 more; \
-         api/serverless.yml: functions are not read"
+        summary::lines(&report).join("\n"),
+        "sqslint: judged 2 of 4 queues and 0 of 1 mapping\n  \
+         3 resources: common; rare; x; and 1 more (`--var`, `--var-file` or `--parameters` gives a value)\n\
+         sqslint: 1 error in 4 modules and 2 templates; api/serverless.yml: functions are not read"
     );
 }
 

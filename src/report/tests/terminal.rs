@@ -4,7 +4,7 @@
 use super::example::{REPOSITORY, TEXT, findings, subject};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::human::Style;
-use crate::report::{Report, Units, concise, human};
+use crate::report::{Judged, Report, Units, concise, human};
 use crate::source::{Sources, Span};
 use crate::testing::written;
 use std::path::Path;
@@ -99,6 +99,8 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         services: 0,
         plans: 0,
         states: 0,
+        queues: Judged { all: 0, wholly: 0 },
+        mappings: Judged { all: 0, wholly: 0 },
         notes: Vec::new(),
     };
     Report {
