@@ -73,6 +73,8 @@ struct Gathered {
     skipped: Vec<String>,
     /// Units that depend on what was named.
     taken_in: Vec<String>,
+    /// The environments that files name, a line each.
+    environments: Vec<String>,
     /// How many units the configuration, or the command line, excludes.
     excluded: usize,
 }

@@ -309,6 +309,12 @@ impl Sources {
         FileId(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
+    /// Other sources of the same files, for texts that may turn out to be no part of the run.
+    #[must_use]
+    pub fn aside(&self) -> Sources {
+        Sources::reading(self.files().clone(), self.working_directory().to_owned())
+    }
+
     /// The file at `path`, where it was added.
     pub fn find(&self, path: &Path) -> Option<FileId> {
         let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);

@@ -107,6 +107,9 @@ fn tell_outcome(
         repository: REPOSITORY,
     };
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
+    for environment in outcome.environments.iter().filter(|_| arguments.verbose) {
+        writeln!(streams.err, "{}", printable(environment))?;
+    }
     baseline::stale(&outcome, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         // A terminal would break a line within a word; whatever else reads one wants it whole.

@@ -69,6 +69,7 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         errors,
         skipped: gathered.skipped,
         taken_in: gathered.taken_in,
+        environments: gathered.environments,
         excluded: gathered.excluded,
         judgements,
         environment,

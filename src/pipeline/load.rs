@@ -51,6 +51,10 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
         found.extend(loaded.1);
     }
     let found = by_name(found, &mut gathered);
+    gathered.environments = found
+        .iter()
+        .map(|(name, own)| described(name, own, &gathered.sources))
+        .collect();
     if let (Some(first), false) = (all.first_mut(), found.is_empty()) {
         first.name.get_or_insert_with(|| DEFAULT.to_owned());
     }
@@ -145,6 +149,18 @@ fn with_calls(own: &Found, graph: &Graph, sources: &Sources) -> FxHashSet<String
         named.contains(caller)
     });
     units.map(|unit| unit.name.clone()).collect()
+}
+
+/// ``environment `prod`: `infra` with `infra/env/prod.tfvars` ``.
+fn described(name: &str, own: &Found, sources: &Sources) -> String {
+    let units = own.iter().map(|one| {
+        let files: Vec<String> = (one.given.files())
+            .map(|file| format!("`{}`", sources.shown_of(file)))
+            .chain(one.given.stage.iter().map(|stage| format!("`[{stage}]`")))
+            .collect();
+        format!("`{}` with {}", sources.shown_of(&one.path), files.join(", "))
+    });
+    format!("environment `{name}`: {}", units.collect::<Vec<_>>().join("; "))
 }
 
 /// What was found, by the name of the environment. What one unit is given by several files of one name, it is given

@@ -27,6 +27,8 @@ pub struct Outcome {
     pub skipped: Vec<String>,
     /// Units that nobody named, and that were checked because they depend on what was.
     pub taken_in: Vec<String>,
+    /// The environments that files name and that were judged besides the default values, a line each.
+    pub environments: Vec<String>,
     /// How many units the configuration, or the command line, excludes.
     pub excluded: usize,
     /// What rules concluded besides their findings, in a traced run.
@@ -55,6 +57,7 @@ impl Outcome {
             errors,
             skipped: Vec::new(),
             taken_in: Vec::new(),
+            environments: Vec::new(),
             excluded: 0,
             judgements: Vec::new(),
             environment: None,

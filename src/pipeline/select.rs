@@ -40,6 +40,7 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
         errors: Vec::new(),
         skipped: Vec::new(),
         taken_in: Vec::new(),
+        environments: Vec::new(),
         excluded: 0,
     };
     let (mut inputs, touched) = given(run, &mut gathered.sources).map_err(|error| vec![error])?;

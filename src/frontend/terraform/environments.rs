@@ -30,8 +30,9 @@ pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment>
     collect(&root.directory, true, 0, sources.files(), &mut files);
     beside(&root.directory, sources.files(), &mut files);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
+    let aside = sources.aside();
     for file in files {
-        let Some(names) = names_in(&file, sources).filter(|names| is_of(names, root)) else {
+        let Some(names) = names_in(&file, &aside).filter(|names| is_of(names, root)) else {
             continue;
         };
         if let Some(directory) = file.parent() {

@@ -27,14 +27,14 @@ pub(in crate::frontend::cloudformation) fn of_template(
     if names.is_empty() {
         return Vec::new();
     }
-    let named = |name: String, given: Given| NamedEnvironment {
+    let environment = |name: String, given: Given| NamedEnvironment {
         name,
         path: path.to_owned(),
         given,
     };
     let tables = samconfig::environments(path, sources).into_iter().map(|name| {
         let stage = Some(name.clone());
-        named(
+        environment(
             name,
             Given {
                 stage,
@@ -43,14 +43,15 @@ pub(in crate::frontend::cloudformation) fn of_template(
         )
     });
     let mut all: Vec<NamedEnvironment> = tables.collect();
+    let aside = sources.aside();
     for file in beside(path, sources.files()) {
-        if is_of(&file, names, sources) {
+        if is_of(&file, names, &aside) {
             let parameters = vec![Parameters::File(file.clone())];
             let given = Given {
                 parameters,
                 ..Given::default()
             };
-            all.push(named(name_of(&file), given));
+            all.push(environment(name_of(&file), given));
         }
     }
     all

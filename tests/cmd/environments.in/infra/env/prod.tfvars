@@ -1,0 +1,1 @@
+timeout = 280 # the courier is slow
