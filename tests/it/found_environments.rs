@@ -190,3 +190,15 @@ fn the_configuration_and_the_command_line_turn_it_off() {
     });
     assert_eq!(found(&outcome), [""; 0]);
 }
+
+#[test]
+fn what_cannot_be_judged_fails_a_run_where_that_is_asked_for() {
+    let main = MAIN.replace("{ default = 5 }", "{}").replace("= 60", "= 30");
+    let fails = |settings: &str| {
+        let outcome = check_files([("main.tf", &*main), ("sqslint.toml", settings)]);
+        assert_ne!(outcome.not_evaluated.len(), 0, "{}", describe(&outcome));
+        outcome.fails
+    };
+    assert!(!fails("select = [\"visibility\"]\n"));
+    assert!(fails("select = [\"visibility\"]\nfail-on-unjudged = true\n"));
+}
