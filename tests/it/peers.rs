@@ -527,6 +527,7 @@ Resources:
       Period: 60
       EvaluationPeriods: 1
       Threshold: 0
+      AlarmActions: [arn:aws:sns:us-east-1:1:t]
       ComparisonOperator: GreaterThanThreshold
 ";
     let outcome = check_files([("template.yaml", template)]);
