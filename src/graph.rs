@@ -13,6 +13,7 @@ mod knowledge;
 pub mod limits;
 mod lookup;
 mod nodes;
+pub mod permits;
 mod polling;
 mod reason;
 pub mod relations;

@@ -12,6 +12,7 @@ mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
+mod dead_letter_policy_missing;
 mod dead_letter_queue_alarm_metric_blind;
 mod dead_letter_queue_alarm_threshold_high;
 mod dead_letter_queue_cross_region;
@@ -64,6 +65,10 @@ mod queue_age_unalarmed;
 mod queue_attribute_out_of_range;
 mod queue_competing_consumers;
 mod queue_competing_filters;
+mod queue_delay_exceeds_retention;
+mod queue_encryption_conflict;
+mod queue_key_blocks_service;
+mod queue_policy_missing_for_producer;
 mod queue_url_in_place_of_arn;
 mod queue_without_redrive_policy;
 mod redrive_allow_policy_dependency_cycle;
@@ -76,6 +81,8 @@ mod redrive_target_not_a_queue;
 mod reserved_concurrency_too_low;
 mod reserved_concurrency_zero;
 mod retries_outlast_retention;
+mod sam_subscription_enabled_ignored;
+mod sam_subscription_queue_implicit;
 mod stream_setting_on_queue;
 mod suppression_without_reason;
 mod unknown_rule_in_suppression;
@@ -103,6 +110,7 @@ mod shared {
     pub(super) mod queue_types;
     pub(super) mod retries;
     pub(super) mod rivals;
+    pub(super) mod senders;
     pub(super) mod settings;
     pub(super) mod settle;
     pub(super) mod trace;
@@ -144,6 +152,10 @@ pub enum Category {
     Fifo,
     /// A queue's own attributes.
     Queue,
+    /// Who may send and receive.
+    Permissions,
+    /// Pipes, and what the SAM transform makes.
+    PipesAndSam,
     /// Alarms.
     Alarms,
     /// sqslint's own: files that cannot be read, limits, suppressions.
@@ -160,6 +172,8 @@ impl Category {
             Category::Mapping => "mapping",
             Category::Fifo => "fifo",
             Category::Queue => "queue",
+            Category::Permissions => "permissions",
+            Category::PipesAndSam => "pipes-and-sam",
             Category::Alarms => "alarms",
             Category::Tool => "tool",
         }
@@ -302,6 +316,15 @@ pub static RULES: &[&Rule] = &[
     // queue
     &queue_attribute_out_of_range::RULE,
     &queue_url_in_place_of_arn::RULE,
+    &queue_delay_exceeds_retention::RULE,
+    &queue_encryption_conflict::RULE,
+    // permissions
+    &queue_policy_missing_for_producer::RULE,
+    &dead_letter_policy_missing::RULE,
+    &queue_key_blocks_service::RULE,
+    // pipes-and-sam
+    &sam_subscription_queue_implicit::RULE,
+    &sam_subscription_enabled_ignored::RULE,
     // alarms
     &dead_letter_queue_unalarmed::RULE,
     &dead_letter_queue_alarm_metric_blind::RULE,
@@ -337,8 +360,11 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
         &[
             &visibility_timeout_zero::RULE,
             &visibility_timeout_below_function_timeout::RULE,
+            &sam_subscription_queue_implicit::RULE,
         ],
     ),
+    // Nobody can set anything of a queue that the SAM transform makes.
+    (&redrive_policy_missing::RULE, &[&sam_subscription_queue_implicit::RULE]),
     (
         &retries_outlast_retention::RULE,
         &[

@@ -54,8 +54,19 @@ pub struct Statement {
     pub resources: Vec<Attribute<Link>>,
     /// Under which conditions; `Err` says why they are not known.
     pub conditions: Result<Vec<StatementCondition>, Reason>,
-    /// Whether it says `NotPrincipal`, `NotAction` or `NotResource` instead.
-    pub is_negated: bool,
+    /// Which parts it negates.
+    pub negates: Negates,
+}
+
+/// The parts of a statement that name what it is not about: `NotPrincipal`, `NotAction`, `NotResource`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Negates {
+    /// `NotPrincipal`.
+    pub principals: bool,
+    /// `NotAction`.
+    pub actions: bool,
+    /// `NotResource`.
+    pub resources: bool,
 }
 
 /// A policy document.

@@ -467,6 +467,18 @@ impl Graph {
         found.map(|(_, invocation)| invocation).collect()
     }
 
+    /// The unit that links of other units call `key`.
+    pub(super) fn unit_called(&self, key: &str) -> Option<UnitId> {
+        self.queue_index.units.get(key).copied()
+    }
+
+    /// Whether the role `role` is handed to a module or nested stack that is not here.
+    pub(super) fn is_role_handed_out(&self, role: &Resource) -> bool {
+        self.handed_out.iter().any(|(unit, link)| {
+            *unit == role.unit && matches!(&link.target, Target::Resource(address) if *address == role.address)
+        })
+    }
+
     /// Whether `queue` is handed to a module or nested stack that is not here.
     pub fn is_handed_out(&self, queue: &Queue) -> bool {
         self.place(queue).is_some_and(|at| self.handed.contains(&at))

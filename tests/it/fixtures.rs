@@ -63,7 +63,9 @@ fn every_rule_says_where_it_holds() {
         .collect();
     let silent = rules::RULES
         .iter()
-        .filter(|rule| rule.check.is_some() && !holds.contains(rule.id));
+        .filter(|rule| rule.check.is_some() && !holds.contains(rule.id))
+        // What the SAM transform makes is wrong wherever it is.
+        .filter(|rule| !rule.id.starts_with("sam-subscription-"));
     let silent: Vec<&str> = silent.map(|rule| rule.id).collect();
     assert!(silent.is_empty(), "{silent:?}");
 }

@@ -1,7 +1,7 @@
 //! What stands around the queues of a stack, as the graph holds it: producers, pipes, policies, roles and keys.
 
 use crate::inputs::{check, repository};
-use sqslint::graph::access::{Grant, PolicyDocument, Statement};
+use sqslint::graph::access::{Grant, Negates, PolicyDocument, Statement};
 use sqslint::graph::{Attribute, Graph, Link, Resource, State, Target};
 use std::fmt::Debug;
 
@@ -67,7 +67,11 @@ fn statement(statement: &Statement) -> String {
         "{} {} by {principals} on {resources:?}{}{}",
         plain(&statement.effect),
         value(&statement.actions, |actions| actions.join(" ")),
-        if statement.is_negated { " negated" } else { "" },
+        if statement.negates != Negates::default() {
+            " negated"
+        } else {
+            ""
+        },
         if conditions.is_empty() {
             String::new()
         } else {

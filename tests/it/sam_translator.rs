@@ -159,7 +159,10 @@ fn statement(statement: &Statement) -> Option<String> {
     let principals = value(&statement.principals, |all| {
         all.iter().map(principal).collect::<Vec<_>>().join(" ")
     });
-    let (effect, negated) = (plain(&statement.effect), statement.is_negated);
+    let (effect, negated) = (
+        plain(&statement.effect),
+        statement.negates != sqslint::graph::access::Negates::default(),
+    );
     let when = world(&statement.when);
     concerns.then(|| format!("{effect} {actions} by {principals} on {resources:?} if {conditions:?} {negated}{when}"))
 }

@@ -6,7 +6,7 @@
 use super::{Element, Field, Lowering, Path, View};
 use crate::conditions::Condition;
 use crate::graph::Reason;
-use crate::graph::access::{Effect, PolicyDocument, Principal, Statement, StatementCondition};
+use crate::graph::access::{Effect, Negates, PolicyDocument, Principal, Statement, StatementCondition};
 use crate::graph::{Attribute, Cause, State, Unresolved};
 use crate::source::Span;
 
@@ -58,6 +58,11 @@ impl<V: View> Lowering<V> {
         };
         let (actions, resources) = (either("Action", "NotAction"), either("Resource", "NotResource"));
         let principals = either("Principal", "NotPrincipal");
+        let negates = Negates {
+            principals: principals == "NotPrincipal",
+            actions: actions == "NotAction",
+            resources: resources == "NotResource",
+        };
         let resources = find(fields, resources).map(|field| self.links(&field.value, "", &"Resource".into()));
         Statement {
             span,
@@ -73,7 +78,7 @@ impl<V: View> Lowering<V> {
             actions: self.field(fields, actions, span, |_| State::Default(Vec::new()), texts),
             resources: resources.unwrap_or_default(),
             conditions: self.statement_conditions(fields),
-            is_negated: fields.iter().any(|field| field.key.starts_with("Not")),
+            negates,
         }
     }
 

@@ -1,0 +1,103 @@
+//! Flags dead-letter queues of subscriptions and rules whose policy does not let SNS or EventBridge send there.
+
+use super::prelude::*;
+use crate::rules::shared::senders::Delivery;
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-policy-missing",
+    category: Category::Permissions,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "no policy of a dead-letter queue lets SNS or EventBridge send to it, so what fails is lost",
+    page: include_str!("../../rules/dead-letter-policy-missing.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let policies = graph.policies();
+    for delivery in findings.failed_deliveries(graph) {
+        let permits = policies.send(delivery.queue, delivery.service);
+        let allowed = fact(true, || {
+            format!(
+                "a policy of the dead-letter queue allows `{}` to send",
+                delivery.service
+            )
+        });
+        let permitted = delivery.when.and(&permits.when);
+        findings.satisfied(&permitted, delivery.resource, allowed.given(&delivery.span));
+        let when = findings.without_permission(&delivery.when, delivery.resource, &permits);
+        findings.report(&when, delivery.resource, lost(&delivery));
+    }
+}
+
+fn lost(delivery: &Delivery<'_>) -> Finding {
+    let (queue, service) = (delivery.queue.resource.shown(), delivery.service);
+    let headline = format!(
+        "the dead-letter queue {queue} of {} refuses what `{service}` sends there",
+        delivery.resource.shown()
+    );
+    let label = format!(
+        "what {} cannot deliver is lost, and not kept here",
+        delivery.service_shown()
+    );
+    Finding::new("dead_letter", headline, delivery.span, label)
+        .label(delivery.queue.resource.header, format!("no policy of {queue} allows `{service}`"))
+        .help(format!(
+            "allow `{service}` the action `sqs:SendMessage` in the queue's policy, with the {}'s ARN as `aws:SourceArn`",
+            delivery.source()
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::CloudFormation;
+    use crate::testing::check;
+
+    #[test]
+    fn sns_and_eventbridge_need_a_policy() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  D: {Type: AWS::SQS::Queue}
+  Allowed: {Type: AWS::SQS::Queue}
+  Policy:
+    Type: AWS::SQS::QueuePolicy
+    Properties:
+      Queues: [!Ref Allowed]
+      PolicyDocument:
+        Statement:
+          - Effect: Allow
+            Principal: {Service: [sns.amazonaws.com, events.amazonaws.com]}
+            Action: sqs:SendMessage
+            Resource: !GetAtt Allowed.Arn
+  Subscription:
+    Type: AWS::SNS::Subscription
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn} # expect: dead-letter-policy-missing
+  Other:
+    Type: AWS::SNS::Subscription
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Allowed.Arn}
+  Rule:
+    Type: AWS::Events::Rule
+    Properties:
+      Targets:
+        - {Id: a, Arn: x, DeadLetterConfig: {Arn: !GetAtt D.Arn}} # expect: dead-letter-policy-missing
+        - {Id: b, Arn: x, DeadLetterConfig: {Arn: !GetAtt Allowed.Arn}}
+  Source:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
+  Schedule:
+    Type: AWS::Scheduler::Schedule
+    Properties:
+      Target: {Arn: x, RoleArn: y, DeadLetterConfig: {Arn: !GetAtt D.Arn}}
+",
+        );
+    }
+}

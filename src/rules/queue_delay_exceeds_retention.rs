@@ -1,0 +1,74 @@
+//! Flags queues whose messages expire before they can be received.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-delay-exceeds-retention",
+    category: Category::Queue,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "messages are delayed for as long as the queue keeps them, so each expires unseen",
+    page: include_str!("../../rules/queue-delay-exceeds-retention.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for delay in findings.delay(&queue.resource.when, queue) {
+            for retention in findings.retention(&delay.when, queue) {
+                findings.require(&retention.when, queue, below(&delay, &retention), || {
+                    expires(queue, &delay, &retention)
+                });
+            }
+        }
+    }
+}
+
+fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Finding {
+    let headline = format!(
+        "{} delays each message by {} and keeps it for {}: every message expires unseen",
+        queue.resource.shown(),
+        delay.spoken(),
+        retention.spoken()
+    );
+    Finding::new(
+        "retention",
+        headline,
+        retention,
+        format!("a message is deleted after {}", retention.shown()),
+    )
+    .label(delay, format!("and nobody can receive it for {}", delay.shown()))
+    .help(format!("set `{}` well above {}", retention.name, delay.spoken()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, findings};
+
+    #[test]
+    fn a_message_can_be_received_before_it_expires() {
+        let count = |delay: &str, retention: &str| {
+            let text = format!(
+                "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  delay_seconds = {delay}\n  \
+                 message_retention_seconds = {retention}\n}}\n"
+            );
+            findings(&RULE, Terraform, &text).len()
+        };
+        assert_eq!(count("60", "60"), 1);
+        assert_eq!(count("60", "61"), 0);
+        assert_eq!(count("900", "60"), 1);
+        assert_eq!(count("901", "60"), 0); // out of its own range
+        assert_eq!(count("var.open", "60"), 0);
+        assert_eq!(count("60", "var.open"), 0);
+        check(
+            &RULE,
+            CloudFormation,
+            "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      DelaySeconds: 120\n      \
+             MessageRetentionPeriod: 60 # expect: queue-delay-exceeds-retention\n",
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Flags queues that AWS's own key encrypts and that a service sends to: the key's policy does not let it.
+
+use super::prelude::*;
+use crate::graph::Target;
+use crate::rules::shared::senders::Delivery;
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-key-blocks-service",
+    category: Category::Permissions,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "the queue is encrypted with `alias/aws/sqs`, which the service that sends to it may not use",
+    page: include_str!("../../rules/queue-key-blocks-service.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// AWS's own key for SQS.
+const AWS_KEY: &str = "alias/aws/sqs";
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let mut all = findings.deliveries(graph);
+    all.extend(findings.failed_deliveries(graph));
+    for delivery in all {
+        let queue = delivery.queue;
+        for key in findings.known(&delivery.when, queue, &queue.key) {
+            let is_own = key.value.as_ref().is_none_or(|key| !is_of_aws(key));
+            let is_open = fact(is_own, || format!("`{AWS_KEY}` does not encrypt the queue")).given(&key);
+            findings.require(&key.when, queue, is_open.given(&delivery.span), || {
+                blocks(&delivery, &key)
+            });
+        }
+    }
+}
+
+fn is_of_aws(key: &Link) -> bool {
+    match &key.target {
+        Target::External(written) => &**written == AWS_KEY || written.ends_with(&format!(":{AWS_KEY}")),
+        Target::Resource(_) | Target::Elsewhere { .. } | Target::Dangling(_) => false,
+    }
+}
+
+fn blocks(delivery: &Delivery<'_>, key: &Known<'_, Option<Link>>) -> Finding {
+    let service = delivery.service_shown();
+    let headline = format!(
+        "{} cannot send to {}: the key `{AWS_KEY}` does not let it",
+        delivery.resource.shown(),
+        delivery.queue.resource.shown()
+    );
+    let label = format!(
+        "nobody can change the policy of AWS's own key, and it does not allow {service}{}",
+        key.provenance()
+    );
+    Finding::new("key", headline, key, label)
+        .label(delivery.span, format!("{service} sends to the queue"))
+        .help(format!(
+            "use a customer managed key whose policy allows `{}` the actions `kms:GenerateDataKey` and `kms:Decrypt`, or \
+             leave the encryption to SQS's own keys (SSE-SQS)",
+            delivery.service
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::findings;
+
+    fn count(key: &str, sender: &str) -> usize {
+        let text = format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  {key}\n}}\n{sender}\n");
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    const TOPIC: &str = "resource \"aws_sns_topic_subscription\" \"s\" {\n  topic_arn = \"t\"\n  protocol = \"sqs\"\n  \
+                         endpoint = aws_sqs_queue.q.arn\n}";
+
+    #[test]
+    fn services_may_not_use_the_key_of_aws() {
+        assert_eq!(count("kms_master_key_id = \"alias/aws/sqs\"", TOPIC), 1);
+        assert_eq!(
+            count(
+                "kms_master_key_id = \"arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs\"",
+                TOPIC
+            ),
+            1
+        );
+        assert_eq!(count("kms_master_key_id = \"alias/orders\"", TOPIC), 0);
+        assert_eq!(count("kms_master_key_id = var.open", TOPIC), 0);
+        assert_eq!(count("sqs_managed_sse_enabled = true", TOPIC), 0);
+        assert_eq!(count("kms_master_key_id = \"alias/aws/sqs\"", ""), 0);
+    }
+
+    #[test]
+    fn a_target_with_a_role_uses_the_role() {
+        let target = |role: &str| {
+            format!(
+                "resource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = aws_sqs_queue.q.arn\n  {role}\n}}"
+            )
+        };
+        let key = "kms_master_key_id = \"alias/aws/sqs\"";
+        assert_eq!(count(key, &target("")), 1);
+        assert_eq!(
+            count(key, &target("role_arn = \"arn:aws:iam::111122223333:role/r\"")),
+            0
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! Flags `SqsSubscription.Enabled: false`, which the SAM transform takes for `true`.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "sam-subscription-enabled-ignored",
+    category: Category::PipesAndSam,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "`SqsSubscription.Enabled: false` is ignored, and the mapping polls",
+    page: include_str!("../../rules/sam-subscription-enabled-ignored.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        if let Some(span) = mapping.ignored_disabling {
+            let headline = format!("{} polls, though `Enabled` is `false`", mapping.resource.shown());
+            let label = "the SAM transform writes `Enabled: true` in place of this";
+            let finding = Finding::new("enabled", headline, span, label)
+                .help("subscribe the queue by an `AWS::SNS::Subscription`, and read it by an event of type `SQS`");
+            findings.report(&mapping.resource.when, mapping, finding);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Sam;
+    use crate::testing::findings;
+
+    #[test]
+    fn false_is_ignored() {
+        let count = |more: &str| {
+            let text = format!(
+                "Resources:\n  T: {{Type: AWS::SNS::Topic}}\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \
+                 Type: AWS::Serverless::Function\n    Properties:\n      Handler: h\n      Runtime: nodejs22.x\n      \
+                 CodeUri: .\n      Events:\n        E:\n          Type: SNS\n          Properties:\n            \
+                 Topic: !Ref T\n            SqsSubscription:\n              QueueArn: !GetAtt Q.Arn\n              \
+                 QueueUrl: !Ref Q\n{more}"
+            );
+            findings(&RULE, Sam, &text).len()
+        };
+        assert_eq!(count("              Enabled: false\n"), 1);
+        assert_eq!(count("              Enabled: true\n"), 0);
+        assert_eq!(count(""), 0);
+    }
+}

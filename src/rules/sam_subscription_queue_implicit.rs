@@ -1,0 +1,56 @@
+//! Flags queues that the SAM transform makes for `SqsSubscription: true`.
+
+use super::prelude::*;
+use crate::graph::Implicit;
+
+pub(super) static RULE: Rule = Rule {
+    id: "sam-subscription-queue-implicit",
+    category: Category::PipesAndSam,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "`SqsSubscription: true` makes a queue on defaults, without a redrive policy",
+    page: include_str!("../../rules/sam-subscription-queue-implicit.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        if queue.implicit == Some(Implicit::Subscription) {
+            let headline = format!(
+                "`SqsSubscription: true` makes the queue {}, which has a visibility timeout of {} and no redrive policy",
+                queue.resource.shown(),
+                limits::VISIBILITY_TIMEOUT_DEFAULT
+            );
+            let label = "this makes a queue that no template can set anything of";
+            let finding = Finding::new("queue", headline, queue.resource.header, label).help(
+                "declare a queue with a redrive policy, and name it in `SqsSubscription` by `QueueArn` and `QueueUrl`",
+            );
+            findings.report(&queue.resource.when, queue, finding);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Sam;
+    use crate::testing::findings;
+
+    #[test]
+    fn only_true_makes_a_queue() {
+        let count = |subscription: &str| {
+            let text = format!(
+                "Resources:\n  T: {{Type: AWS::SNS::Topic}}\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \
+                 Type: AWS::Serverless::Function\n    Properties:\n      Handler: h\n      Runtime: nodejs22.x\n      \
+                 CodeUri: .\n      Events:\n        E:\n          Type: SNS\n          Properties:\n            \
+                 Topic: !Ref T\n            SqsSubscription: {subscription}\n"
+            );
+            findings(&RULE, Sam, &text).len()
+        };
+        assert_eq!(count("true"), 1);
+        assert_eq!(count("false"), 0);
+        assert_eq!(count("{QueueArn: !GetAtt Q.Arn, QueueUrl: !Ref Q}"), 0);
+    }
+}

@@ -1,0 +1,138 @@
+//! What services send to queues by themselves: topics, rules and buckets, and where the first two put what they could
+//! not deliver.
+
+use super::findings::Findings;
+use crate::graph::delivery::Sender;
+use crate::graph::permits::Permits;
+use crate::graph::{Attribute, Condition, Graph, Link, Queue, Resource};
+use crate::source::Span;
+
+/// A service that sends to a queue as itself, and needs the leave of the queue's policy.
+#[derive(Debug)]
+pub(crate) struct Delivery<'g> {
+    /// What makes it send: a subscription, a target, a notification.
+    pub(crate) resource: &'g Resource,
+    /// The queue.
+    pub(crate) queue: &'g Queue,
+    /// The condition under which it does.
+    pub(crate) when: Condition,
+    /// The service's principal.
+    pub(crate) service: &'static str,
+    /// Where the queue is named.
+    pub(crate) span: Span,
+}
+
+const SNS: &str = "sns.amazonaws.com";
+const EVENTS: &str = "events.amazonaws.com";
+const S3: &str = "s3.amazonaws.com";
+
+impl Delivery<'_> {
+    /// The service, as people call it.
+    pub(crate) fn service_shown(&self) -> &'static str {
+        match self.service {
+            SNS => "SNS",
+            S3 => "S3",
+            _ => "EventBridge",
+        }
+    }
+
+    /// What the service is asked to send for, in a statement's condition.
+    pub(crate) fn source(&self) -> &'static str {
+        match self.service {
+            SNS => "topic",
+            S3 => "bucket",
+            _ => "rule",
+        }
+    }
+}
+
+impl Findings<'_> {
+    /// The deliveries to queues of the project.
+    pub(crate) fn deliveries<'g>(&mut self, graph: &'g Graph) -> Vec<Delivery<'g>> {
+        let mut all = Vec::new();
+        for subscription in &graph.deliveries().subscriptions {
+            let resource = &subscription.resource;
+            let protocols = self.quietly(|this| this.known(&resource.when, resource, &subscription.protocol));
+            for protocol in protocols.iter().filter(|protocol| *protocol.value == "sqs") {
+                let endpoint = (&subscription.endpoint, Some as fn(&'g Link) -> Option<&'g Link>);
+                self.add_deliveries(graph, resource, &protocol.when, endpoint, SNS, &mut all);
+            }
+        }
+        for target in &graph.deliveries().targets {
+            let service = match target.sender {
+                Sender::Rule => EVENTS,
+                Sender::Bucket => S3,
+                Sender::Schedule => continue, // Works under a role.
+            };
+            let resource = &target.resource;
+            let enabled = self.quietly(|this| this.known(&resource.when, resource, &target.enabled));
+            for enabled in enabled.iter().filter(|enabled| *enabled.value) {
+                // A target with a role asks that.
+                let roles = self.quietly(|this| this.known(&enabled.when, resource, &target.role));
+                for role in roles.iter().filter(|role| role.value.is_none()) {
+                    let link = (&target.target, Some as fn(&'g Link) -> Option<&'g Link>);
+                    self.add_deliveries(graph, resource, &role.when, link, service, &mut all);
+                }
+            }
+        }
+        all
+    }
+
+    /// What services put into dead-letter queues of the project.
+    pub(crate) fn failed_deliveries<'g>(&mut self, graph: &'g Graph) -> Vec<Delivery<'g>> {
+        let mut all = Vec::new();
+        for subscription in &graph.deliveries().subscriptions {
+            let resource = &subscription.resource;
+            for redrive in self.quietly(|this| this.known(&resource.when, resource, &subscription.redrive)) {
+                if let Some(policy) = redrive.value {
+                    let target = (&policy.target, Some as fn(&'g Link) -> Option<&'g Link>);
+                    self.add_deliveries(graph, resource, &redrive.when, target, SNS, &mut all);
+                }
+            }
+        }
+        let targets = graph.deliveries().targets.iter();
+        for target in targets.filter(|target| target.sender == Sender::Rule) {
+            let link = (
+                &target.dead_letter,
+                Option::as_ref as fn(&'g Option<Link>) -> Option<&'g Link>,
+            );
+            self.add_deliveries(graph, &target.resource, &target.resource.when, link, EVENTS, &mut all);
+        }
+        all
+    }
+
+    fn add_deliveries<'g, T>(
+        &mut self,
+        graph: &'g Graph,
+        resource: &'g Resource,
+        when: &Condition,
+        (attribute, link): (&'g Attribute<T>, fn(&'g T) -> Option<&'g Link>),
+        service: &'static str,
+        all: &mut Vec<Delivery<'g>>,
+    ) {
+        for known in self.quietly(|this| this.known(when, resource, attribute)) {
+            let queue = link(known.value).and_then(|link| graph.queue(resource.unit, link));
+            let both = queue.map(|queue| (queue, known.when.and(&queue.resource.when)));
+            let Some((queue, when)) = both.filter(|(_, when)| when.is_possible()) else {
+                continue;
+            };
+            all.push(Delivery {
+                resource,
+                queue,
+                when,
+                service,
+                span: known.span,
+            });
+        }
+    }
+
+    /// The condition in `when` under which `permits` certainly does not hold for `resource`. Where it may, that is noted.
+    pub(crate) fn without_permission(&mut self, when: &Condition, resource: &Resource, permits: &Permits) -> Condition {
+        let mut left = when.and(&permits.when.not());
+        for (open, reason, span) in &permits.open {
+            self.unsettled(&left.and(open), resource, reason, *span);
+            left = left.and(&open.not());
+        }
+        left
+    }
+}
