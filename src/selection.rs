@@ -72,13 +72,15 @@ pub fn check(name: &str) -> Result<(), UnknownRule> {
     })
 }
 
-const CATEGORIES: [Category; 8] = [
+const CATEGORIES: [Category; 10] = [
     Category::Visibility,
     Category::Redrive,
     Category::FailureChannel,
     Category::Mapping,
     Category::Fifo,
     Category::Queue,
+    Category::Permissions,
+    Category::PipesAndSam,
     Category::Alarms,
     Category::Tool,
 ];

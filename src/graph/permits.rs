@@ -201,9 +201,9 @@ impl Graph {
             Target::Resource(address) => Some((unit, address.clone())),
             Target::Elsewhere { unit, address } => Some((self.unit_called(unit)?, address.clone())),
             Target::External(written) => {
-                let named = names.get(written.rsplit('/').next()?)?;
-                let mut here = named.iter().filter(|role| role.unit == unit);
-                match (here.next(), here.next(), named.as_slice()) {
+                let roles = names.get(written.rsplit('/').next()?)?;
+                let mut here = roles.iter().filter(|role| role.unit == unit);
+                match (here.next(), here.next(), roles.as_slice()) {
                     (Some(role), None, _) | (None, _, [role]) => Some(key(role)),
                     _ => None,
                 }
