@@ -67,10 +67,10 @@ fn statement(statement: &Statement) -> String {
         "{} {} by {principals} on {resources:?}{}{}",
         plain(&statement.effect),
         value(&statement.actions, |actions| actions.join(" ")),
-        if statement.negates != Negates::default() {
-            " negated"
-        } else {
+        if statement.negates == Negates::default() {
             ""
+        } else {
+            " negated"
         },
         if conditions.is_empty() {
             String::new()
