@@ -85,7 +85,7 @@ pub struct Diagnostic {
     pub calls: Vec<String>,
     /// Headers of the calls that its subject comes through, outermost first.
     pub through: Vec<Span>,
-    /// What would mend it, where the rule knows.
+    /// The change that would fix it, where the rule knows.
     pub remedy: Option<Remedy>,
     /// The edits that do so, where the files can be edited.
     pub fix: Option<Fix>,
@@ -162,14 +162,14 @@ impl Diagnostic {
         self
     }
 
-    /// Sets what would mend it.
+    /// Sets the change that would fix it.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<Option<Remedy>>) -> Self {
         self.remedy = remedy.into();
         self
     }
 
-    /// Keeps what would mend it only where that mends `other` too, which is told as one with it: an edit of one place
+    /// Keeps the change that would fix it only where that fixes `other` too, which is reported as one with it: an edit of one place
     /// leaves what another says.
     pub fn keep_remedy_of(&mut self, other: &Diagnostic) {
         if self.remedy != other.remedy {

@@ -63,7 +63,7 @@ pub struct Wanted<'a> {
     pub repository: Option<&'a Path>,
     /// Files that git ignores are walked, too.
     pub no_gitignore: bool,
-    /// A named file that is no unit is passed over.
+    /// A named file that is nothing to check is skipped.
     pub lenient: bool,
 }
 

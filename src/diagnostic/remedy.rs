@@ -1,4 +1,4 @@
-//! What would mend a finding: what a rule asks for, and the edits that a frontend makes of it.
+//! The change that would fix a finding: what a rule asks for, and the edits that a frontend makes of it.
 //!
 //! A rule speaks of attributes and queues; how a file spells them, and whether it can be edited at all, only the
 //! frontend knows. Plain data, like the finding itself.

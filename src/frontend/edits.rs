@@ -40,7 +40,7 @@ const LARGEST: usize = 1 << 20;
 /// is their turn.
 const MOST_READ: u64 = 1 << 30;
 
-/// Adds to each of `findings` the edits that mend it, where there are any.
+/// Adds to each of `findings` the edits that fix it, where there are any.
 pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
     let mut read = 0_u64;
     let mut looked_through = LookedThrough::new(sources);

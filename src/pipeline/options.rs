@@ -33,7 +33,7 @@ pub struct Options {
     pub force_exclude: bool,
     /// Files that git ignores are walked, too.
     pub no_gitignore: bool,
-    /// A named file that is no unit is passed over.
+    /// A named file that is nothing to check is skipped.
     pub allow_empty: bool,
     /// Also what a commit, or a push, touches.
     pub staged: bool,

@@ -1,9 +1,9 @@
-//! Where a place of the text that is parsed lies in the file: behind a byte order mark, and beside mended lines.
+//! Where a place of the text that is parsed lies in the file: behind a byte order mark, and beside repaired lines.
 
 use crate::source::{FileId, Span};
 use std::ops::Range;
 
-/// Continuation lines that are indented too little and mended.
+/// Continuation lines that are indented too little and repaired.
 pub(super) const MAX_REPAIRS: usize = 64;
 /// Wider than any template is indented.
 pub(super) const REPAIR: &str = "                                                                                ";
@@ -18,7 +18,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Only forward: a place that was mended in vain is not mended again.
+    /// Only forward: a place that was repaired in vain is not repaired again.
     pub(super) fn may_repair(&self, at: usize) -> bool {
         self.inserted.len() < MAX_REPAIRS && self.inserted.last().is_none_or(|&last| at > last + REPAIR.len())
     }

@@ -70,7 +70,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Diagnostic> {
         "visibility-timeout-below-function-timeout",
         Severity::Error,
         subject("aws_sqs_queue.orders[\"a\"]"),
-        "`aws_sqs_queue.orders[\"a\"]` hides a message for 30 s",
+        "`aws_sqs_queue.orders[\"a\"]` has a visibility timeout of 30 s",
         find(sources, main, "visibility_timeout_seconds"),
         "30 s",
     )
@@ -98,8 +98,8 @@ pub(super) fn findings(sources: &Sources) -> Vec<Diagnostic> {
     .calculation(HOSTILE)
     .help(HOSTILE)
     .when(Some(HOSTILE.to_owned()));
-    let mut mended = plain.clone();
-    mended.fix = Some(Fix {
+    let mut fixable = plain.clone();
+    fixable.fix = Some(Fix {
         title: "set `visibility_timeout_seconds` to 1800".to_owned(),
         safety: Safety::Unsafe,
         edits: vec![
@@ -112,7 +112,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Diagnostic> {
             edit(sources, main, "\"]]><script>::error::\"", "1800"),
         ],
     });
-    vec![hostile, mended, plain, lines]
+    vec![hostile, fixable, plain, lines]
 }
 
 pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {

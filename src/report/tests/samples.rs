@@ -55,7 +55,7 @@ fn two_files(sources: &Sources) -> Diagnostic {
         "visibility-timeout-below-function-timeout",
         Severity::Error,
         subject(),
-        "`aws_sqs_queue.orders` hides a message for 30 s, while `aws_lambda_function.worker` may work on it for 300 s",
+        "`aws_sqs_queue.orders` has a visibility timeout of 30 s, while `aws_lambda_function.worker` may work on it for 300 s",
         queue,
         "30 s",
     )

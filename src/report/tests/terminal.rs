@@ -83,7 +83,7 @@ fn colour_is_all_that_colour_adds() {
         let draw = |color| human(&plain(&sources, &findings), Style { width, color, ..STYLE });
         let coloured = draw(true);
         // The headline stands out, on each of its lines.
-        assert!(coloured.contains("\u{1b}[1mhides\u{1b}[0m"), "{coloured}");
+        assert!(coloured.contains("\u{1b}[1mhas\u{1b}[0m"), "{coloured}");
         let mut parts = coloured.split("\u{1b}[");
         let first = parts.next().unwrap_or("").to_owned();
         let bare = parts.filter_map(|part| part.split_once('m')).map(|(_, text)| text);

@@ -64,15 +64,6 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
 const DIALECT: &str = "conditions diagnostic files frontend frontend::comments frontend::edits \
     frontend::json frontend::lower frontend::toml frontend::tree frontend::yaml given graph source";
 
-/// Imports that the table above forbids and that are there nevertheless. The list only gets shorter.
-pub(super) const DEBTS: &[&str] = &[];
-
-/// Modules of the top level that import each other in a circle. The list only gets shorter.
-pub(super) const KNOTS: &[&[&str]] = &[];
-
-/// Modules that touch files though they are not `files`. The list only gets shorter.
-pub(super) const DISK_DEBTS: &[&str] = &[];
-
 /// Modules that may touch files: the tests' own.
 pub(super) const DISK: &[&str] = &["files", "testing"];
 

@@ -1,4 +1,4 @@
-//! Parses one item, expression or template and turns the parser's tree into ours, mending what Terraform allows
+//! Parses one item, expression or template and turns the parser's tree into ours, repairing what Terraform allows
 //! and the parser refuses.
 
 use super::super::number::Number;
