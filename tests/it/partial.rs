@@ -145,6 +145,27 @@ fn allowed_values_are_judged_each() {
 }
 
 #[test]
+fn a_key_that_nobody_gives_is_each_of_the_map() {
+    for (timeout, expected) in [
+        ("local.timeouts[var.open]", "found when var.open = prod"),
+        ("lookup(local.timeouts, var.open)", "found when var.open = prod"),
+        ("lookup(local.timeouts, var.open, 5)", "found when var.open = prod"),
+        ("lookup(local.timeouts, var.open, 300)", "found when var.open != dev"),
+        ("local.all[var.open].timeout", "found when var.open = prod"),
+        ("lookup({ dev = 5 }, var.open, 5)", "holds"),
+        ("local.many[var.open]", "not evaluated"),
+    ] {
+        let text = terraform("", "60", timeout, "0")
+            + "locals {
+                 timeouts = { dev = 5, prod = 300 }
+                 all      = { dev = { timeout = 5 }, prod = { timeout = 300 } }
+                 many     = { a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, g = 1, h = 1, i = 300 }
+               }\n";
+        assert_eq!(said(BELOW, "main.tf", &text), expected, "{timeout}");
+    }
+}
+
+#[test]
 fn parameters_have_bounds_and_allowed_values() {
     for (parameter, visibility, expected) in [
         ("MinValue: 60", "59", "found"),

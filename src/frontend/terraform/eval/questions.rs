@@ -12,6 +12,8 @@ use crate::source::Span;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+/// The keys of larger maps are not told apart.
+const MAX_KEYS: usize = 8;
 /// A loop of which more would have to be compared is told from others by its place.
 const MAX_OUTLINE: usize = 4096;
 
@@ -84,6 +86,37 @@ impl Evaluator<'_> {
             return Condition::flag(key, right);
         }
         Condition::flag(key, format!("{left} == {right}"))
+    }
+
+    /// An unknown `key` of a `map` whose keys are known: each of them under the condition that it is that, and what it was
+    /// where it is none. `local.timeouts[var.stage]` has the value of each stage.
+    pub(in super::super) fn key_of(&self, map: &Value, key: &Value) -> Value {
+        let (Some(unknown), Some(entries)) = (key.as_unknown(), map.entries()) else {
+            return key.clone();
+        };
+        let identity = unknown.identity.as_deref().filter(|_| !unknown.error);
+        let Some((identity, name)) = identity.and_then(|identity| Some((identity, identity.name.clone()?))) else {
+            return key.clone();
+        };
+        if entries.len() > MAX_KEYS {
+            return key.clone();
+        }
+        let variable = Variable {
+            order: 0,
+            key: self.key(&identity.key),
+            name,
+            domain: None,
+            default: None,
+        };
+        let mut rest = Condition::always();
+        let mut cases = Vec::new();
+        for (text, _) in entries.iter() {
+            let when = Condition::is(variable.clone(), text.clone());
+            rest = rest.and(&when.not());
+            cases.push(Case::new(when, Value::text(text.clone())));
+        }
+        cases.push(Case::new(rest, key.clone()));
+        Value::cases(cases)
     }
 
     /// The condition that what `expression` asks is so.

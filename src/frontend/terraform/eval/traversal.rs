@@ -95,7 +95,10 @@ impl Evaluator<'_> {
                 Step::Index(index) | Step::LegacyIndex(index) => {
                     let index = self.eval(index, scope);
                     self.lift(vec![value, index], &mut |this, values| {
-                        this.index(&values[0], &values[1])
+                        let key = this.key_of(&values[0], &values[1]);
+                        this.lift(vec![values[0].clone(), key], &mut |this, values| {
+                            this.index(&values[0], &values[1])
+                        })
                     })
                 }
                 Step::Splat => {

@@ -5,6 +5,7 @@ use super::super::number::Number;
 use super::super::types::{self, Type};
 use super::super::value::{Kind, Value};
 use super::{Answer, as_list, plain_items};
+use crate::conditions::Case;
 use crate::graph::Cause;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -189,6 +190,22 @@ pub(super) fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> Answe
         (default, _) => default.cloned(),
     };
     found.map(|(_, value)| value.clone()).or(default)
+}
+
+/// `lookup` of an unknown key in a map whose keys are known: what each of them gives, and the default where it is none.
+pub(super) fn lookup_each(eval: &Evaluator, map: &Value, key: &Value, default: Option<&Value>) -> Answer {
+    let Kind::Cases(keys) = eval.key_of(map, key).kind else {
+        return None;
+    };
+    let no_key = Value::text("\0");
+    let found = keys.iter().map(|case| {
+        let value = match case.then.as_unknown() {
+            Some(_) => lookup(map, &no_key, default).unwrap_or_else(|| case.then.clone()),
+            None => lookup(map, &case.then, default).unwrap_or_else(Value::null),
+        };
+        Case::new(case.when.clone(), value)
+    });
+    Some(Value::cases(found))
 }
 
 /// `contains`.

@@ -184,6 +184,7 @@ pub(super) static PARTLY: &[Function] = &[
     row("format", 1, MANY, |eval, _, v| format::partly(eval, v)),
     row("jsondecode", 1, 1, |_, _, v| decoded(&v[0])),
     row("jsonencode", 1, 1, |_, _, v| encoded(&v[0])),
+    row("lookup", 2, 3, |eval, _, v| collections::lookup_each(eval, &v[0], &v[1], v.get(2))),
     row("lower", 1, 1, |eval, _, v| arns::lower(eval, &v[0])),
     row("nonsensitive", 1, 1, |_, _, v| Some(v[0].clone())),
     row("regex", 2, 2, |eval, _, v| arns::first_match(eval, &v[0], &v[1])),
