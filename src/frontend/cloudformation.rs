@@ -126,7 +126,7 @@ fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> 
         let (mut values, faults) = settings.values(path, names.iter().copied(), sources, &name);
         loaded.diagnostics.extend(faults);
         if kind == UnitKind::Template && around.arguments.is_none() {
-            loaded.environments = parameters::environments::of_template(path, &names, sources);
+            loaded.environments = settings.environments(path, &names, sources);
         }
         if let Some(environment) = around.environment {
             environment.settle(&mut values);

@@ -67,10 +67,12 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
         .map(|call| load_called(call, &modules, &inputs, sources));
     let alone = roots.par_iter().map(|root| {
         let inputs = own.get(&root.directory).unwrap_or(&inputs);
-        Loaded {
-            environments: environments::of_root(root, sources),
-            ..load_root(root, None, &modules, inputs, sources)
+        let mut loaded = load_root(root, None, &modules, inputs, sources);
+        // In a run for one of them none is looked for.
+        if own.is_empty() {
+            loaded.environments = environments::of_root(root, sources);
         }
+        loaded
     });
     let mut units: Vec<Loaded> = called.chain(alone).collect();
     refused.extend(inputs.misfits(&roots));

@@ -2,7 +2,7 @@
 //! It knows the forms in which AWS's tools write values, and nothing of what a parameter is used for.
 
 mod declared;
-pub(super) mod environments;
+mod environments;
 mod files;
 mod samconfig;
 
@@ -59,6 +59,8 @@ pub(in crate::frontend) struct Settings {
     errors: Vec<String>,
     /// Of templates that are given something else, by their files.
     own: FxHashMap<PathBuf, Settings>,
+    /// What names environments, where they are looked for: not in a run for one of them.
+    found: Option<environments::Found>,
 }
 
 impl Settings {
@@ -67,6 +69,7 @@ impl Settings {
         let own = given.own.iter();
         let own = own.map(|(path, given)| (path.clone(), Settings::read(given, sources)));
         Settings {
+            found: given.own.is_empty().then(environments::Found::default),
             own: own.collect(),
             ..Settings::read(&given.all, sources)
         }

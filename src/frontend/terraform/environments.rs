@@ -23,15 +23,23 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 3;
 /// More files are not read for one root.
 const MAX_FILES: usize = 64;
+/// More directories are not looked into for one root.
+const MAX_DIRECTORIES: usize = 100;
+/// Beside more directories a root is one of many, and theirs are not looked into.
+const MAX_SIBLINGS: usize = 16;
 
 /// The environments of `root`.
 pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment> {
-    let mut files = Vec::new();
-    collect(&root.directory, true, 0, sources.files(), &mut files);
-    beside(&root.directory, sources.files(), &mut files);
+    let mut search = Search {
+        files: sources.files(),
+        found: Vec::new(),
+        directories: 0,
+    };
+    search.below(&root.directory, true, 0);
+    search.beside(&root.directory);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
     let aside = sources.aside();
-    for file in files {
+    for file in search.found {
         let Some(names) = names_in(&file, &aside).filter(|names| is_of(names, root)) else {
             continue;
         };
@@ -66,44 +74,65 @@ pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment>
     named.collect()
 }
 
-/// Adds the variable files in `directory` and below it that no module reads by itself.
-fn collect(directory: &Path, is_root: bool, depth: usize, files: &Files, all: &mut Vec<PathBuf>) {
-    let mut listed = files.list(directory).unwrap_or_default();
-    listed.sort_by(|one, other| one.name.cmp(&other.name));
-    let names = || listed.iter().filter_map(|listed| listed.name.to_str());
-    if !is_root && names().any(is_code) {
-        return;
-    }
-    for name in names().filter(|name| is_variables(name) && !(is_root && is_read(name))) {
-        let path = directory.join(name);
-        if all.len() < MAX_FILES && !all.contains(&path) && files.is_file(&path) {
-            all.push(path);
-        }
-    }
-    if depth == MAX_DEPTH {
-        return;
-    }
-    for name in names().filter(|name| !name.starts_with('.') && *name != "node_modules") {
-        let path = directory.join(name);
-        if all.len() < MAX_FILES && matches!(files.kind(&path), Some(Kind::Directory)) {
-            collect(&path, false, depth + 1, files, all);
-        }
-    }
+/// Looks for variable files.
+struct Search<'a> {
+    files: &'a Files,
+    found: Vec<PathBuf>,
+    /// How many directories were looked into.
+    directories: usize,
 }
 
-/// Adds those in the directories beside `root`, and below them.
-fn beside(root: &Path, files: &Files, all: &mut Vec<PathBuf>) {
-    let Some(parent) = root.parent().filter(|parent| files.holds(parent)) else {
-        return;
-    };
-    let mut listed = files.list(parent).unwrap_or_default();
-    listed.sort_by(|one, other| one.name.cmp(&other.name));
-    for name in listed.iter().filter_map(|listed| listed.name.to_str()) {
-        let path = parent.join(name);
-        let is_other = path != root && !name.starts_with('.') && name != "node_modules";
-        if is_other && matches!(files.kind(&path), Some(Kind::Directory)) {
-            collect(&path, false, MAX_DEPTH - 1, files, all);
+impl Search<'_> {
+    /// Adds the variable files in `directory` and below it that no module reads by itself.
+    fn below(&mut self, directory: &Path, is_root: bool, depth: usize) {
+        let listed = self.list(directory);
+        if !is_root && listed.iter().any(|(name, _)| is_code(name)) {
+            return;
         }
+        let names = listed.iter().map(|(name, _)| name);
+        for name in names.filter(|name| is_variables(name) && !(is_root && is_read(name))) {
+            let path = directory.join(name);
+            if self.found.len() < MAX_FILES && !self.found.contains(&path) && self.files.is_file(&path) {
+                self.found.push(path);
+            }
+        }
+        if depth < MAX_DEPTH {
+            self.inside(directory, &listed, depth + 1, None);
+        }
+    }
+
+    /// Adds those in the directories beside `root`, and below them.
+    fn beside(&mut self, root: &Path) {
+        if let Some(parent) = root.parent().filter(|parent| self.files.holds(parent)) {
+            let listed = self.list(parent);
+            let directories = listed.iter().filter(|(_, kind)| matches!(kind, Kind::Directory));
+            if directories.count() <= MAX_SIBLINGS {
+                self.inside(parent, &listed, MAX_DEPTH - 1, Some(root));
+            }
+        }
+    }
+
+    /// Looks into the directories among what is `listed`, but for `root`. Links are not followed.
+    fn inside(&mut self, directory: &Path, listed: &[(String, Kind)], depth: usize, root: Option<&Path>) {
+        let directories = listed.iter().filter(|(_, kind)| matches!(kind, Kind::Directory));
+        for (name, _) in directories.filter(|(name, _)| !name.starts_with('.') && name != "node_modules") {
+            if self.directories == MAX_DIRECTORIES {
+                return;
+            }
+            let path = directory.join(name);
+            if root != Some(&path) {
+                self.directories += 1;
+                self.below(&path, false, depth);
+            }
+        }
+    }
+
+    fn list(&self, directory: &Path) -> Vec<(String, Kind)> {
+        let listed = self.files.list(directory).unwrap_or_default().into_iter();
+        let named = listed.filter_map(|listed| Some((listed.name.into_string().ok()?, listed.kind)));
+        let mut named: Vec<(String, Kind)> = named.collect();
+        named.sort_by(|one, other| one.0.cmp(&other.0));
+        named
     }
 }
 

@@ -6,104 +6,135 @@
 //! parameters/dev.json                 [{"ParameterKey": "Timeout", …}]   the environment `dev`
 //! ```
 
-use super::{files, parse, samconfig};
+use super::{Settings, files, parse, samconfig};
 use crate::files::{Files, Kind};
 use crate::frontend::{NamedEnvironment, read};
 use crate::given::{Given, Parameters};
 use crate::source::Sources;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// More files are not read for one template.
-const MAX_FILES: usize = 64;
+/// More files of a directory are not read.
+const MAX_FILES: usize = 256;
 /// A larger file is not looked into.
 const LARGEST: u64 = 256 << 10;
 
-/// The environments of the template at `path`, which declares `names`.
-pub(in crate::frontend::cloudformation) fn of_template(
-    path: &Path,
-    names: &[&str],
-    sources: &Sources,
-) -> Vec<NamedEnvironment> {
-    if names.is_empty() {
-        return Vec::new();
-    }
-    let environment = |name: String, given: Given| NamedEnvironment {
-        name,
-        path: path.to_owned(),
-        given,
-    };
-    let tables = samconfig::environments(path, sources).into_iter().map(|name| {
-        let stage = Some(name.clone());
-        environment(
+/// The files of parameters beside templates, by directory: many templates lie in one.
+#[derive(Debug, Default)]
+pub(super) struct Found(Mutex<FxHashMap<PathBuf, Arc<Vec<Named>>>>);
+
+/// A file of parameters, and the names that it gives values for.
+type Named = (PathBuf, BTreeSet<Arc<str>>);
+
+impl Settings {
+    /// The environments of the template at `path`, which declares `names`.
+    pub(in crate::frontend::cloudformation) fn environments(
+        &self,
+        path: &Path,
+        names: &[&str],
+        sources: &Sources,
+    ) -> Vec<NamedEnvironment> {
+        let Some(found) = self.found.as_ref().filter(|_| !names.is_empty()) else {
+            return Vec::new();
+        };
+        let environment = |name: String, given: Given| NamedEnvironment {
             name,
-            Given {
+            path: path.to_owned(),
+            given,
+        };
+        let tables = samconfig::environments(path, sources).into_iter().map(|name| {
+            let stage = Some(name.clone());
+            let given = Given {
                 stage,
                 ..Given::default()
-            },
-        )
-    });
-    let mut all: Vec<NamedEnvironment> = tables.collect();
-    let aside = sources.aside();
-    for file in beside(path, sources.files()) {
-        if is_of(&file, names, &aside) {
+            };
+            environment(name, given)
+        });
+        let mut all: Vec<NamedEnvironment> = tables.collect();
+        let is_of = |given: &BTreeSet<Arc<str>>| given.iter().all(|name| names.contains(&&**name));
+        for (file, _) in found.beside(path, sources).iter().filter(|(_, given)| is_of(given)) {
             let parameters = vec![Parameters::File(file.clone())];
             let given = Given {
                 parameters,
                 ..Given::default()
             };
-            all.push(environment(name_of(&file), given));
+            all.push(environment(name_of(file), given));
         }
+        all
     }
-    all
 }
 
-/// Files that may hold parameters, in the directory of the template and in those below it.
-fn beside(path: &Path, files: &Files) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    let Some(directory) = path.parent() else { return all };
-    let mut directories = vec![directory.to_owned()];
-    for listed in sorted(directory, files) {
-        let inner = directory.join(&listed);
-        if !listed.starts_with('.') && listed != "node_modules" && matches!(files.kind(&inner), Some(Kind::Directory)) {
-            directories.push(inner);
+impl Found {
+    /// The files of parameters beside the template at `path`.
+    fn beside(&self, path: &Path, sources: &Sources) -> Arc<Vec<Named>> {
+        let Some(directory) = path.parent() else {
+            return Arc::default();
+        };
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(directory) {
+            return found.clone();
         }
+        // Not under the lock: it reads files.
+        let found = Arc::new(search(directory, sources));
+        known().insert(directory.to_owned(), found.clone());
+        found
     }
-    for directory in directories {
-        for name in sorted(&directory, files) {
-            let file = directory.join(&name);
+}
+
+/// The files of parameters in `directory`, and in the directories there.
+fn search(directory: &Path, sources: &Sources) -> Vec<Named> {
+    let aside = sources.aside();
+    let mut directories = vec![directory.to_owned()];
+    let mut documents = Vec::new();
+    let mut at = 0;
+    while let Some(next) = directories.get(at).cloned() {
+        for (name, kind) in sorted(&next, sources.files()) {
             let is_document = [".json", ".yaml", ".yml"].iter().any(|end| name.ends_with(end));
-            let is_small = || matches!(files.kind(&file), Some(Kind::File(bytes)) if bytes <= LARGEST);
-            if is_document && file != path && all.len() < MAX_FILES && is_small() {
-                all.push(file);
+            match kind {
+                Kind::Directory if at == 0 && !name.starts_with('.') && name != "node_modules" => {
+                    directories.push(next.join(name));
+                }
+                Kind::File(_) if is_document => documents.push(next.join(name)),
+                _ => {}
             }
         }
+        at += 1;
+        if documents.len() > MAX_FILES {
+            break;
+        }
     }
-    all
+    documents.truncate(MAX_FILES);
+    let named = documents.into_iter().filter_map(|file| {
+        let names = names_in(&file, &aside)?;
+        Some((file, names))
+    });
+    named.collect()
 }
 
-fn sorted(directory: &Path, files: &Files) -> Vec<String> {
+fn sorted(directory: &Path, files: &Files) -> Vec<(String, Kind)> {
     let listed = files.list(directory).unwrap_or_default().into_iter();
-    let mut names: Vec<String> = listed.filter_map(|listed| listed.name.into_string().ok()).collect();
-    names.sort();
-    names
+    let named = listed.filter_map(|listed| Some((listed.name.into_string().ok()?, listed.kind)));
+    let mut named: Vec<(String, Kind)> = named.collect();
+    named.sort_by(|one, other| one.0.cmp(&other.0));
+    named
 }
 
-/// Whether the file gives values, and only to parameters among `names`.
-fn is_of(file: &Path, names: &[&str], sources: &Sources) -> bool {
-    let may_be = |text: &str| text.contains("ParameterKey") || text.contains("Parameters");
-    let head = sources.files().head(file, LARGEST).unwrap_or_default();
-    if !std::str::from_utf8(&head).is_ok_and(may_be) {
-        return false;
+/// The names that a file of parameters gives values for; `None` where it is something else.
+fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
+    let head = sources.files().head(file, LARGEST).ok()?;
+    let text = std::str::from_utf8(&head).ok()?;
+    let may_be = text.contains("ParameterKey") || (text.contains("Parameters") && !text.contains("Resources"));
+    if !may_be {
+        return None;
     }
-    let Ok(id) = read(file, sources, "") else {
-        return false;
-    };
+    let id = read(file, sources, "").ok()?;
     let parsed = parse(file, sources.file(id).text(), id);
-    let given = match (parsed.documents.as_slice(), parsed.errors.is_empty()) {
-        ([only], true) => files::names_in(only).unwrap_or_default(),
-        _ => return false,
-    };
-    !given.is_empty() && given.iter().all(|name| names.contains(&&**name))
+    match (parsed.documents.as_slice(), parsed.errors.is_empty()) {
+        ([only], true) => files::names_in(only).filter(|names| !names.is_empty()),
+        _ => None,
+    }
 }
 
 /// `prod` for `prod.json`, `prod.parameters.json`, `parameters-prod.json` and `prod/parameters.json`.
