@@ -97,7 +97,7 @@ impl Explained {
         &self.nearest
     }
 
-    /// How many environments there are, or one world.
+    /// How many environments there are, or one.
     pub fn environments(&self) -> usize {
         self.outcome.elsewhere.len() + 1
     }

@@ -210,7 +210,7 @@ pub struct Rule {
     pub severity: Severity,
     /// When it runs.
     pub set: Set,
-    /// What its fixes may do; `None` where no edit mends what it finds.
+    /// What its fixes may do; `None` where no edit fixes what it finds.
     pub fix: Option<Safety>,
     /// One line: what is wrong where it speaks.
     pub summary: &'static str,

@@ -148,7 +148,7 @@ pub fn graph_json(graph: &Graph, sources: &Sources) -> String {
     written(|out| json::write(graph, sources, out))
 }
 
-/// The same in the world where every condition has its default.
+/// The same where every condition has its default.
 pub fn graph_json_by_default(graph: &Graph, sources: &Sources) -> String {
     written(|out| json::write_by_default(graph, sources, out))
 }

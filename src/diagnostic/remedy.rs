@@ -32,7 +32,7 @@ impl Safety {
     }
 }
 
-/// An attribute of a resource in some worlds: where its value stands, or would.
+/// An attribute of a resource under some conditions: where its value stands, or would.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Header of the resource.

@@ -103,7 +103,7 @@ fn load(
         callers: Vec::new(),
         arguments: None,
         environment,
-        world: Condition::always(),
+        assumed: Condition::always(),
         met: &met,
     };
     let loaded = load_unit(settings.of(path), &around, kind);

@@ -117,7 +117,7 @@ impl Index {
         }
     }
 
-    /// The nodes that `attribute`, written in `unit`, points to in some world.
+    /// The nodes that `attribute`, written in `unit`, points to under some condition.
     fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
         let links = attribute.cases.iter().filter_map(|case| case.value());
         links.filter_map(move |link| self.find(unit, link))
@@ -164,13 +164,13 @@ fn note(map: &mut FxHashMap<usize, Vec<usize>>, from: usize, to: usize) {
     }
 }
 
-/// A mapping that reads a queue, in the worlds where it does.
+/// A mapping that reads a queue, under the conditions where it does.
 #[derive(Debug)]
 pub struct Consumption<'g> {
     /// The mapping.
     pub mapping: &'g EventSourceMapping,
-    /// The worlds in which queue and mapping exist and the one is the other's source.
-    pub world: Condition,
+    /// The condition under which queue and mapping exist and the one is the other's source.
+    pub when: Condition,
     /// The mapping's case that links the queue.
     pub link: &'g Case<Link>,
 }
@@ -343,7 +343,7 @@ impl Graph {
         self.queue_index.at(queue.resource.unit, &queue.resource.address)
     }
 
-    /// The mappings that read `queue`, enabled or not, each in the worlds where it does.
+    /// The mappings that read `queue`, enabled or not, each under the conditions where it does.
     pub fn consumptions<'g>(&'g self, queue: &'g Queue) -> Vec<Consumption<'g>> {
         let readers = self.place(queue).and_then(|at| self.readers.get(&at));
         let mut all = Vec::new();
@@ -354,11 +354,11 @@ impl Graph {
                     .value()
                     .and_then(|link| self.queue(mapping.resource.unit, link))
                     .is_some_and(|found| std::ptr::eq(found, queue));
-                let world = both.and(&case.when);
-                if links_it && world.is_possible() {
+                let assumed = both.and(&case.when);
+                if links_it && assumed.is_possible() {
                     all.push(Consumption {
                         mapping,
-                        world,
+                        when: assumed,
                         link: case,
                     });
                 }
@@ -373,23 +373,23 @@ impl Graph {
         pipes.into_iter().flatten().map(|&at| &self.deliveries.pipes[at])
     }
 
-    /// The functions that `mapping` may invoke, each in the worlds of `world` where it does.
+    /// The functions that `mapping` may invoke, as far as `assumed` holds, each under the conditions where it does.
     pub fn functions_of<'g>(
         &'g self,
         mapping: &'g EventSourceMapping,
-        world: &Condition,
+        assumed: &Condition,
     ) -> Vec<(Condition, &'g Function)> {
-        let links = mapping.function.known_in(world).into_iter();
+        let links = mapping.function.known_in(assumed).into_iter();
         links
-            .filter_map(|(world, _, link)| {
+            .filter_map(|(assumed, _, link)| {
                 let function = self.function(mapping.resource.unit, link)?;
-                let world = world.and(&function.resource.when);
-                world.is_possible().then_some((world, function))
+                let assumed = assumed.and(&function.resource.when);
+                assumed.is_possible().then_some((assumed, function))
             })
             .collect()
     }
 
-    /// The mappings that may invoke `function`, each in the worlds where it does.
+    /// The mappings that may invoke `function`, each under the conditions where it does.
     pub fn mappings_of<'g>(&'g self, function: &'g Function) -> Vec<(Condition, &'g EventSourceMapping)> {
         let resource = &function.resource;
         let at = self.function_index.at(resource.unit, &resource.address);
@@ -398,7 +398,7 @@ impl Graph {
         for mapping in mappings.map(|&at| &self.mappings[at]) {
             let invoked = self.functions_of(mapping, &mapping.resource.when).into_iter();
             let this = invoked.filter(|(_, found)| std::ptr::eq(*found, function));
-            all.extend(this.map(|(world, _)| (world, mapping)));
+            all.extend(this.map(|(assumed, _)| (assumed, mapping)));
         }
         all
     }
@@ -508,12 +508,12 @@ impl Queue {
         })
     }
 
-    /// The links of its redrive policy's target, each with its case, in the worlds of `world`.
-    pub fn redrive_targets<'g>(&'g self, world: &Condition) -> Vec<(Condition, &'g Link)> {
+    /// The links of its redrive policy's target, each with its case, where `assumed` holds.
+    pub fn redrive_targets<'g>(&'g self, assumed: &Condition) -> Vec<(Condition, &'g Link)> {
         let mut all = Vec::new();
-        for (world, _, policy) in self.redrive.known_in(world) {
-            for (world, _, link) in policy.iter().flat_map(|policy| policy.target.known_in(&world)) {
-                all.push((world, link));
+        for (assumed, _, policy) in self.redrive.known_in(assumed) {
+            for (assumed, _, link) in policy.iter().flat_map(|policy| policy.target.known_in(&assumed)) {
+                all.push((assumed, link));
             }
         }
         all

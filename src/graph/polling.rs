@@ -22,15 +22,15 @@ impl Graph {
         !self.consumptions(queue).is_empty() || !self.pipes_from(queue).is_empty()
     }
 
-    /// The pipes that read `queue`, running or not, each in the worlds where it does.
+    /// The pipes that read `queue`, running or not, each under the conditions where it does.
     pub fn pipes_from<'g>(&'g self, queue: &'g Queue) -> Vec<(Condition, &'g Pipe)> {
         let mut all = Vec::new();
         for pipe in self.pipes_naming(queue) {
             let both = queue.resource.when.and(&pipe.resource.when);
-            for (world, _, link) in pipe.source.known_in(&both) {
+            for (assumed, _, link) in pipe.source.known_in(&both) {
                 let found = self.queue(pipe.resource.unit, link);
                 if found.is_some_and(|found| std::ptr::eq(found, queue)) {
-                    all.push((world, pipe));
+                    all.push((assumed, pipe));
                 }
             }
         }
@@ -38,15 +38,15 @@ impl Graph {
     }
 
     /// The function that `link`, written in `mapping`, invokes, where it is declared in the project and exists
-    /// in a world of `world`.
+    /// where `assumed` may hold.
     pub fn invoked<'g>(
         &'g self,
         mapping: &EventSourceMapping,
         link: &Link,
-        world: &Condition,
+        assumed: &Condition,
     ) -> Option<(&'g Function, Condition)> {
         let function = self.function(mapping.resource.unit, link)?;
-        let world = world.and(&function.resource.when);
-        world.is_possible().then_some((function, world))
+        let assumed = assumed.and(&function.resource.when);
+        assumed.is_possible().then_some((function, assumed))
     }
 }

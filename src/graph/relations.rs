@@ -36,8 +36,8 @@ pub fn relations(graph: &Graph, resource: &Resource) -> Vec<Relation> {
     all
 }
 
-fn relation(text: String, span: Span, world: &Condition, resource: &Resource) -> Relation {
-    let when = world
+fn relation(text: String, span: Span, assumed: &Condition, resource: &Resource) -> Relation {
+    let when = assumed
         .describe()
         .filter(|when| resource.when.describe().as_ref() != Some(when));
     Relation { text, span, when }
@@ -47,26 +47,26 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
     let this = &queue.resource;
     for read in graph.consumptions(queue) {
         let mapping = read.mapping.resource.shown();
-        let functions = graph.functions_of(read.mapping, &read.world);
+        let functions = graph.functions_of(read.mapping, &read.when);
         if functions.is_empty() {
             let text = format!("read by {mapping}");
-            all.push(relation(text, read.link.span, &read.world, this));
+            all.push(relation(text, read.link.span, &read.when, this));
         }
-        for (world, function) in functions {
+        for (assumed, function) in functions {
             let text = format!("read by {mapping} for {}", function.resource.shown());
-            all.push(relation(text, read.link.span, &world, this));
+            all.push(relation(text, read.link.span, &assumed, this));
         }
     }
-    for (world, pipe) in graph.pipes_from(queue) {
+    for (assumed, pipe) in graph.pipes_from(queue) {
         let text = format!("read by the pipe {}", pipe.resource.shown());
-        all.push(relation(text, pipe.resource.header, &world, this));
+        all.push(relation(text, pipe.resource.header, &assumed, this));
     }
     for source in graph.sources_of(queue) {
         let policies = source.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
         for policy in policies {
-            for (world, case) in naming(graph, &source.resource, &policy.target, this) {
+            for (assumed, case) in naming(graph, &source.resource, &policy.target, this) {
                 let text = format!("the dead-letter queue of {}", source.resource.shown());
-                all.push(relation(text, case.span, &world, this));
+                all.push(relation(text, case.span, &assumed, this));
             }
         }
     }
@@ -85,9 +85,9 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
 fn senders(graph: &Graph, this: &Resource, all: &mut Vec<Relation>) {
     let deliveries = graph.deliveries();
     let mut add = |kind: &str, sender: &Resource, target: &Attribute<Link>| {
-        for (world, case) in naming(graph, sender, target, this) {
+        for (assumed, case) in naming(graph, sender, target, this) {
             let text = format!("sent to by {kind} {}", sender.shown());
-            all.push(relation(text, case.span, &world, this));
+            all.push(relation(text, case.span, &assumed, this));
         }
     };
     for subscription in &deliveries.subscriptions {
@@ -120,7 +120,7 @@ fn naming<'g>(
     let known = attribute.known_in(&by.when.and(&this.when)).into_iter();
     known
         .filter(|(_, _, link)| names(by.unit, link))
-        .map(|(world, case, _)| (world, case))
+        .map(|(assumed, case, _)| (assumed, case))
         .collect()
 }
 
@@ -128,12 +128,12 @@ fn of_function(graph: &Graph, function: &Function, all: &mut Vec<Relation>) {
     let this = &function.resource;
     for (_, mapping) in graph.mappings_of(function) {
         let both = mapping.resource.when.and(&this.when);
-        for (world, case, link) in mapping.function.known_in(&both) {
+        for (assumed, case, link) in mapping.function.known_in(&both) {
             let found = graph.function(mapping.resource.unit, link);
             if !found.is_some_and(|found| std::ptr::eq(found, function)) {
                 continue;
             }
-            let queues = mapping.queue.known_in(&world).into_iter();
+            let queues = mapping.queue.known_in(&assumed).into_iter();
             let queues: Vec<String> = queues
                 .filter_map(|(_, _, link)| graph.queue(mapping.resource.unit, link))
                 .map(|queue| queue.resource.shown())
@@ -144,7 +144,7 @@ fn of_function(graph: &Graph, function: &Function, all: &mut Vec<Relation>) {
                 format!(" with messages of {}", queues.join(" or "))
             };
             let text = format!("invoked by {}{of}", mapping.resource.shown());
-            all.push(relation(text, case.span, &world, this));
+            all.push(relation(text, case.span, &assumed, this));
         }
     }
     for invocation in graph.invocations_of(function) {

@@ -15,10 +15,10 @@ pub struct Listed<'g> {
     pub cases: Vec<ListedCase<'g>>,
 }
 
-/// A value in some worlds.
+/// A value under some conditions.
 #[derive(Debug)]
 pub struct ListedCase<'g> {
-    /// The worlds, where it is not all of them.
+    /// The condition, where it does not always hold.
     pub when: Option<String>,
     /// The value, or why it is not known.
     pub value: Result<String, &'g str>,
@@ -50,8 +50,11 @@ struct Lister<'g> {
 
 impl<'g> Lister<'g> {
     fn add<T>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>, show: impl Fn(&'g T) -> String) {
-        let world = &resource.when;
-        let possible = attribute.cases.iter().filter(|case| world.is_possible_with(&case.when));
+        let assumed = &resource.when;
+        let possible = attribute
+            .cases
+            .iter()
+            .filter(|case| assumed.is_possible_with(&case.when));
         let cases: Vec<_> = possible.map(|case| listed(case, &show)).collect();
         // That nothing is there by default is nothing to tell.
         let is_nothing = |case: &ListedCase<'_>| {

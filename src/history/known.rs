@@ -4,10 +4,10 @@ use super::NEVER_KNOWN;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// A finding with the environments it holds in; none where there is only one world.
+/// A finding with the environments it holds in; none where there is only one.
 pub(crate) type Held = (Diagnostic, Vec<String>);
 
-/// Stands for the one world there is where no environments are declared.
+/// Stands for the only one there is where no environments are declared.
 const ONLY: &str = "";
 
 /// Findings that are known. Each covers one finding in each of its environments.
@@ -53,7 +53,7 @@ impl Known {
     /// one that is new.
     pub(crate) fn covers(&mut self, found: &[&Held]) -> Vec<Option<usize>> {
         let fingerprints: Vec<String> = found.iter().map(|(finding, _)| finding.fingerprint()).collect();
-        let mut open: Vec<Vec<&str>> = found.iter().map(|(_, names)| worlds(names)).collect();
+        let mut open: Vec<Vec<&str>> = found.iter().map(|(_, names)| alternatives(names)).collect();
         let mut first: Vec<Option<usize>> = vec![None; found.len()];
         for exact in [true, false] {
             let places = open.iter_mut().zip(&mut first);
@@ -62,8 +62,8 @@ impl Known {
                 if NEVER_KNOWN.contains(&held.0.rule) {
                     continue;
                 }
-                open.retain(|world| {
-                    let spent = self.spend(fingerprint, world, message);
+                open.retain(|assumed| {
+                    let spent = self.spend(fingerprint, assumed, message);
                     *first = first.or(spent);
                     spent.is_none()
                 });
@@ -81,22 +81,22 @@ impl Known {
         ids
     }
 
-    fn spend(&mut self, fingerprint: &str, world: &str, message: Option<&str>) -> Option<usize> {
+    fn spend(&mut self, fingerprint: &str, assumed: &str, message: Option<&str>) -> Option<usize> {
         let tickets = self.by_fingerprint.get_mut(fingerprint);
         let ticket = tickets.into_iter().flatten().find(|ticket| {
             let holds = ticket.environments.as_ref();
             message.is_none_or(|message| ticket.message == message)
-                && holds.is_none_or(|names| names.iter().any(|name| name == world))
-                && !ticket.used.iter().any(|name| name == world)
+                && holds.is_none_or(|names| names.iter().any(|name| name == assumed))
+                && !ticket.used.iter().any(|name| name == assumed)
         });
         ticket.map(|ticket| {
-            ticket.used.push(world.to_owned());
+            ticket.used.push(assumed.to_owned());
             ticket.id
         })
     }
 }
 
-fn worlds(names: &[String]) -> Vec<&str> {
+fn alternatives(names: &[String]) -> Vec<&str> {
     if names.is_empty() {
         vec![ONLY]
     } else {

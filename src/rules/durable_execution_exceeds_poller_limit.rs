@@ -17,8 +17,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for (world, function) in graph.functions_of(mapping, &mapping.resource.when) {
-            for execution in findings.any_numbers(&world, function, &function.durable_execution_timeout, Unit::Seconds)
+        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
+            for execution in
+                findings.any_numbers(&assumed, function, &function.durable_execution_timeout, Unit::Seconds)
             {
                 for source in findings.queues_read(graph, mapping, &execution.when) {
                     for (when, quota) in findings.timeout_quotas(function, &execution) {

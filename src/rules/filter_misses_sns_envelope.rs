@@ -47,7 +47,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             continue;
         };
         for read in &consumptions {
-            for filters in findings.known(&read.world, read.mapping, &read.mapping.filters) {
+            for filters in findings.known(&read.when, read.mapping, &read.mapping.filters) {
                 let Some(patterns) = all(&filters).filter(|patterns| !patterns.is_empty()) else {
                     continue;
                 };

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for consumption in graph.consumptions(queue) {
-            for (when, function) in graph.functions_of(consumption.mapping, &consumption.world) {
+            for (when, function) in graph.functions_of(consumption.mapping, &consumption.when) {
                 for setting in &function.failure_targets {
                     // Anything else that invokes it may do so asynchronously, and then the setting applies.
                     if let Some(other) = graph.invocations_of(function).first() {

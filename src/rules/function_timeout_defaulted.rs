@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for (world, function) in graph.functions_of(mapping, &mapping.resource.when) {
-            for timeout in findings.any_numbers(&world, function, &function.timeout, Unit::Seconds) {
+        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
+            for timeout in findings.any_numbers(&assumed, function, &function.timeout, Unit::Seconds) {
                 let is_set = fact(!timeout.is_default, || format!("`{}` is set", timeout.name)).given(&timeout);
                 if findings.satisfied(&timeout.when, function, is_set) {
                     continue;

@@ -50,11 +50,11 @@ fn together<'g>(
     when: &Condition,
 ) -> Vec<(Condition, Vec<Maximum<'g>>)> {
     let mut all: Vec<(Condition, Vec<Maximum<'g>>)> = vec![(when.clone(), Vec::new())];
-    for (world, mapping) in mappings {
+    for (assumed, mapping) in mappings {
         let mut next = Vec::new();
         for (when, maximums) in all {
             let mut left = when.clone();
-            for maximum in polling_maximums(findings, mapping, &when.and(world)) {
+            for maximum in polling_maximums(findings, mapping, &when.and(assumed)) {
                 left = left.and(&maximum.when.not());
                 let mut more = maximums.clone();
                 let when = maximum.when.clone();

@@ -25,10 +25,10 @@ settings! {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for (world, function) in graph.functions_of(mapping, &mapping.resource.when) {
+        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
             let Concurrency { minimum } = findings.settings(function);
             let reserved = &function.reserved_concurrency;
-            for reserved in findings.any_numbers(&world, function, reserved, Unit::Invocations) {
+            for reserved in findings.any_numbers(&assumed, function, reserved, Unit::Invocations) {
                 if reserved.value == 0 {
                     findings.leave(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
                 } else if !findings.satisfied(&reserved.when, function, at_least(&reserved, minimum)) {

@@ -16,9 +16,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for (world, function) in graph.functions_of(mapping, &mapping.resource.when) {
+        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
             let reserved = &function.reserved_concurrency;
-            for reserved in findings.any_numbers(&world, function, reserved, Unit::Invocations) {
+            for reserved in findings.any_numbers(&assumed, function, reserved, Unit::Invocations) {
                 if findings.satisfied(&reserved.when, function, above(&reserved, 0)) {
                     continue;
                 }

@@ -37,7 +37,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn too_long(queue: &Queue, visibility: &Operand<'_>, factor: i64) -> Finding {
     let headline = format!(
-        "{} hides a message for {} after each receive, more than {factor} times what AWS advises for its functions: a failure is retried only then",
+        "{} has a visibility timeout of {}, more than {factor} times what AWS advises for its functions: a failure is retried only then",
         queue.resource.shown(),
         visibility.spoken()
     );

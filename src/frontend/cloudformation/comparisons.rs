@@ -1,4 +1,4 @@
-//! `Fn::Equals`: what its sides are, text by text and world by world, and which texts parameters are compared with.
+//! `Fn::Equals`: what its sides are, text by text and case by case, and which texts parameters are compared with.
 //!
 //! A parameter that may have any value is a variable. It is equal to one of the texts that it is compared with, to
 //! another such parameter, or to something else.
@@ -17,7 +17,7 @@ const MAX_TEXTS: usize = 8;
 /// Steps to find the ways in which a text may be put together.
 const MAX_STEPS: u32 = 1_000;
 
-/// A side of `Fn::Equals` in some worlds.
+/// A side of `Fn::Equals` under some conditions.
 enum Side {
     /// A text that is put together of these.
     Pattern(Vec<Piece>),
@@ -63,7 +63,7 @@ impl Comparisons {
 }
 
 impl<'t> Template<'t> {
-    /// The worlds in which both are the same text.
+    /// The condition under which both are the same text.
     pub(super) fn equal(&self, left: &'t Node, right: &'t Node) -> Condition {
         let (left, right) = (self.sides(left), self.sides(right));
         let mut either = Condition::never();
@@ -99,7 +99,7 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// The worlds in which `pieces` make `text`; `None` where that takes too many steps to say.
+    /// The condition under which `pieces` make `text`; `None` where that takes too many steps to say.
     fn made_of(&self, pieces: &[Piece], text: &str, steps: &mut u32) -> Option<Condition> {
         *steps += 1;
         if *steps > MAX_STEPS {
@@ -127,7 +127,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The worlds in which patterns are the same that differ in one variable at most.
+    /// The condition under which patterns are the same that differ in one variable at most.
     fn same_pattern(&self, one: &[Piece], other: &[Piece]) -> Option<Condition> {
         if one.len() != other.len() {
             return None;
@@ -175,7 +175,7 @@ impl<'t> Template<'t> {
         Condition::equal(a, b, &self.comparisons.borrow().shared)
     }
 
-    /// What `node` is in each world, parameters without a known value left open.
+    /// What `node` is in each case, parameters without a known value left open.
     fn sides(&self, node: &'t Node) -> Vec<(Condition, Side)> {
         let before = self.leaves_open.replace(true);
         let outcomes = self.eval(node, node.span, &Condition::always());

@@ -28,7 +28,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The worlds in which the condition called `name` is true.
+    /// The condition under which the condition called `name` is true.
     pub(super) fn condition(&self, name: &str) -> Condition {
         self.condition_within(name, 0)
     }

@@ -34,7 +34,12 @@ pub(super) struct Export {
 
 impl<'t> Template<'t> {
     /// `outcomes` as another template sees them; `what` says how they came there.
-    pub(super) fn hand_over(&self, outcomes: Outcomes<'t>, world: &Condition, what: Option<&str>) -> Outcomes<'static> {
+    pub(super) fn hand_over(
+        &self,
+        outcomes: Outcomes<'t>,
+        assumed: &Condition,
+        what: Option<&str>,
+    ) -> Outcomes<'static> {
         let all = outcomes.into_iter().flat_map(|Case { when, then: outcome }| {
             let value = match &outcome.value {
                 Evaluated::Absent => Evaluated::Absent,
@@ -42,7 +47,7 @@ impl<'t> Template<'t> {
                 Evaluated::Text(parts) => Evaluated::Text(self.parts_over(parts)),
                 Evaluated::Items(items) => Evaluated::Items(items.iter().map(|item| self.parts_over(item)).collect()),
                 Evaluated::Tree(_) => {
-                    let lists = self.list(&Case::new(when, outcome).into(), world);
+                    let lists = self.list(&Case::new(when, outcome).into(), assumed);
                     return lists.map(|list| self.list_over(list));
                 }
             };
@@ -208,7 +213,7 @@ impl<'t> Template<'t> {
             };
             let condition = output.value.get("Condition").and_then(|name| name.as_str());
             let exists = condition.map(|name| self.condition(name)).unwrap_or_default();
-            let exists = exists.and(&around.world);
+            let exists = exists.and(&around.assumed);
             let values = self.eval(value, output.span(), &exists);
             for named in self.eval(name, name.span, &exists) {
                 let Evaluated::Text(parts) = &named.value else { continue };
@@ -248,9 +253,9 @@ impl<'t> Template<'t> {
     }
 
     /// `Fn::GetStackOutput`: an output of a stack that is named, exported or not.
-    pub(super) fn stack_output(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn stack_output(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let text = |key: &str| {
-            let outcomes = self.eval(argument.get(key)?, at, world);
+            let outcomes = self.eval(argument.get(key)?, at, assumed);
             let [only] = &*outcomes else { return None };
             only.value.text().ok()
         };
@@ -258,7 +263,7 @@ impl<'t> Template<'t> {
             let reason = Cause::Elsewhere.because("an output of another stack is known only when it is deployed");
             return always(Evaluated::Unresolved(reason), at);
         };
-        let found = self.published(name_of_output(&stack, &output), at, world);
+        let found = self.published(name_of_output(&stack, &output), at, assumed);
         found.unwrap_or_else(|| {
             let reason = Cause::Elsewhere.because(format!("output `{output}` of stack `{stack}`"));
             always(Evaluated::open(format!("${{output {stack}.{output}}}"), reason), at)
@@ -267,12 +272,12 @@ impl<'t> Template<'t> {
 
     /// What another template of the project exports under the name that `parts` are; `None` where none does, or
     /// several do.
-    pub(super) fn imported(&self, parts: &[Part], at: Span, world: &Condition) -> Option<Outcomes<'t>> {
-        self.published(published_name(parts)?, at, world)
+    pub(super) fn imported(&self, parts: &[Part], at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
+        self.published(published_name(parts)?, at, assumed)
     }
 
     /// What one other template of the project publishes under `name`.
-    fn published(&self, name: String, at: Span, world: &Condition) -> Option<Outcomes<'t>> {
+    fn published(&self, name: String, at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
         let around = self.surroundings?;
         let exports = around.project.exports(&name);
         around.met.imports.borrow_mut().insert(name);
@@ -281,7 +286,9 @@ impl<'t> Template<'t> {
             return None;
         }
         let outcomes: Outcomes<'t> = exports.iter().flat_map(|export| export.outcomes.clone()).collect();
-        let here = outcomes.restrict(world).map(|outcome| Outcome { span: at, ..outcome });
+        let here = outcomes
+            .restrict(assumed)
+            .map(|outcome| Outcome { span: at, ..outcome });
         (!here.is_empty()).then_some(here)
     }
 }

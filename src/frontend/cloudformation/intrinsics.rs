@@ -16,27 +16,27 @@ use crate::source::Span;
 
 impl<'t> Template<'t> {
     /// What the function `name` with `argument` comes to.
-    pub(super) fn intrinsic(&self, name: &str, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn intrinsic(&self, name: &str, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let extended = matches!(name, "Fn::ToJsonString" | "Fn::Length");
         if extended && !self.has_language_extensions {
             return refused(at, &format!("`{name}` needs the transform `AWS::LanguageExtensions`"));
         }
         match name {
-            "Ref" => self.reference(argument, at, world),
-            "Fn::GetAtt" => self.attribute_of(argument, at, world),
-            "Fn::Sub" => self.substitute(argument, at, world),
-            "Fn::Join" => self.join(argument, at, world),
-            "Fn::Split" => self.split(argument, at, world),
-            "Fn::Base64" => self.base64(argument, at, world),
-            "Fn::ImportValue" => self.import(argument, at, world),
-            "Fn::GetStackOutput" => self.stack_output(argument, at, world),
+            "Ref" => self.reference(argument, at, assumed),
+            "Fn::GetAtt" => self.attribute_of(argument, at, assumed),
+            "Fn::Sub" => self.substitute(argument, at, assumed),
+            "Fn::Join" => self.join(argument, at, assumed),
+            "Fn::Split" => self.split(argument, at, assumed),
+            "Fn::Base64" => self.base64(argument, at, assumed),
+            "Fn::ImportValue" => self.import(argument, at, assumed),
+            "Fn::GetStackOutput" => self.stack_output(argument, at, assumed),
             // Where text is wanted that holds JSON, the object is taken as well; `argument` makes text of it.
-            "Fn::ToJsonString" => self.eval(argument, at, world),
-            "Fn::Select" => self.select(argument, at, world),
-            "Fn::Length" => self.length(argument, at, world),
-            "Fn::Cidr" => self.cidr(argument, at, world),
-            "Fn::If" => self.choose(argument, at, world),
-            "Fn::FindInMap" => self.find_in_map(argument, at, world),
+            "Fn::ToJsonString" => self.eval(argument, at, assumed),
+            "Fn::Select" => self.select(argument, at, assumed),
+            "Fn::Length" => self.length(argument, at, assumed),
+            "Fn::Cidr" => self.cidr(argument, at, assumed),
+            "Fn::If" => self.choose(argument, at, assumed),
+            "Fn::FindInMap" => self.find_in_map(argument, at, assumed),
             "Fn::GetAZs" => unresolved(
                 at,
                 Cause::KnownAfterApply.because("availability zones are known only when the stack is deployed"),
@@ -53,35 +53,35 @@ impl<'t> Template<'t> {
     }
 
     /// What `node` comes to where a function takes a text: `Fn::ToJsonString` is that here.
-    pub(super) fn argument(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn argument(&self, node: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         match super::eval::intrinsic(node) {
-            Some(("Fn::ToJsonString", object)) if self.has_language_extensions => self.json_text(object, at, world),
-            _ => self.eval(node, at, world),
+            Some(("Fn::ToJsonString", object)) if self.has_language_extensions => self.json_text(object, at, assumed),
+            _ => self.eval(node, at, assumed),
         }
     }
 
-    fn reference(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    fn reference(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         if let Some(name) = argument.as_str() {
-            return self.name(name, at, world);
+            return self.name(name, at, assumed);
         }
         if argument.entries().is_none() || !self.has_language_extensions {
             return refused(at, "`Ref` takes a name");
         }
-        let names = self.eval(argument, at, world);
+        let names = self.eval(argument, at, assumed);
         let all = names.and_then(|when, outcome| match outcome.value.text() {
-            Ok(name) => self.name(&name, at, &world.and(when)),
+            Ok(name) => self.name(&name, at, &assumed.and(when)),
             Err(reason) => unresolved(at, reason),
         });
         all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
     /// What a name means: a parameter, a pseudo parameter or a resource.
-    fn name(&self, name: &str, at: Span, world: &Condition) -> Outcomes<'t> {
+    fn name(&self, name: &str, at: Span, assumed: &Condition) -> Outcomes<'t> {
         if name.starts_with("AWS::") {
             return self.pseudo_value(name, at);
         }
         if self.parameter(name).is_some() && self.resource(name).is_none() {
-            return self.parameter_value(name, at, world);
+            return self.parameter_value(name, at, assumed);
         }
         let reference = Reference {
             id: name.into(),
@@ -92,12 +92,12 @@ impl<'t> Template<'t> {
     }
 
     /// `Fn::GetAtt` in its three spellings: a list, a text with a dot, and the tag with either.
-    fn attribute_of(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    fn attribute_of(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let wrong = || refused(at, "`Fn::GetAtt` takes a resource and an attribute");
         if let Some(text) = argument.as_str() {
             return match text.split_once('.') {
                 Some((id, attribute)) if self.placeholder(text).is_none() => {
-                    self.attribute_value(id, attribute, at, world)
+                    self.attribute_value(id, attribute, at, assumed)
                 }
                 _ => wrong(),
             };
@@ -105,13 +105,13 @@ impl<'t> Template<'t> {
         let Some([id, rest @ ..]) = argument.items().filter(|items| items.len() > 1) else {
             return wrong();
         };
-        let steps = std::iter::once(id).chain(rest).map(|node| self.eval(node, at, world));
-        let found = combine(steps.collect(), world).and_then(|combinations| {
+        let steps = std::iter::once(id).chain(rest).map(|node| self.eval(node, at, assumed));
+        let found = combine(steps.collect(), assumed).and_then(|combinations| {
             combinations.and_then(|_, combination| {
                 let names: Result<Vec<String>, _> = combination.values.iter().map(Evaluated::text).collect();
                 // A name is not where a value comes from.
                 match names.as_deref() {
-                    Ok([id, rest @ ..]) if !id.is_empty() => self.attribute_value(id, &rest.join("."), at, world),
+                    Ok([id, rest @ ..]) if !id.is_empty() => self.attribute_value(id, &rest.join("."), at, assumed),
                     Ok(_) => wrong(),
                     Err(reason) => unresolved(at, reason.clone()),
                 }
@@ -121,8 +121,8 @@ impl<'t> Template<'t> {
     }
 
     /// `Fn::GetAtt` of the resource `id`: what a nested stack gives back, or a reference.
-    fn attribute_value(&self, id: &str, attribute: &str, at: Span, world: &Condition) -> Outcomes<'t> {
-        let output = self.output_of(id, attribute, at, world);
+    fn attribute_value(&self, id: &str, attribute: &str, at: Span, assumed: &Condition) -> Outcomes<'t> {
+        let output = self.output_of(id, attribute, at, assumed);
         output.unwrap_or_else(|| always(Self::attribute_reference(id, attribute), at))
     }
 

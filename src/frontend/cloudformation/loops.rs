@@ -126,9 +126,9 @@ struct Loop<'n> {
 
 /// The items of a collection.
 enum Collection {
-    /// The same in every world.
+    /// The same in every case.
     Known(Vec<String>),
-    /// Every item of some world.
+    /// Every item of some case.
     Varying(Vec<String>),
     Unknown,
 }
@@ -391,7 +391,7 @@ pub(super) fn marks(resource: &Node) -> &[Node] {
 }
 
 impl<'t> Template<'t> {
-    /// The worlds in which a resource exists, and why it may not exist in them either.
+    /// The condition under which a resource exists, and why it may not exist there either.
     pub(super) fn existence(&self, declared: &Declared<'t>) -> (Condition, Option<Reason>) {
         let condition = declared.condition.map(|name| self.condition(name));
         let mut when = condition.unwrap_or_default();

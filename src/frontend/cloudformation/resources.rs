@@ -52,9 +52,9 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
         let may_have_globals = &*declared.kind == "AWS::Serverless::Function" && template.globals_may_be_elsewhere();
         let own = template.properties_of(declared);
-        let world = resource.when.clone();
+        let assumed = resource.when.clone();
         let node = Node {
-            written: Written::resource(own, declared.header, world, may_have_globals),
+            written: Written::resource(own, declared.header, assumed, may_have_globals),
             resource,
             cause: None,
             made: Made {

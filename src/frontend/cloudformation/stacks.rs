@@ -39,8 +39,8 @@ pub(super) struct Surroundings<'s> {
     pub(super) arguments: Option<FxHashMap<Arc<str>, Outcomes<'static>>>,
     /// What a CDK app says of the stack.
     pub(super) environment: Option<&'s Environment>,
-    /// The worlds in which it is deployed.
-    pub(super) world: Condition,
+    /// The condition under which it is deployed.
+    pub(super) assumed: Condition,
     pub(super) met: &'s Met,
 }
 
@@ -136,7 +136,7 @@ impl<'t> Template<'t> {
     }
 
     /// `Outputs.X` of a nested stack; `None` where that stack is not here.
-    pub(super) fn output_of(&self, id: &str, attribute: &str, at: Span, world: &Condition) -> Option<Outcomes<'t>> {
+    pub(super) fn output_of(&self, id: &str, attribute: &str, at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
         let name = attribute.strip_prefix("Outputs.")?;
         let Stack::Here(outputs) = self.stack(id) else {
             return None;
@@ -145,7 +145,7 @@ impl<'t> Template<'t> {
             let reason = Cause::Invalid.because(format!("stack `{id}` has no output `{name}`"));
             return Some(always(Evaluated::Unresolved(reason), at));
         };
-        let here = outcomes.clone().restrict(world);
+        let here = outcomes.clone().restrict(assumed);
         Some(here.map(|outcome| Outcome { span: at, ..outcome }))
     }
 
@@ -166,7 +166,7 @@ impl<'t> Template<'t> {
             return None;
         }
         around.met.calls.set(calls);
-        let world = self.deployed(&self.existence(declared).0);
+        let assumed = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
         let is_new = around.met.files.borrow_mut().insert(path.clone());
         let (mut loaded, documents) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
@@ -193,9 +193,9 @@ impl<'t> Template<'t> {
                 project: around.project,
                 path: &path,
                 callers: callers.collect(),
-                arguments: Some(self.arguments(declared, document, &world)),
+                arguments: Some(self.arguments(declared, document, &assumed)),
                 environment: None,
-                world,
+                assumed,
                 met: around.met,
             };
             let key = loaded.graph.unit.key().to_owned();
@@ -240,21 +240,21 @@ impl<'t> Template<'t> {
         &self,
         declared: &Declared<'t>,
         document: &Node,
-        world: &Condition,
+        assumed: &Condition,
     ) -> FxHashMap<Arc<str>, Outcomes<'static>> {
-        let object = self.path(&self.properties_of(declared), &["Parameters"], world);
+        let object = self.path(&self.properties_of(declared), &["Parameters"], assumed);
         let names = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
         let arguments = names.iter().map(|entry| {
-            let outcomes = self.field(&object, &entry.key, world);
+            let outcomes = self.field(&object, &entry.key, assumed);
             let what = format!("parameter `{}` of stack `{}`", entry.key, declared.id);
-            (entry.key.clone(), self.hand_over(outcomes, world, Some(&what)))
+            (entry.key.clone(), self.hand_over(outcomes, assumed, Some(&what)))
         });
         arguments.collect()
     }
 
-    /// The worlds of `when` in which the template is deployed at all.
+    /// The part of `when` under which the template is deployed at all.
     pub(super) fn deployed(&self, when: &Condition) -> Condition {
         self.surroundings
-            .map_or_else(|| when.clone(), |around| around.world.and(when))
+            .map_or_else(|| when.clone(), |around| around.assumed.and(when))
     }
 }

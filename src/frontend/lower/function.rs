@@ -72,7 +72,7 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// A setting that takes failures, in the worlds where it is written; a queue that it names is a dead-letter queue.
+    /// A setting that takes failures, under the conditions where it is written; a queue that it names is a dead-letter queue.
     fn failure_target(&mut self, node: &Node<V::Written>, names: &FailureNames, owner: Owner) -> Option<FailureTarget> {
         let (written, setting) = (&node.written, names.setting);
         if !self.view.has(written, setting.split('.').next().unwrap_or(setting)) {

@@ -120,8 +120,8 @@ impl<V: View> Lowering<V> {
             tell_apart(value, value.cases.iter().any(is_odd));
         }
         let always = Condition::always();
-        let worlds = Cases::product(told_apart, &always).unwrap_or_else(|TooMany| Cases::one(Vec::new()));
-        worlds.map_cases(|when, _| {
+        let alternatives = Cases::product(told_apart, &always).unwrap_or_else(|TooMany| Cases::one(Vec::new()));
+        alternatives.map_cases(|when, _| {
             let is_there = |value: &Attribute<Option<V::Written>>| {
                 let mut written = value.cases.iter().filter(|case| !case.is_default());
                 written.any(|case| case.when.is_possible_with(when))

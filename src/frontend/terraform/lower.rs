@@ -156,10 +156,10 @@ impl Lowering<Terraform<'_, '_>> {
             return;
         };
         self.view.learn_name(&declared);
-        let world = declared.resource.when.clone();
+        let assumed = declared.resource.when.clone();
         let node = Node {
             resource: declared.resource,
-            written: Written::resource(declared.block, Arc::new(declared.scope), world),
+            written: Written::resource(declared.block, Arc::new(declared.scope), assumed),
             cause: declared.cause,
             made: Made::default(),
         };

@@ -24,8 +24,8 @@ pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::R
     )
 }
 
-/// Writes the document in the world where every condition has its default: values that differ by condition are those of
-/// that world, and what does not exist in it is left out. What defaults do not decide stays as [`write`] has it.
+/// Writes the document where every condition has its default: values that differ by condition are those
+/// there, and what does not exist there is left out. What defaults do not decide stays as [`write`] has it.
 #[doc(hidden)]
 pub fn write_by_default(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
     let by_default = true;
@@ -87,9 +87,9 @@ struct Node<'w, 'g> {
 
 impl<'g> Node<'_, 'g> {
     fn field<T>(&mut self, name: &'static str, attribute: &'g Attribute<T>, value: impl Fn(&'g T, &Condition) -> Json) {
-        let world = &self.resource.when;
-        let json = self.writer.attribute(attribute, world, value);
-        let cases = self.writer.cases(attribute, world);
+        let assumed = &self.resource.when;
+        let json = self.writer.attribute(attribute, assumed, value);
+        let cases = self.writer.cases(attribute, assumed);
         if json != Json::Null && cases.iter().any(|(_, case)| case.is_default()) {
             self.defaulted.push(text(name));
         }
@@ -162,17 +162,17 @@ impl<'g> Writer<'g> {
         node.field("retention", &queue.retention, |s, _| Json::Number(s.0));
         node.field("delay", &queue.delay, |s, _| Json::Number(s.0));
         let unit = queue.resource.unit;
-        node.field("redrive", &queue.redrive, |policy, world| {
+        node.field("redrive", &queue.redrive, |policy, assumed| {
             policy.as_ref().map_or(Json::Null, |policy| {
                 let count = &policy.max_receive_count;
                 Json::Object(vec![
                     (
                         "target",
-                        self.attribute(&policy.target, world, |link, _| self.queue_link(unit, link)),
+                        self.attribute(&policy.target, assumed, |link, _| self.queue_link(unit, link)),
                     ),
                     (
                         "max_receive_count",
-                        self.attribute(count, world, |count, _| Json::Number(*count)),
+                        self.attribute(count, assumed, |count, _| Json::Number(*count)),
                     ),
                 ])
             })
@@ -206,21 +206,21 @@ impl<'g> Writer<'g> {
     }
 
     fn alarm(&self, alarm: &'g Alarm) -> Json {
-        let world = &alarm.resource.when;
+        let assumed = &alarm.resource.when;
         let unit = alarm.resource.unit;
         let metrics = alarm.metrics.iter().map(|metric| {
             Json::Object(vec![
                 (
                     "namespace",
-                    self.attribute(&metric.namespace, world, |value, _| text(value.clone())),
+                    self.attribute(&metric.namespace, assumed, |value, _| text(value.clone())),
                 ),
                 (
                     "metric",
-                    self.attribute(&metric.metric, world, |value, _| text(value.clone())),
+                    self.attribute(&metric.metric, assumed, |value, _| text(value.clone())),
                 ),
                 (
                     "queue",
-                    self.attribute(&metric.queue, world, |link, _| self.queue_link(unit, link)),
+                    self.attribute(&metric.queue, assumed, |link, _| self.queue_link(unit, link)),
                 ),
             ])
         });
@@ -259,9 +259,9 @@ impl<'g> Writer<'g> {
         self.by_default && when.holds_by_default() == Some(true)
     }
 
-    /// The cases that `attribute` can have in `world`.
-    fn cases<'a, T>(&self, attribute: &'a Attribute<T>, world: &Condition) -> Vec<(Condition, &'a Case<T>)> {
-        let with_world = |case: &'a Case<T>| (world.and(&case.when), case);
+    /// The cases that `attribute` can have where `assumed` holds.
+    fn cases<'a, T>(&self, attribute: &'a Attribute<T>, assumed: &Condition) -> Vec<(Condition, &'a Case<T>)> {
+        let with_world = |case: &'a Case<T>| (assumed.and(&case.when), case);
         let mut cases: Vec<_> = attribute.cases.iter().map(with_world).collect();
         cases.retain(|(both, _)| both.is_possible());
         if self.by_default {
@@ -277,10 +277,10 @@ impl<'g> Writer<'g> {
     fn attribute<'a, T>(
         &self,
         attribute: &'a Attribute<T>,
-        world: &Condition,
+        assumed: &Condition,
         value: impl Fn(&'a T, &Condition) -> Json,
     ) -> Json {
-        let cases = self.cases(attribute, world);
+        let cases = self.cases(attribute, assumed);
         let shown = cases.iter().map(|(both, case)| match &case.state {
             State::Set(known) | State::Default(known) => value(known, both),
             State::Unresolved(reason) => unresolved(reason),
@@ -321,10 +321,10 @@ impl<'g> Writer<'g> {
         node.field("endpoint", &subscription.endpoint, |link, _| self.any_link(unit, link));
         let raw = &subscription.raw_message_delivery;
         node.field("raw_message_delivery", raw, |on, _| Json::Bool(*on));
-        node.field("dead_letter", &subscription.redrive, |policy, world| {
+        node.field("dead_letter", &subscription.redrive, |policy, assumed| {
             let target = policy.as_ref().map(|policy| &policy.target);
             target.map_or(Json::Null, |target| {
-                self.attribute(target, world, |link, _| self.any_link(unit, link))
+                self.attribute(target, assumed, |link, _| self.any_link(unit, link))
             })
         });
         node.finish()

@@ -66,23 +66,23 @@ impl<'g> Writer<'g> {
     }
 
     fn queue(&mut self, queue: &'g Queue) {
-        let world = &queue.resource.when;
+        let assumed = &queue.resource.when;
         self.header("queue", &queue.resource);
         let values = [
-            field("name", &queue.name, world, optional),
-            field("FIFO", &queue.fifo, world, yes_or_no),
+            field("name", &queue.name, assumed, optional),
+            field("FIFO", &queue.fifo, assumed, yes_or_no),
             field(
                 "visibility timeout",
                 &queue.visibility_timeout,
-                world,
+                assumed,
                 ToString::to_string,
             ),
-            field("retention", &queue.retention, world, ToString::to_string),
-            field("delay", &queue.delay, world, ToString::to_string),
+            field("retention", &queue.retention, assumed, ToString::to_string),
+            field("delay", &queue.delay, assumed, ToString::to_string),
         ];
         self.line(2, &values.join(", "));
         let unit = queue.resource.unit;
-        let redrive = values_of(&queue.redrive, world, |policy| {
+        let redrive = values_of(&queue.redrive, assumed, |policy| {
             policy
                 .as_ref()
                 .map_or_else(String::new, |policy| self.redrive(unit, policy))
@@ -100,49 +100,54 @@ impl<'g> Writer<'g> {
     }
 
     fn function(&mut self, function: &'g Function) {
-        let world = &function.resource.when;
+        let assumed = &function.resource.when;
         self.header("function", &function.resource);
         let values = [
-            field("name", &function.name, world, optional),
-            field("timeout", &function.timeout, world, ToString::to_string),
-            field("reserved concurrency", &function.reserved_concurrency, world, optional),
+            field("name", &function.name, assumed, optional),
+            field("timeout", &function.timeout, assumed, ToString::to_string),
+            field(
+                "reserved concurrency",
+                &function.reserved_concurrency,
+                assumed,
+                optional,
+            ),
         ];
         self.line(2, &values.join(", "));
     }
 
     fn mapping(&mut self, mapping: &'g EventSourceMapping) {
-        let world = &mapping.resource.when;
+        let assumed = &mapping.resource.when;
         let unit = mapping.resource.unit;
         self.header("mapping", &mapping.resource);
-        let queue = values_of(&mapping.queue, world, |link| self.queue_link(unit, link)).join(" or ");
-        let function = values_of(&mapping.function, world, |link| {
+        let queue = values_of(&mapping.queue, assumed, |link| self.queue_link(unit, link)).join(" or ");
+        let function = values_of(&mapping.function, assumed, |link| {
             let found = self.graph.function(unit, link).map(|function| &function.resource);
             self.link(unit, link, found)
         });
         self.line(2, &format!("{queue} → {}", function.join(" or ")));
         let values = [
-            field("batch size", &mapping.batch_size, world, ToString::to_string),
-            field("window", &mapping.window, world, ToString::to_string),
+            field("batch size", &mapping.batch_size, assumed, ToString::to_string),
+            field("window", &mapping.window, assumed, ToString::to_string),
             field(
                 "partial batch response",
                 &mapping.report_batch_item_failures,
-                world,
+                assumed,
                 yes_or_no,
             ),
-            field("maximum concurrency", &mapping.maximum_concurrency, world, optional),
-            field("enabled", &mapping.enabled, world, yes_or_no),
+            field("maximum concurrency", &mapping.maximum_concurrency, assumed, optional),
+            field("enabled", &mapping.enabled, assumed, yes_or_no),
         ];
         self.line(2, &values.join(", "));
     }
 
     fn alarm(&mut self, alarm: &'g Alarm) {
-        let world = &alarm.resource.when;
+        let assumed = &alarm.resource.when;
         let unit = alarm.resource.unit;
         self.header("alarm", &alarm.resource);
         for metric in &alarm.metrics {
-            let namespace = values_of(&metric.namespace, world, Clone::clone).join(" or ");
-            let name = values_of(&metric.metric, world, Clone::clone).join(" or ");
-            let queue = values_of(&metric.queue, world, |link| self.queue_link(unit, link)).join(" or ");
+            let namespace = values_of(&metric.namespace, assumed, Clone::clone).join(" or ");
+            let name = values_of(&metric.metric, assumed, Clone::clone).join(" or ");
+            let queue = values_of(&metric.queue, assumed, |link| self.queue_link(unit, link)).join(" or ");
             // Metrics of other things have no queue.
             let queue = if queue == NO_LINK {
                 String::new()
@@ -191,14 +196,14 @@ impl<'g> Writer<'g> {
 }
 
 /// An attribute with its name: `retention 345600 s (default)`.
-fn field<T>(name: &str, attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> String) -> String {
-    format!("{name} {}", values_of(attribute, world, show).join(" or "))
+fn field<T>(name: &str, attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T) -> String) -> String {
+    format!("{name} {}", values_of(attribute, assumed, show).join(" or "))
 }
 
-/// Each value that `attribute` has in `world`, with its condition where there are several.
-fn values_of<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> String) -> Vec<String> {
+/// Each value that `attribute` has where `assumed` holds, with its condition where there are several.
+fn values_of<T>(attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T) -> String) -> Vec<String> {
     let mut cases: Vec<_> = attribute.cases.iter().collect();
-    cases.retain(|case| world.is_possible_with(&case.when));
+    cases.retain(|case| assumed.is_possible_with(&case.when));
     let several = cases.len() > 1;
     let shown = cases.into_iter().map(|case| {
         let value = match &case.state {

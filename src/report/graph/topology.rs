@@ -124,10 +124,10 @@ impl Builder<'_> {
     fn mappings(&mut self) {
         let (graph, unit) = (self.graph, self.unit);
         for mapping in graph.mappings().iter().filter(|mapping| mapping.resource.unit == unit) {
-            let world = &mapping.resource.when;
-            let label = format!("batches of {}", one(&mapping.batch_size, world, ToString::to_string));
-            for queue in values(&mapping.queue, world) {
-                for function in values(&mapping.function, world) {
+            let assumed = &mapping.resource.when;
+            let label = format!("batches of {}", one(&mapping.batch_size, assumed, ToString::to_string));
+            for queue in values(&mapping.queue, assumed) {
+                for function in values(&mapping.function, assumed) {
                     let from = self.queue_end(queue);
                     let to = match graph.function(unit, function) {
                         Some(found) => self.node(Shape::Function, &found.resource, String::new()),
@@ -256,8 +256,11 @@ impl Builder<'_> {
 }
 
 /// The values that `attribute` has where its resource exists, each once.
-fn values<'g, T>(attribute: &'g Attribute<T>, world: &Condition) -> Vec<&'g T> {
-    let cases = attribute.cases.iter().filter(|case| world.is_possible_with(&case.when));
+fn values<'g, T>(attribute: &'g Attribute<T>, assumed: &Condition) -> Vec<&'g T> {
+    let cases = attribute
+        .cases
+        .iter()
+        .filter(|case| assumed.is_possible_with(&case.when));
     cases
         .filter_map(|case| match &case.state {
             State::Set(value) | State::Default(value) => Some(value),
@@ -267,10 +270,13 @@ fn values<'g, T>(attribute: &'g Attribute<T>, world: &Condition) -> Vec<&'g T> {
 }
 
 /// The one value, or that there is none, or more than one.
-fn one<T>(attribute: &Attribute<T>, world: &Condition, show: impl Fn(&T) -> String) -> String {
-    let cases = attribute.cases.iter().filter(|case| world.is_possible_with(&case.when));
+fn one<T>(attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T) -> String) -> String {
+    let cases = attribute
+        .cases
+        .iter()
+        .filter(|case| assumed.is_possible_with(&case.when));
     let open = cases.filter(|case| matches!(case.state, State::Unresolved(_))).count();
-    let shown: BTreeSet<String> = values(attribute, world).into_iter().map(show).collect();
+    let shown: BTreeSet<String> = values(attribute, assumed).into_iter().map(show).collect();
     match (shown.len(), open) {
         (1, 0) => shown.into_iter().next().unwrap_or_default(),
         (0, _) => "unknown".to_owned(),

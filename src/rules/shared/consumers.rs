@@ -137,7 +137,7 @@ impl Findings<'_> {
         let mut all = Vec::new();
         for consumption in graph.consumptions(queue) {
             let (mapping, link) = (consumption.mapping, consumption.link);
-            for enabled in self.known(&when.and(&consumption.world), mapping, &mapping.enabled) {
+            for enabled in self.known(&when.and(&consumption.when), mapping, &mapping.enabled) {
                 all.push(Poll {
                     mapping,
                     enabled: *enabled.value,

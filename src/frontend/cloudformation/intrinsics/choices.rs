@@ -23,7 +23,7 @@ struct Fallback<'t> {
 }
 
 impl<'t> Template<'t> {
-    pub(super) fn choose(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn choose(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let Some([condition, yes, no]) = argument.items() else {
             return refused(at, "`Fn::If` takes three items");
         };
@@ -35,12 +35,12 @@ impl<'t> Template<'t> {
         }
         let condition = self.condition(name);
         let branches = [Case::new(condition.clone(), yes), Case::new(condition.not(), no)];
-        let possible = Cases::from_iter(branches).restrict(world);
-        let all = possible.and_then(|when, branch| self.eval(branch, branch.span, &world.and(when)));
+        let possible = Cases::from_iter(branches).restrict(assumed);
+        let all = possible.and_then(|when, branch| self.eval(branch, branch.span, &assumed.and(when)));
         all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
-    pub(super) fn find_in_map(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn find_in_map(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let Some([map, first, second, options @ ..]) = argument.items() else {
             return refused(at, "`Fn::FindInMap` takes three items");
         };
@@ -55,13 +55,13 @@ impl<'t> Template<'t> {
             at,
             known: OnceCell::new(),
         };
-        let all = self.eval(map, at, world).and_then(|when, outcome| {
+        let all = self.eval(map, at, assumed).and_then(|when, outcome| {
             let mapping = outcome.value.text().and_then(|name| {
                 let missing = || Cause::Invalid.because(format!("mapping `{name}` is not declared"));
                 self.mapping(&name).ok_or_else(missing)
             });
             match mapping {
-                Ok(mapping) => self.look_up(mapping, [first, second], &fallback, &world.and(when)),
+                Ok(mapping) => self.look_up(mapping, [first, second], &fallback, &assumed.and(when)),
                 Err(reason) => unresolved(at, reason),
             }
         });
@@ -73,15 +73,15 @@ impl<'t> Template<'t> {
         mapping: &'t Entry,
         [first, second]: [&'t Node; 2],
         fallback: &Fallback<'t>,
-        world: &Condition,
+        assumed: &Condition,
     ) -> Outcomes<'t> {
         let at = fallback.at;
         // The keys of a row are those of an open parameter; everything else is the same in every row.
         let is_of_row = self.open_parameter(second).is_some();
-        let of_all = (!is_of_row).then(|| self.key_cases(second, &mapping.value, fallback, world));
-        let rows = self.key_cases(first, &mapping.value, fallback, world);
+        let of_all = (!is_of_row).then(|| self.key_cases(second, &mapping.value, fallback, assumed));
+        let rows = self.key_cases(first, &mapping.value, fallback, assumed);
         let all = rows.and_then(|when, (key, origins)| {
-            let here = world.and(when);
+            let here = assumed.and(when);
             let row = key.and_then(|key| {
                 let row = mapping.value.get(&key);
                 row.ok_or_else(|| missing_key(&mapping.key, &key))
@@ -149,10 +149,10 @@ impl<'t> Template<'t> {
 
     /// The keys that `node` may name. A parameter that may have any value has one of the keys that there are,
     /// because a deployment with another is refused, unless a default value stands for it.
-    fn key_cases(&self, node: &'t Node, row: &'t Node, fallback: &Fallback<'t>, world: &Condition) -> Cases<Key> {
+    fn key_cases(&self, node: &'t Node, row: &'t Node, fallback: &Fallback<'t>, assumed: &Condition) -> Cases<Key> {
         let Some(name) = self.open_parameter(node) else {
             return self
-                .eval(node, fallback.at, world)
+                .eval(node, fallback.at, assumed)
                 .map(|outcome| (outcome.value.text(), outcome.origins));
         };
         let variable = self.variable(name);
@@ -161,7 +161,7 @@ impl<'t> Template<'t> {
             let when = Condition::is(variable.clone(), entry.key.clone());
             Case::new(when, (Ok(entry.key.to_string()), Vec::new()))
         });
-        let mut cases: Vec<Case<Key>> = cases.filter(|case| world.is_possible_with(&case.when)).collect();
+        let mut cases: Vec<Case<Key>> = cases.filter(|case| assumed.is_possible_with(&case.when)).collect();
         let unknown = |reason: Reason| (Err(reason), Vec::new());
         let missing = Cause::Invalid.because(format!("no key for `{name}`"));
         if fallback.value.is_some() {

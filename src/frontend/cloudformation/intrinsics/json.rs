@@ -9,10 +9,10 @@ use crate::source::Span;
 
 impl<'t> Template<'t> {
     /// `node` as JSON.
-    pub(super) fn json_text(&self, node: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let all = self.argument(node, at, world).and_then(|when, outcome| {
+    pub(super) fn json_text(&self, node: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
+        let all = self.argument(node, at, assumed).and_then(|when, outcome| {
             let value = match outcome.value {
-                Evaluated::Tree(tree) => return self.json_of_tree(tree, at, &world.and(when)),
+                Evaluated::Tree(tree) => return self.json_of_tree(tree, at, &assumed.and(when)),
                 Evaluated::Text(parts) => Evaluated::Text(json_scalar(node, &parts)),
                 Evaluated::Items(items) => Evaluated::Text(json_list(&items)),
                 Evaluated::Absent if matches!(node.value, Value::Null) => Evaluated::literal("null"),
@@ -23,7 +23,7 @@ impl<'t> Template<'t> {
         all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
-    fn json_of_tree(&self, tree: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    fn json_of_tree(&self, tree: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let (open, close) = if tree.entries().is_some() {
             ("{", "}")
         } else {
@@ -33,13 +33,13 @@ impl<'t> Template<'t> {
         let mut values = Vec::new();
         for entry in tree.entries().unwrap_or_default() {
             keys.push(format!("{}:", quoted(&entry.key)));
-            values.push(self.json_text(&entry.value, at, world));
+            values.push(self.json_text(&entry.value, at, assumed));
         }
         for item in tree.items().unwrap_or_default() {
             keys.push(String::new());
-            values.push(self.json_text(item, at, world));
+            values.push(self.json_text(item, at, assumed));
         }
-        let Ok(combinations) = combine(values, world) else {
+        let Ok(combinations) = combine(values, assumed) else {
             return self.too_many(at);
         };
         combinations.map(|Combination { values, origins }| {

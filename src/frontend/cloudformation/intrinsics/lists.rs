@@ -19,9 +19,9 @@ impl<'t> Template<'t> {
         &self,
         node: &'t Node,
         at: Span,
-        world: &Condition,
+        assumed: &Condition,
     ) -> Cases<Listed<'t>> {
-        let lists = self.eval(node, at, world).map(|outcome| {
+        let lists = self.eval(node, at, assumed).map(|outcome| {
             let reason: Reason = match &outcome.value {
                 Evaluated::Text(parts) => literal(parts)
                     .err()
@@ -32,16 +32,16 @@ impl<'t> Template<'t> {
             };
             outcome.with(Evaluated::Unresolved(reason))
         });
-        self.list(&lists, world)
+        self.list(&lists, assumed)
     }
 
-    pub(super) fn select(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn select(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let Some([index, list]) = argument.items() else {
             return refused(at, "`Fn::Select` takes two items");
         };
-        let indices = self.eval(index, at, world);
-        let all = self.items(list, at, world).and_then(|when, list| {
-            let indices = indices.clone().restrict(&world.and(when));
+        let indices = self.eval(index, at, assumed);
+        let all = self.items(list, at, assumed).and_then(|when, list| {
+            let indices = indices.clone().restrict(&assumed.and(when));
             indices.map(|index| Outcome {
                 value: list.items.as_ref().map_or_else(
                     |reason| Evaluated::Unresolved(reason.clone()),
@@ -54,8 +54,8 @@ impl<'t> Template<'t> {
         all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
-    pub(super) fn length(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        self.items(argument, at, world).map(|list| Outcome {
+    pub(super) fn length(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
+        self.items(argument, at, assumed).map(|list| Outcome {
             value: match list.items {
                 Ok(items) => Evaluated::literal(items.len().to_string()),
                 Err(reason) => Evaluated::Unresolved(reason),
@@ -65,12 +65,12 @@ impl<'t> Template<'t> {
         })
     }
 
-    pub(super) fn cidr(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn cidr(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let Some(items @ ([_, _] | [_, _, _])) = argument.items() else {
             return refused(at, "`Fn::Cidr` takes a block, a count and the bits of a range");
         };
-        let operands = items.iter().map(|item| self.eval(item, at, world)).collect();
-        let Ok(combinations) = combine(operands, world) else {
+        let operands = items.iter().map(|item| self.eval(item, at, assumed)).collect();
+        let Ok(combinations) = combine(operands, assumed) else {
             return self.too_many(at);
         };
         combinations.map(|combination| {

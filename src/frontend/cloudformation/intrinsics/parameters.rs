@@ -49,7 +49,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    pub(super) fn parameter_value(&self, name: &str, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn parameter_value(&self, name: &str, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let Some(parameter) = self.parameter(name) else {
             return Cases::from_iter([]);
         };
@@ -66,7 +66,7 @@ impl<'t> Template<'t> {
             return open(Cause::Secret.because(format!("parameter `{name}` is secret")));
         }
         if let Some(handed) = self.handed_value(name, parameter, at) {
-            return handed.restrict(world);
+            return handed.restrict(assumed);
         }
         match parameter.argument() {
             None => {}
@@ -103,14 +103,14 @@ impl<'t> Template<'t> {
                 };
                 Case::new(when, one(self.plain(&value), origin))
             });
-            return all.collect::<Outcomes<'t>>().restrict(world);
+            return all.collect::<Outcomes<'t>>().restrict(assumed);
         }
         if self.leaves_open.get() {
             return open(Cause::InputWithoutValue.because(format!("parameter `{name}` may have any value")));
         }
         let compared = self.compared(name);
         if !(compared.is_empty() || parameter.is_list()) {
-            return self.compared_value(name, &compared, default, at, world);
+            return self.compared_value(name, &compared, default, at, assumed);
         }
         let Some((text, span)) = default else {
             return open(Cause::InputWithoutValue.because(format!("parameter `{name}` has no default")));
@@ -130,7 +130,7 @@ impl<'t> Template<'t> {
         compared: &[Arc<str>],
         default: Option<(String, Span)>,
         at: Span,
-        world: &Condition,
+        assumed: &Condition,
     ) -> Outcomes<'t> {
         let variable = self.variable(name);
         let mut rest = Condition::always();
@@ -165,7 +165,7 @@ impl<'t> Template<'t> {
             origins: default.as_ref().map(origin).into_iter().collect(),
         };
         all.push(Case::new(rest, then));
-        Cases::from(all).restrict(world)
+        Cases::from(all).restrict(assumed)
     }
 
     /// A parameter's text as a value of its type.

@@ -19,7 +19,7 @@ pub(super) const MAX_TEXT: usize = 1 << 20;
 pub(super) const BYTES_A_STEP: usize = 32;
 
 impl<'t> Template<'t> {
-    pub(super) fn substitute(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn substitute(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let (text, given) = match (&argument.value, argument.items()) {
             (Value::String(text), _) => (text, &[][..]),
             (_, Some([text, given])) => match (&text.value, given.entries()) {
@@ -61,12 +61,12 @@ impl<'t> Template<'t> {
                 pieces.push(found.clone());
                 continue;
             }
-            let found = self.named(name, given, at, world);
+            let found = self.named(name, given, at, assumed);
             met.insert(name, found.clone());
             pieces.push(found);
         }
         pieces.push(known(rest));
-        self.concatenate(pieces, at, world)
+        self.concatenate(pieces, at, assumed)
     }
 
     /// A variable of the Serverless Framework that was left in a text.
@@ -76,26 +76,26 @@ impl<'t> Template<'t> {
     }
 
     /// What `name` in a text stands for.
-    fn named(&self, name: &str, given: &'t [Entry], at: Span, world: &Condition) -> Outcomes<'t> {
+    fn named(&self, name: &str, given: &'t [Entry], at: Span, assumed: &Condition) -> Outcomes<'t> {
         let own = given.iter().find(|entry| &*entry.key == name);
         let found = match (own, name.split_once('.')) {
-            (Some(entry), _) => self.argument(&entry.value, at, world),
+            (Some(entry), _) => self.argument(&entry.value, at, assumed),
             (None, Some((id, attribute))) if !name.starts_with("AWS::") => {
-                self.attribute_value(id, attribute, at, world)
+                self.attribute_value(id, attribute, at, assumed)
             }
-            (None, _) => self.name(name, at, world),
+            (None, _) => self.name(name, at, assumed),
         };
         found.map(never_absent)
     }
 
     /// The texts that `pieces` make one behind the other.
-    fn concatenate(&self, pieces: Vec<Outcomes<'t>>, at: Span, world: &Condition) -> Outcomes<'t> {
+    fn concatenate(&self, pieces: Vec<Outcomes<'t>>, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let longest = |piece: &Outcomes<'t>| piece.iter().map(|outcome| outcome.value.len()).max().unwrap_or(0);
         let length = pieces.iter().map(longest).sum::<usize>();
         if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
             return always(self.too_long(at), at);
         }
-        let Ok(combinations) = combine(pieces, world) else {
+        let Ok(combinations) = combine(pieces, assumed) else {
             return self.too_many(at);
         };
         combinations.map(|combination| {
@@ -128,14 +128,14 @@ impl<'t> Template<'t> {
         }
     }
 
-    pub(super) fn join(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn join(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let Some([delimiter, list]) = argument.items() else {
             return refused(at, "`Fn::Join` takes two items");
         };
         let Some(delimiter) = delimiter.as_str().filter(|text| self.placeholder(text).is_none()) else {
             return refused(at, "`Fn::Join` takes a string between the items");
         };
-        self.items(list, at, world).map(|list| Outcome {
+        self.items(list, at, assumed).map(|list| Outcome {
             value: match list.items {
                 Err(reason) => Evaluated::Unresolved(reason),
                 Ok(items) => self.joined_by(delimiter, items, at),
@@ -160,14 +160,14 @@ impl<'t> Template<'t> {
         self.text(joined(parts.into_iter()))
     }
 
-    pub(super) fn split(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
+    pub(super) fn split(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let Some([delimiter, text]) = argument.items() else {
             return refused(at, "`Fn::Split` takes two items");
         };
         let Some(delimiter) = delimiter.as_str().filter(|text| !text.is_empty()) else {
             return refused(at, "`Fn::Split` takes a string to split at");
         };
-        self.argument(text, at, world).map(|outcome| Outcome {
+        self.argument(text, at, assumed).map(|outcome| Outcome {
             value: match &outcome.value {
                 Evaluated::Text(parts) => self.pieces(parts, delimiter),
                 other => Evaluated::Unresolved(
@@ -236,8 +236,8 @@ impl<'t> Template<'t> {
         Some(pieces)
     }
 
-    pub(super) fn base64(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        self.argument(argument, at, world).map(|outcome| Outcome {
+    pub(super) fn base64(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
+        self.argument(argument, at, assumed).map(|outcome| Outcome {
             value: match outcome.value.text() {
                 Ok(text) => Evaluated::literal(encoded(text.as_bytes())),
                 Err(reason) => Evaluated::Unresolved(reason),
@@ -247,11 +247,11 @@ impl<'t> Template<'t> {
     }
 
     /// What another stack exports. A name that is known stands for the value, so that equal imports are equal.
-    pub(super) fn import(&self, argument: &'t Node, at: Span, world: &Condition) -> Outcomes<'t> {
-        let names = self.argument(argument, at, world);
+    pub(super) fn import(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
+        let names = self.argument(argument, at, assumed);
         let imports = names.and_then(|when, outcome| {
             if let Evaluated::Text(parts) = &outcome.value
-                && let Some(found) = self.imported(parts, at, &world.and(when))
+                && let Some(found) = self.imported(parts, at, &assumed.and(when))
             {
                 return found;
             }

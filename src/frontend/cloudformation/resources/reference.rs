@@ -40,7 +40,7 @@ const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticl
 /// The header by which an API invokes a function without waiting.
 const WITHOUT_WAITING: &str = "Invocation-Type";
 
-/// A reference, where it stands and in which worlds.
+/// A reference, where it stands and under which condition.
 pub(super) struct Found {
     pub(super) link: Link,
     pub(super) when: Condition,
@@ -53,22 +53,22 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
     /// Notes what `declared` says by its references.
     pub(super) fn references(&mut self, declared: &Declared<'t>) {
         let kind = &*declared.kind;
-        let world = self.resource(declared).when;
-        let Some(properties) = declared.properties.filter(|_| world.is_possible()) else {
+        let assumed = self.resource(declared).when;
+        let Some(properties) = declared.properties.filter(|_| assumed.is_possible()) else {
             return;
         };
         if matches!(kind, "AWS::SQS::Queue" | "AWS::Lambda::EventInvokeConfig") {
             return;
         }
         let mut all = Vec::new();
-        self.collect(properties, properties.span, &world, None, &mut all);
+        self.collect(properties, properties.span, &assumed, None, &mut all);
         let waits = self.waits(declared);
         // A function's own failure arguments are noted with it.
         let is_function = matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
         for found in all {
             if let Some(argument) = found.failure.filter(|_| !is_function) {
                 let by = (&declared.id, LoweredKind::owner(names::kind(kind)));
-                self.use_as_dead_letter_queue(by, argument, &found, world.and(&found.when));
+                self.use_as_dead_letter_queue(by, argument, &found, assumed.and(&found.when));
             }
             if !waits {
                 self.invocation(declared, &found);
@@ -187,7 +187,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         &self,
         node: &'t Node,
         at: Span,
-        world: &Condition,
+        assumed: &Condition,
         failure: Option<Span>,
         all: &mut Vec<Found>,
     ) {
@@ -196,24 +196,24 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
         match (&node.value, intrinsic(node)) {
             (_, Some((_, argument))) => {
-                let outcomes = self.view.template.eval(node, at, world);
+                let outcomes = self.view.template.eval(node, at, assumed);
                 for outcome in &outcomes {
                     if let Evaluated::Tree(inner) = outcome.value
                         && inner.span != node.span
                     {
-                        self.collect(inner, outcome.span, &world.and(&outcome.when), failure, all);
+                        self.collect(inner, outcome.span, &assumed.and(&outcome.when), failure, all);
                     }
                 }
                 self.found_in(outcomes, failure, all);
                 // An unknown function may hold references in its arguments.
                 if !matches!(argument.value, Value::String(_)) && all.is_empty() {
-                    self.collect(argument, at, world, failure, all);
+                    self.collect(argument, at, assumed, failure, all);
                 }
             }
-            (Value::String(_), None) => self.found_in(self.view.template.eval(node, at, world), failure, all),
+            (Value::String(_), None) => self.found_in(self.view.template.eval(node, at, assumed), failure, all),
             (Value::Sequence(items), None) => {
                 for item in items {
-                    self.collect(item, item.span, world, failure, all);
+                    self.collect(item, item.span, assumed, failure, all);
                 }
             }
             (Value::Mapping(entries), None) => {
@@ -224,7 +224,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                         "DeadLetterConfig" | "DeadLetterArn" | "RedrivePolicy" | "OnFailure" | "DeadLetterQueue"
                     );
                     let failure = failure.or(names_failure.then(|| entry.span()));
-                    self.collect(&entry.value, entry.span(), world, failure, all);
+                    self.collect(&entry.value, entry.span(), assumed, failure, all);
                 }
             }
             _ => {}

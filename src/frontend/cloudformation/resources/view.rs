@@ -29,7 +29,7 @@ pub(in crate::frontend::cloudformation) struct Written<'t> {
     /// Where to point at something absent.
     header: Span,
     /// Where it stands.
-    world: Condition,
+    assumed: Condition,
     /// Whether `Globals` in a file that is not here may add to it.
     may_have_globals: bool,
 }
@@ -46,21 +46,21 @@ enum What<'t> {
 
 impl<'t> Written<'t> {
     /// The properties of a resource.
-    pub(super) fn resource(own: Outcomes<'t>, header: Span, world: Condition, may_have_globals: bool) -> Self {
+    pub(super) fn resource(own: Outcomes<'t>, header: Span, assumed: Condition, may_have_globals: bool) -> Self {
         Written {
             what: What::Outcomes(own),
             header,
-            world,
+            assumed,
             may_have_globals,
         }
     }
 
-    /// Something in it, in the worlds of `when`.
+    /// Something in it, where `when` holds.
     fn inner(&self, what: What<'t>, header: Span, when: &Condition) -> Self {
         Written {
             what,
             header,
-            world: self.world.and(when),
+            assumed: self.assumed.and(when),
             may_have_globals: false,
         }
     }
@@ -170,9 +170,9 @@ impl<'t> View for CloudFormation<'_, 't> {
                     all.extend(texts.map(|(at, text)| element(Ok(at), when.clone(), span, What::Value(text, span))));
                 }
                 Evaluated::Tree(node) if node.items().is_some() => {
-                    let world = within.world.and(&when);
+                    let assumed = within.assumed.and(&when);
                     for (at, item) in node.items().unwrap_or_default().iter().enumerate() {
-                        for found in self.template.argument(item, item.span, &world) {
+                        for found in self.template.argument(item, item.span, &assumed) {
                             if !matches!(found.value, Evaluated::Absent) {
                                 let (span, when) = (found.span, when.and(&found.when));
                                 all.push(element(Ok(at), when, span, What::Value(found.then.value, span)));
@@ -220,7 +220,7 @@ impl<'t> View for CloudFormation<'_, 't> {
             return Err(Cause::Unsupported.because("a macro fills it in"));
         }
         let fields = entries.iter().map(|entry| {
-            let outcomes = self.template.eval(&entry.value, entry.span(), &object.world);
+            let outcomes = self.template.eval(&entry.value, entry.span(), &object.assumed);
             Field {
                 key: entry.key.clone(),
                 span: entry.key_span,
@@ -369,10 +369,10 @@ impl<'t> CloudFormation<'_, 't> {
     fn outcomes(&self, within: &Written<'t>, path: &str) -> Outcomes<'t> {
         let path: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();
         let mut found = match &within.what {
-            What::Outcomes(own) => self.template.path(own, &path, &within.world),
+            What::Outcomes(own) => self.template.path(own, &path, &within.assumed),
             What::Value(value, span) => {
                 let own = always(value.clone(), *span);
-                self.template.path(&own, &path, &within.world)
+                self.template.path(&own, &path, &within.assumed)
             }
             What::Json(..) => Outcomes::from(Vec::new()),
         };

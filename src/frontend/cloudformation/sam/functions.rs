@@ -108,7 +108,7 @@ impl Transform<'_> {
         self.make(at, id, "AWS::Lambda::Permission", owner, properties);
     }
 
-    /// The function's role, made unless it is given; in part of the worlds where `Fn::If` gives it in the others.
+    /// The function's role, made unless it is given; under a condition where `Fn::If` gives it elsewhere.
     fn role_of(&mut self, owner: &Owner, given: Option<&Entry>, grants: Grants) -> Entry {
         let at = owner.at;
         let id = format!("{}Role", owner.id);

@@ -51,7 +51,7 @@ impl Made {
 /// The instances of one block.
 #[derive(Debug)]
 pub(in super::super) struct Expansion {
-    /// Every instance that exists in some world.
+    /// Every instance that exists under some condition.
     pub(in super::super) members: Vec<Member>,
     by_key: FxHashMap<Key, usize>,
     /// What a reference to the block without key gives.
@@ -80,7 +80,7 @@ pub(in super::super) struct Member {
     pub(in super::super) module: Option<usize>,
 }
 
-/// What `count` or `for_each` says in one world.
+/// What `count` or `for_each` says in one case.
 enum Keys {
     One,
     /// It is disabled.

@@ -94,7 +94,7 @@ impl Lowering<Terraform<'_, '_>> {
     fn dead_letter_use(
         &mut self,
         (by, owner): (&Arc<str>, Owner),
-        world: &Condition,
+        assumed: &Condition,
         name: &Arc<str>,
         value: &Value,
         span: Span,
@@ -102,7 +102,7 @@ impl Lowering<Terraform<'_, '_>> {
         let mut links = Vec::new();
         collect(value, &Condition::always(), &mut links, 0);
         for (when, value) in links {
-            let when = world.and(&when);
+            let when = assumed.and(&when);
             if !(is_queue(&value) && when.is_possible()) {
                 continue;
             }
@@ -118,8 +118,8 @@ impl Lowering<Terraform<'_, '_>> {
     }
 
     /// What `value`, an argument called `name`, points to.
-    fn used(&mut self, name: impl Into<Name>, value: Value, span: Span, world: &Condition) -> Attribute<Link> {
-        let value = Written::value(value, span, world.clone());
+    fn used(&mut self, name: impl Into<Name>, value: Value, span: Span, assumed: &Condition) -> Attribute<Link> {
+        let value = Written::value(value, span, assumed.clone());
         self.link_of(name, &value)
     }
 
@@ -194,7 +194,7 @@ impl Lowering<Terraform<'_, '_>> {
         let by = instance
             .path
             .address(format_args!("module.{name}{}", member.key.shown()));
-        let world = instance.when.and(&member.when);
+        let assumed = instance.when.and(&member.when);
         let mut found = Vec::new();
         self.search(&block.body, &member.scope, false, 0, &mut |name, _, value, span| {
             found.push((name.clone(), value, span));
@@ -210,7 +210,7 @@ impl Lowering<Terraform<'_, '_>> {
                     self.graph.handed_out.push(link);
                 }
                 if is_function(&reference) {
-                    let function = self.used(name.clone(), reference, span, &world);
+                    let function = self.used(name.clone(), reference, span, &assumed);
                     self.graph.invocations.push(Invocation {
                         by: by.clone(),
                         span,
@@ -221,7 +221,7 @@ impl Lowering<Terraform<'_, '_>> {
             let mut dead = Vec::new();
             named_dead_letters(&name, &value, &mut dead, 0);
             for value in dead {
-                self.dead_letter_use((&by, Owner::Other), &world, &name, &value, span);
+                self.dead_letter_use((&by, Owner::Other), &assumed, &name, &value, span);
             }
         }
     }

@@ -28,7 +28,7 @@ pub(in crate::frontend::terraform) struct Written {
     /// Where to point at something absent.
     header: Span,
     /// Where it stands.
-    world: Condition,
+    assumed: Condition,
 }
 
 #[derive(Clone)]
@@ -42,20 +42,20 @@ enum What {
 }
 
 impl Written {
-    pub(super) fn resource(block: Arc<Block>, scope: Arc<Scope>, world: Condition) -> Self {
+    pub(super) fn resource(block: Arc<Block>, scope: Arc<Scope>, assumed: Condition) -> Self {
         Written {
             header: block.header,
             what: What::Block(block, scope),
-            world,
+            assumed,
         }
     }
 
     /// A value; what it holds is absent at `header`.
-    pub(super) fn value(value: Value, span: Span, world: Condition) -> Self {
+    pub(super) fn value(value: Value, span: Span, assumed: Condition) -> Self {
         Written {
             header: span,
             what: What::Value(value, span),
-            world,
+            assumed,
         }
     }
 
@@ -63,7 +63,7 @@ impl Written {
         Written {
             header: nested.block.header,
             what: What::Block(nested.block.clone(), Arc::new(nested.scope.clone())),
-            world: self.world.and(&nested.when),
+            assumed: self.assumed.and(&nested.when),
         }
     }
 
@@ -113,7 +113,7 @@ impl View for Terraform<'_, '_> {
             }
             What::Value(value, span) => (self.at(value.clone(), path), *span, last(path).into()),
         };
-        let cases = value.each_case().restrict(&within.world);
+        let cases = value.each_case().restrict(&within.assumed);
         if cases.is_empty() {
             return Attribute::unresolved(
                 name,
@@ -129,7 +129,7 @@ impl View for Terraform<'_, '_> {
                 Kind::Unknown(_) if !self.names.has(&value) => State::Unresolved(bounded(&value)),
                 _ => State::Set(Some(Written {
                     header: within.header,
-                    world: within.world.and(when),
+                    assumed: within.assumed.and(when),
                     what: What::Value(value, span),
                 })),
             },
@@ -196,7 +196,7 @@ impl View for Terraform<'_, '_> {
         let fields = entries.iter().map(|(key, value)| Field {
             key: key.clone(),
             span: place(value),
-            value: Written::value(value.clone(), place(value), object.world.clone()),
+            value: Written::value(value.clone(), place(value), object.assumed.clone()),
         });
         Ok(fields.collect())
     }
@@ -221,7 +221,7 @@ impl View for Terraform<'_, '_> {
             Err(reason) => Policy::Malformed(Cause::Invalid.because(reason)),
             Ok(decoded) => match &decoded.kind {
                 Kind::Map(entries) if entries.is_empty() => Policy::Empty,
-                Kind::Map(_) => Policy::Object(Written::value(decoded, span, written.world.clone())),
+                Kind::Map(_) => Policy::Object(Written::value(decoded, span, written.assumed.clone())),
                 Kind::Cases(_) | Kind::Unknown(_) | Kind::Reference(..) => unknown(),
                 _ => Policy::Malformed(Cause::Invalid.because("the policy is not an object")),
             },
@@ -417,7 +417,7 @@ fn elements(list: &Value, span: Span, within: &Written) -> Vec<Element<Written>>
             };
             for Case { when: case, then: item } in item.each_case() {
                 let both = when.and(&case);
-                if item.is_null() || !within.world.is_possible_with(&both) {
+                if item.is_null() || !within.assumed.is_possible_with(&both) {
                     continue;
                 }
                 let span = item.span.unwrap_or(span);
@@ -425,7 +425,7 @@ fn elements(list: &Value, span: Span, within: &Written) -> Vec<Element<Written>>
                     place: place.clone(),
                     span,
                     header: span,
-                    written: Written::value(item, span, within.world.and(&both)),
+                    written: Written::value(item, span, within.assumed.and(&both)),
                     when: both,
                 });
             }
