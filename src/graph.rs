@@ -247,6 +247,30 @@ pub struct RedriveAllowPolicy {
     pub depends_on: Vec<Target>,
 }
 
+/// Which of a queue's two redrive policies is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedriveKind {
+    /// The redrive policy of a source queue.
+    Policy,
+    /// The redrive allow policy of a dead-letter queue.
+    AllowPolicy,
+}
+
+/// Something that sets a redrive policy or a redrive allow policy on a queue that a resource of its own sets, too.
+#[derive(Debug, Clone)]
+pub struct RedriveWriter {
+    /// Which of the two.
+    pub kind: RedriveKind,
+    /// The resource of its own; `None` for the queue itself.
+    pub by: Option<Arc<str>>,
+    /// The policy in the queue, or the header of the resource.
+    pub span: Span,
+    /// Where it sets one.
+    pub when: Condition,
+    /// Why it may not.
+    pub doubt: Option<Reason>,
+}
+
 /// What the SAM transform makes a queue for that the template only implies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Implicit {
@@ -293,6 +317,8 @@ pub struct Queue {
     pub redrive: Attribute<Option<Box<RedrivePolicy>>>,
     /// Redrive allow policy.
     pub redrive_allow: Attribute<Option<Box<RedriveAllowPolicy>>>,
+    /// What sets the two, where a resource of its own does.
+    pub redrive_writers: Vec<RedriveWriter>,
     /// Why it exists though nobody declares it; `None` where it is declared.
     pub implicit: Option<Implicit>,
 }

@@ -69,6 +69,10 @@ mod queue_delay_exceeds_retention;
 mod queue_encryption_conflict;
 mod queue_key_blocks_service;
 mod queue_policy_missing_for_producer;
+mod queue_policy_overwritten;
+mod queue_policy_source_unscoped;
+mod queue_policy_targets_arn;
+mod queue_policy_version_missing;
 mod queue_url_in_place_of_arn;
 mod queue_without_redrive_policy;
 mod redrive_allow_policy_dependency_cycle;
@@ -77,6 +81,7 @@ mod redrive_allow_policy_invalid;
 mod redrive_allow_policy_reversed;
 mod redrive_policy_malformed;
 mod redrive_policy_missing;
+mod redrive_policy_overwritten;
 mod redrive_target_not_a_queue;
 mod reserved_concurrency_too_low;
 mod reserved_concurrency_zero;
@@ -318,9 +323,14 @@ pub static RULES: &[&Rule] = &[
     &queue_url_in_place_of_arn::RULE,
     &queue_delay_exceeds_retention::RULE,
     &queue_encryption_conflict::RULE,
+    &queue_policy_overwritten::RULE,
+    &redrive_policy_overwritten::RULE,
+    &queue_policy_targets_arn::RULE,
+    &queue_policy_version_missing::RULE,
     // permissions
     &queue_policy_missing_for_producer::RULE,
     &dead_letter_policy_missing::RULE,
+    &queue_policy_source_unscoped::RULE,
     &queue_key_blocks_service::RULE,
     // pipes-and-sam
     &sam_subscription_queue_implicit::RULE,

@@ -63,6 +63,9 @@ pub(super) trait View {
     /// Types of resources that no event source mapping and no pipe can read.
     const NO_SOURCES: &'static [&'static str];
 
+    /// Whether the tool waits until SQS answers with the queue policy that was written.
+    const AWAITS_QUEUE_POLICIES: bool = false;
+
     /// What stands at `path`, case by case, as its author calls it; the default is that nothing does. An empty path
     /// leads to `within` itself.
     fn attribute(&mut self, within: &Self::Written, path: Path) -> Attribute<Option<Self::Written>>;

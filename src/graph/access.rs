@@ -102,6 +102,8 @@ pub struct QueuePolicy {
     pub queue: Attribute<Link>,
     /// What it says.
     pub document: Attribute<PolicyDocument>,
+    /// Whether the tool waits until SQS answers with the policy that was written.
+    pub is_awaited: bool,
 }
 
 /// What is granted to a role.

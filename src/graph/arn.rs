@@ -136,6 +136,14 @@ impl Resource {
         self.reference("Arn", "arn")
     }
 
+    /// How the URL of this queue is referred to where it is declared.
+    pub fn url_reference(&self) -> String {
+        if self.kind.contains("::") {
+            return format!("!Ref {}", self.address);
+        }
+        self.reference("", "url")
+    }
+
     /// How the name of this queue is referred to where it is declared.
     pub fn queue_name_reference(&self) -> String {
         self.reference("QueueName", "name")

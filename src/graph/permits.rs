@@ -477,7 +477,7 @@ fn of_anybody(principals: &[Principal]) -> Match {
 }
 
 /// Whether `pattern`, with `*` and `?`, matches `text`, whatever their case.
-fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut of, mut star): (usize, usize, Option<(usize, usize)>) = (0, 0, None);
     while of < text.len() {

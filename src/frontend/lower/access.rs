@@ -1,7 +1,7 @@
 //! Who may do what: policies of queues, roles and what they are granted, keys, and permissions on functions.
 
 use super::{Lowering, Named, Node, Path, View, last, own_link};
-use crate::conditions::Condition;
+use crate::conditions::{Cases, Condition};
 use crate::graph::access::{
     Grant, Key, KeyAlias, ManagedPolicy, Permission, PolicyWriter, QueuePolicy, Role, RolePolicy,
 };
@@ -67,16 +67,28 @@ pub(in crate::frontend) struct PermissionNames {
 impl<V: View> Lowering<V> {
     /// The policy that a queue has in itself.
     pub(super) fn inline_queue_policy(&mut self, resource: &Resource, written: &V::Written, path: Path) {
-        let document = self.optional_document(written, path);
-        if document.cases.iter().all(|case| matches!(case.value(), Some(None))) {
+        let Attribute { name, cases } = self.optional_document(written, path);
+        let there: Cases<_> = cases
+            .into_iter()
+            .filter(|case| !matches!(case.value(), Some(None)))
+            .collect();
+        let when = there.iter().fold(Condition::never(), |all, case| all.or(&case.when));
+        if there.is_empty() {
             return;
         }
-        let name = document.name.clone();
+        let document = Attribute {
+            name: name.clone(),
+            cases: there,
+        };
         self.graph.access.queue_policies.push(QueuePolicy {
-            resource: resource.clone(),
+            resource: Resource {
+                when: resource.when.and(&when),
+                ..resource.clone()
+            },
             writer: PolicyWriter::Queue,
             queue: Attribute::set(name.clone(), own_link(resource), resource.header),
             document: document.try_map(|document| document.ok_or_else(|| V::missing(&name).into())),
+            is_awaited: V::AWAITS_QUEUE_POLICIES,
         });
     }
 
@@ -96,6 +108,7 @@ impl<V: View> Lowering<V> {
                 writer,
                 queue: self.link_of(last(names.queues), &queue.written),
                 document: document.clone(),
+                is_awaited: V::AWAITS_QUEUE_POLICIES,
             };
             self.graph.access.queue_policies.push(policy);
         }

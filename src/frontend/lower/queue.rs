@@ -65,6 +65,7 @@ impl<V: View> Lowering<V> {
             throughput_limit: self.text(written, names.throughput_limit),
             redrive: self.redrive(written, names.redrive),
             redrive_allow: self.redrive_allow(written, names.redrive_allow),
+            redrive_writers: Vec::new(),
             implicit: node.made.implicit,
             resource: node.resource,
         };

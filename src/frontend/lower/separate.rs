@@ -8,9 +8,10 @@ use crate::conditions::{Case, Cases, Condition};
 use crate::graph::access::PolicyDocument;
 use crate::graph::delivery::Sender;
 use crate::graph::{
-    Attribute, Cause, FailureTarget, Form, Link, Queue, Reason, RedriveAllowPolicy, RedrivePolicy, Sourced, State,
-    Target,
+    Attribute, Cause, FailureTarget, Form, Link, Queue, Reason, RedriveAllowPolicy, RedriveKind, RedrivePolicy,
+    RedriveWriter, Sourced, State, Target, UnitKind,
 };
+use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ struct Separate {
     when: Condition,
     doubt: Option<Doubt>,
     policy: Policy,
+    address: Arc<str>,
+    header: Span,
 }
 
 /// Why it may not exist.
@@ -97,6 +100,8 @@ impl<V: View> Lowering<V> {
             when: node.resource.when,
             doubt,
             policy,
+            address: node.resource.address,
+            header: node.resource.header,
         };
         self.pending.redrive.push(separate);
     }
@@ -168,6 +173,7 @@ impl<V: View> Lowering<V> {
     /// Merges separate redrive policies into the queues they name.
     fn merge_redrive(&mut self, all: Vec<Separate>, causes: &FxHashMap<Arc<str>, Arc<str>>) {
         let queues = Places::of(&self.graph.queues);
+        let is_deployed = matches!(self.graph.unit.kind, UnitKind::Plan | UnitKind::State);
         // The same doubt from a thousand instances is one.
         let mut doubted: FxHashSet<(bool, Option<Arc<str>>)> = FxHashSet::default();
         for separate in all {
@@ -190,7 +196,9 @@ impl<V: View> Lowering<V> {
                         }
                     }
                 }
-                for at in case.value().map_or_else(Vec::new, |link| queues.named(link)) {
+                let named = case.value().map_or_else(Vec::new, |link| queues.named(link));
+                let is_one = named.len() == 1;
+                for at in named {
                     let Some(queue) = self.graph.queues.get_mut(at) else {
                         continue;
                     };
@@ -200,6 +208,9 @@ impl<V: View> Lowering<V> {
                         .doubt
                         .as_ref()
                         .filter(|doubt| doubt.cause.is_none() || doubt.cause.as_ref() != cause);
+                    if is_one {
+                        note_writers(queue, &separate, &when, doubt, is_deployed);
+                    }
                     match &separate.policy {
                         Policy::Redrive(policy) => merge(&mut queue.redrive, policy, &when, doubt),
                         Policy::RedriveAllow(policy) => merge(&mut queue.redrive_allow, policy, &when, doubt),
@@ -208,6 +219,45 @@ impl<V: View> Lowering<V> {
             }
         }
     }
+}
+
+/// Notes that `separate` sets a policy on `queue` where `when` holds, and before the first that the queue does, too. What
+/// is deployed does not tell: a queue has there what a resource of its own has set.
+fn note_writers(queue: &mut Queue, separate: &Separate, when: &Condition, doubt: Option<&Doubt>, is_deployed: bool) {
+    let kind = match separate.policy {
+        Policy::Redrive(_) => RedriveKind::Policy,
+        Policy::RedriveAllow(_) => RedriveKind::AllowPolicy,
+    };
+    if !is_deployed && queue.redrive_writers.iter().all(|writer| writer.kind != kind) {
+        let own = match kind {
+            RedriveKind::Policy => own_writers(kind, &queue.redrive),
+            RedriveKind::AllowPolicy => own_writers(kind, &queue.redrive_allow),
+        };
+        queue.redrive_writers.extend(own);
+    }
+    queue.redrive_writers.push(RedriveWriter {
+        kind,
+        by: Some(separate.address.clone()),
+        span: separate.header,
+        when: when.clone(),
+        doubt: doubt.map(|doubt| doubt.reason.clone()),
+    });
+}
+
+/// The cases in which a queue has a policy in itself.
+fn own_writers<T>(kind: RedriveKind, own: &Attribute<Option<T>>) -> Vec<RedriveWriter> {
+    let cases = own.cases.iter().filter(|case| !matches!(case.value(), Some(None)));
+    let writers = cases.map(|case| RedriveWriter {
+        kind,
+        by: None,
+        span: case.span,
+        when: case.when.clone(),
+        doubt: match &case.state {
+            State::Unresolved(unresolved) => Some(unresolved.reason.clone()),
+            State::Set(_) | State::Default(_) => None,
+        },
+    });
+    writers.collect()
 }
 
 /// Queues by address and by name.

@@ -91,6 +91,8 @@ impl View for Terraform<'_, '_> {
         "aws_sns_topic",
     ];
 
+    const AWAITS_QUEUE_POLICIES: bool = true;
+
     fn attribute(&mut self, within: &Written, path: Path) -> Attribute<Option<Written>> {
         let (first, rest) = split(path);
         let (value, span, name) = match &within.what {

@@ -230,6 +230,8 @@ impl<'p> Translator<'_, 'p> {
         let link = |of: &str| -> Value { Kind::Reference(id.clone(), of.into()).into() };
         Some(match slot.name {
             "redrive_policy" => encoded_policy(link("arn")),
+            // It takes nothing but URLs.
+            "queue_url" => link("url"),
             "dimensions" if &*id.kind == "aws_sqs_queue" => Value::map(vec![("QueueName".into(), link("name"))]),
             _ if &*id.kind == "aws_sqs_queue" && attribute.as_deref() == Some("name") => link("name"),
             // How an attribute is used cannot be seen: the form is not held against anybody.

@@ -53,6 +53,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         key_reuse_period: Attribute::absent("kms_data_key_reuse_period_seconds", Seconds(300), header),
         redrive: Attribute::absent("redrive_policy", None, header),
         redrive_allow: Attribute::absent("redrive_allow_policy", None, header),
+        redrive_writers: Vec::new(),
         implicit: None,
     };
     let header = Span::new(file, 0..5);

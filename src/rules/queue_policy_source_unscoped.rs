@@ -1,0 +1,336 @@
+//! Flags queue policies that let a service, or anybody, send on anybody's behalf.
+
+use super::prelude::*;
+use crate::graph::access::{Effect, PolicyWriter, Principal, QueuePolicy, Statement, StatementCondition};
+use crate::graph::permits::matches;
+use crate::graph::{Resource, Target};
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-policy-source-unscoped",
+    category: Category::Permissions,
+    severity: Severity::Warning,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a queue policy lets a service send for any account, without `aws:SourceArn` or `aws:SourceAccount`",
+    page: include_str!("../../rules/queue-policy-source-unscoped.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+const SEND: &str = "sqs:SendMessage";
+const SOURCE_ARN: &str = "aws:sourcearn";
+
+/// Keys of conditions that say nothing of who sends. Any other is taken to narrow it.
+const SAY_NOTHING: [&str; 9] = [
+    "aws:currenttime",
+    "aws:epochtime",
+    "aws:multifactorauthage",
+    "aws:multifactorauthpresent",
+    "aws:principalisawsservice",
+    "aws:requestedregion",
+    "aws:securetransport",
+    "aws:tokenissuetime",
+    "aws:viaawsservice",
+];
+
+/// Who may send too much.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sender<'s> {
+    Anybody,
+    Service(&'s str),
+}
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let policies = graph.access().queue_policies.iter();
+    for policy in policies.filter(|policy| policy.writer != PolicyWriter::Transform) {
+        let resource = &policy.resource;
+        for document in findings.known(&resource.when, resource, &policy.document) {
+            if let Some(reason) = &document.value.opaque {
+                findings.unsettled(&document.when, resource, reason, document.span);
+                continue;
+            }
+            let statements = &document.value.statements;
+            // A denial of everything else narrows what others allow.
+            let is_narrowed = statements.iter().any(may_narrow);
+            if !is_narrowed {
+                for statement in statements {
+                    judge(findings, policy, statement, &document.when.and(&statement.when));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a statement may deny what the others allow, to whom they should not.
+fn may_narrow(statement: &Statement) -> bool {
+    let mut effects = statement.effect.cases.iter();
+    let may_deny = effects.any(|case| case.value() != Some(&Effect::Allow));
+    may_deny && (statement.conditions.as_ref()).map_or(true, |all| all.iter().any(narrows))
+}
+
+fn judge(findings: &mut Findings<'_>, policy: &QueuePolicy, statement: &Statement, when: &Condition) {
+    let resource = &policy.resource;
+    let conditions = match &statement.conditions {
+        Ok(conditions) => conditions,
+        Err(reason) => return findings.unsettled(when, resource, reason, statement.span),
+    };
+    if statement.negates.principals {
+        return;
+    }
+    for effect in findings.known(when, resource, &statement.effect) {
+        if *effect.value != Effect::Allow {
+            continue;
+        }
+        for actions in findings.known(&effect.when, resource, &statement.actions) {
+            let sends = actions.value.iter().any(|action| matches(action, SEND));
+            if sends == statement.negates.actions {
+                continue;
+            }
+            for principals in findings.known(&actions.when, resource, &statement.principals) {
+                let senders: Vec<Sender<'_>> = principals.value.iter().filter_map(sender).collect();
+                for sender in senders {
+                    require(findings, resource, statement, (sender, conditions), &principals.when);
+                }
+            }
+        }
+    }
+}
+
+fn sender(principal: &Principal) -> Option<Sender<'_>> {
+    match (principal.kind.as_str(), principal.id.as_deref()) {
+        ("*", _) | ("AWS", Some("*")) => Some(Sender::Anybody),
+        ("Service", Some(service)) => Some(Sender::Service(service)),
+        _ => None,
+    }
+}
+
+fn require(
+    findings: &mut Findings<'_>,
+    resource: &Resource,
+    statement: &Statement,
+    (sender, conditions): (Sender<'_>, &[StatementCondition]),
+    when: &Condition,
+) {
+    let narrowing: Vec<&StatementCondition> = conditions.iter().filter(|one| narrows(one)).collect();
+    let of_bucket = matches!(sender, Sender::Service(service) if service.starts_with("s3."));
+    let only_arn = !narrowing.is_empty() && narrowing.iter().all(|one| one.key.eq_ignore_ascii_case(SOURCE_ARN));
+    let is_scoped = !(narrowing.is_empty() || of_bucket && only_arn);
+    let scoped = fact(is_scoped, || "the statement says for whom".to_owned()).given(&statement.span);
+    findings.require(when, resource, scoped, || {
+        if narrowing.is_empty() {
+            unscoped(resource, statement, sender)
+        } else {
+            without_account(resource, statement)
+        }
+    });
+}
+
+/// Whether a condition says something of who sends, or on whose behalf.
+fn narrows(condition: &StatementCondition) -> bool {
+    let key = condition.key.to_ascii_lowercase();
+    let operator = condition.operator.to_ascii_lowercase();
+    let has_wildcards = operator.contains("arn") || operator.contains("like");
+    let is_any = condition.values.iter().any(|value| {
+        let mut values = value.cases.iter().filter_map(|case| case.value());
+        values.any(|link| matches!(&link.target, Target::External(text) if is_anything(text)))
+    });
+    !(SAY_NOTHING.contains(&key.as_str()) || has_wildcards && is_any)
+}
+
+/// Whether a pattern fits whatever has an ARN: neither its account nor its resource is said.
+fn is_anything(pattern: &str) -> bool {
+    let is_open = |part: &str| part.bytes().all(|byte| byte == b'*');
+    let mut parts = pattern.splitn(6, ':').skip(4);
+    pattern == "*"
+        || matches!((parts.next(), parts.next()), (Some(account), Some(name)) if is_open(account) && is_open(name))
+}
+
+fn unscoped(resource: &Resource, statement: &Statement, sender: Sender<'_>) -> Finding {
+    let shown = resource.shown();
+    let (headline, label) = match sender {
+        Sender::Anybody => (
+            format!("{shown} lets anybody send to the queue, from any account"),
+            "no condition says who may send".to_owned(),
+        ),
+        Sender::Service(service) => (
+            format!("{shown} lets `{service}` send to the queue on behalf of any account"),
+            "no condition says on whose behalf".to_owned(),
+        ),
+    };
+    Finding::new("policy_source", headline, statement.span, label)
+        .help("add a condition: `ArnEquals` on `aws:SourceArn`, or `StringEquals` on `aws:SourceAccount`")
+}
+
+fn without_account(resource: &Resource, statement: &Statement) -> Finding {
+    let headline = format!(
+        "{} lets S3 send by the bucket's ARN alone, which does not say whose bucket it is",
+        resource.shown()
+    );
+    let label = "once the bucket is deleted, anybody may take its name";
+    Finding::new("policy_source", headline, statement.span, label)
+        .severity(Severity::Info)
+        .help("add a condition `StringEquals` on `aws:SourceAccount` with your account")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, is_anything};
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings};
+
+    fn statement(statement: &str) -> Vec<crate::diagnostic::Diagnostic> {
+        let text = format!(
+            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{}}\nresource \"aws_sqs_queue_policy\" \"p\" {{\n  \
+             queue_url = aws_sqs_queue.q.url\n  policy = jsonencode({{ Version = \"2012-10-17\", Statement = [{statement}] \
+             }})\n}}\n"
+        );
+        findings(&RULE, Terraform, &text)
+    }
+
+    const SNS: &str =
+        "Effect = \"Allow\", Action = \"sqs:SendMessage\", Principal = { Service = \"sns.amazonaws.com\" }";
+
+    #[test]
+    fn a_service_is_told_for_whom() {
+        for (text, expected) in [
+            ("", 1),
+            (
+                ", Condition = { ArnEquals = { \"aws:SourceArn\" = \"arn:aws:sns:eu-west-1:111122223333:t\" } }",
+                0,
+            ),
+            (
+                ", Condition = { StringEquals = { \"AWS:SourceAccount\" = \"111122223333\" } }",
+                0,
+            ),
+            (", Condition = { StringEquals = { \"aws:SourceOrgID\" = \"o-1\" } }", 0),
+            (", Condition = { Bool = { \"aws:SecureTransport\" = \"true\" } }", 1),
+            (", Condition = { ArnLike = { \"aws:SourceArn\" = \"*\" } }", 1),
+            (
+                ", Condition = { ArnLike = { \"aws:SourceArn\" = \"arn:aws:sns:*:*:*\" } }",
+                1,
+            ),
+            (
+                ", Condition = { ArnLike = { \"aws:SourceArn\" = \"arn:aws:sns:*:*:orders\" } }",
+                0,
+            ),
+            (", Condition = { ArnLike = { \"aws:SourceArn\" = var.open } }", 0),
+            (", Condition = var.open", 0),
+            (
+                "}, { Effect = \"Deny\", Action = \"sqs:*\", Principal = \"*\", Condition = { StringNotEquals = { \
+              \"aws:SourceAccount\" = \"111122223333\" } }",
+                0,
+            ),
+            (
+                "}, { Effect = \"Deny\", Action = \"sqs:*\", Principal = \"*\", Condition = { Bool = { \
+              \"aws:SecureTransport\" = \"false\" } }",
+                1,
+            ),
+        ] {
+            assert_eq!(statement(&format!("{{ {SNS}{text} }}")).len(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_senders_matter() {
+        for (text, expected) in [
+            ("Effect = \"Allow\", Action = \"sqs:*\", Principal = \"*\"", 1),
+            ("Effect = \"Allow\", Action = \"sqs:*\", Principal = { AWS = \"*\" }", 1),
+            (
+                "Effect = \"Allow\", NotAction = \"sqs:DeleteQueue\", Principal = \"*\"",
+                1,
+            ),
+            ("Effect = \"Allow\", NotAction = \"sqs:*\", Principal = \"*\"", 0),
+            (
+                "Effect = \"Allow\", Action = \"sqs:ReceiveMessage\", Principal = \"*\"",
+                0,
+            ),
+            (
+                "Effect = \"Allow\", Action = \"sqs:*\", Principal = { AWS = \"arn:aws:iam::111122223333:root\" }",
+                0,
+            ),
+            (
+                "Effect = \"Allow\", Action = \"sqs:*\", Principal = { Service = var.open }",
+                0,
+            ),
+            ("Effect = var.open, Action = \"sqs:*\", Principal = \"*\"", 0),
+        ] {
+            assert_eq!(statement(&format!("{{ {text} }}")).len(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bucket_has_no_account_in_its_arn() {
+        let s3 = SNS.replace("sns.", "s3.");
+        let arn = "ArnLike = { \"aws:SourceArn\" = \"arn:aws:s3:::uploads\" }";
+        let account = "StringEquals = { \"aws:SourceAccount\" = \"111122223333\" }";
+        let with = |conditions: &str| statement(&format!("{{ {s3}, Condition = {{ {conditions} }} }}"));
+        let found = with(arn);
+        assert_eq!(found.len(), 1);
+        assert!(
+            found
+                .iter()
+                .all(|found| found.severity == crate::diagnostic::Severity::Info)
+        );
+        assert_eq!(with(&format!("{arn}, {account}")).len(), 0);
+        assert_eq!(with(account).len(), 0);
+    }
+
+    #[test]
+    fn speaks_of_templates_but_not_of_what_sam_makes() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  Q: {Type: AWS::SQS::Queue}
+  P:
+    Type: AWS::SQS::QueuePolicy
+    Properties:
+      Queues: [!Ref Q]
+      PolicyDocument:
+        Statement:
+          - Effect: Allow # expect: queue-policy-source-unscoped
+            Principal: {Service: events.amazonaws.com}
+            Action: sqs:SendMessage
+            Resource: !GetAtt Q.Arn
+          - Effect: Allow
+            Principal: {Service: sns.amazonaws.com}
+            Action: sqs:SendMessage
+            Resource: !GetAtt Q.Arn
+            Condition: {StringEquals: {aws:SourceAccount: !Ref AWS::AccountId}}
+",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  Q: {Type: AWS::SQS::Queue}
+  T: {Type: AWS::SNS::Topic}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        E:
+          Type: SNS
+          Properties:
+            Topic: !Ref T
+            SqsSubscription: {QueueArn: !GetAtt Q.Arn, QueueUrl: !Ref Q}
+",
+        );
+    }
+
+    #[test]
+    fn patterns_that_fit_anything() {
+        for (pattern, expected) in [
+            ("*", true),
+            ("arn:aws:sns:*:*:*", true),
+            ("arn:aws:s3:::*", true),
+            ("arn:aws:s3:*:*:uploads", false),
+            ("arn:aws:sns:*:111122223333:*", false),
+            ("111122223333", false),
+        ] {
+            assert_eq!(is_anything(pattern), expected, "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Flags queue policies without a version, for which Terraform waits in vain.
+
+use super::prelude::*;
+use crate::graph::access::PolicyDocument;
+
+pub(super) static RULE: Rule = Rule {
+    id: "queue-policy-version-missing",
+    category: Category::Queue,
+    severity: Severity::Warning,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a queue policy has no `Version`, and Terraform may wait for it until it times out",
+    page: include_str!("../../rules/queue-policy-version-missing.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let policies = graph.access().queue_policies.iter();
+    for policy in policies.filter(|policy| policy.is_awaited) {
+        let resource = &policy.resource;
+        for document in findings.known(&resource.when, resource, &policy.document) {
+            for version in findings.known(&document.when, resource, &document.value.version) {
+                findings.require(&version.when, resource, is_set(&version).given(&document), || {
+                    missing(&resource.shown(), &document)
+                });
+            }
+        }
+    }
+}
+
+fn missing(shown: &str, document: &Known<'_, PolicyDocument>) -> Finding {
+    let headline = format!("the queue policy of {shown} has no `Version`, and Terraform may wait for it in vain");
+    let label = format!("no `Version` in this policy{}", document.provenance());
+    Finding::new("policy_version", headline, document, label).help(
+        "begin the policy with `Version = \"2012-10-17\"`, or write it as an `aws_iam_policy_document`, which has one",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::findings;
+
+    fn count(resource: &str) -> usize {
+        let text = format!(
+            "variable \"open\" {{}}\ndata \"aws_iam_policy_document\" \"d\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  {}\n}}\n{}\n",
+            if resource.starts_with("policy") { resource } else { "" },
+            if resource.starts_with("policy") { "" } else { resource },
+        );
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    #[test]
+    fn a_policy_has_a_version() {
+        for (policy, expected) in [
+            ("jsonencode({ Statement = [] })", 1),
+            ("\"{\\\"Statement\\\": []}\"", 1),
+            ("jsonencode({ Version = \"2012-10-17\", Statement = [] })", 0),
+            ("jsonencode({ Version = \"2008-10-17\", Statement = [] })", 0),
+            ("jsonencode({ Version = var.open, Statement = [] })", 0),
+            ("data.aws_iam_policy_document.d.json", 0),
+            ("var.open", 0),
+            ("null", 0),
+            ("var.open ? jsonencode({ Statement = [] }) : null", 1),
+        ] {
+            assert_eq!(count(&format!("policy = {policy}")), expected, "{policy}");
+            if policy != "null" {
+                let separate = format!(
+                    "resource \"aws_sqs_queue_policy\" \"p\" {{\n  queue_url = aws_sqs_queue.q.url\n  policy = {policy}\n}}"
+                );
+                assert_eq!(count(&separate), expected, "{separate}");
+            }
+        }
+    }
+
+    #[test]
+    fn cloudformation_waits_for_nothing() {
+        let text = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  P:\n    Type: AWS::SQS::QueuePolicy\n    Properties:\n      \
+                    Queues: [!Ref Q]\n      PolicyDocument: {Statement: []}\n";
+        assert!(findings(&RULE, CloudFormation, text).is_empty());
+    }
+}
