@@ -4,11 +4,13 @@
 //! an error for every name that means nothing. It knows the names of rules and their settings, and nothing of graphs.
 
 mod check;
+mod consumer;
 mod duration;
 mod error;
 mod file;
 mod load;
 
+pub use consumer::{ConfigText, Consumer, Heartbeat, Names, Placed};
 pub use duration::Duration;
 pub use error::{ConfigError, shown};
 pub use load::{Configs, NAMES, Source};
@@ -80,36 +82,6 @@ pub struct Environment {
     pub name: String,
     /// What it gives to variables and parameters.
     pub given: Given,
-}
-
-/// A consumer that no template links to its queue, or what work costs that one does.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Consumer {
-    /// Address, logical id, queue name, or a pattern of these.
-    pub queue: String,
-    /// The function it narrows the queue's consumers to.
-    pub function: Option<String>,
-    /// Half of the messages take no longer.
-    pub p50: Option<Duration>,
-    /// 99 of 100 messages take no longer.
-    pub p99: Option<Duration>,
-    /// No message takes longer.
-    pub max: Option<Duration>,
-    /// How often a worker renews the visibility timeout, and to what.
-    pub heartbeat: Option<Heartbeat>,
-    /// How many messages of a batch are worked on at once.
-    pub parallelism: Option<u32>,
-    /// When it was measured, as `year-month-day`.
-    pub measured: Option<String>,
-}
-
-/// How a worker keeps its message hidden.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Heartbeat {
-    /// How often.
-    pub every: Duration,
-    /// Until how long after the call.
-    pub extend_to: Duration,
 }
 
 /// What holds for the units below one configuration file, or without one.
@@ -197,6 +169,11 @@ fn matching<'p>(globs: &GlobSet, base: &Path, path: &'p Path) -> Option<&'p Path
     let relative = path.strip_prefix(base).ok()?;
     let mut all = relative.ancestors().filter(|part| !part.as_os_str().is_empty());
     all.find(|part| globs.is_match(part))
+}
+
+/// A pattern of addresses as a glob: `[` is the bracket of an instance's key, and stands for itself.
+fn address_glob(written: &str) -> String {
+    written.replace('[', "[[]").replace('{', "[{]")
 }
 
 impl Environment {

@@ -7,6 +7,7 @@ pub mod access;
 pub mod alarms;
 mod arn;
 pub mod attribute;
+pub mod declared;
 pub mod delivery;
 mod ends;
 mod knowledge;

@@ -13,6 +13,7 @@
 //! configurations, and where. Nothing here prints, and nothing knows a dialect or a rule.
 
 mod baseline;
+mod declarations;
 mod environments;
 mod finish;
 mod lint;
@@ -77,6 +78,8 @@ struct Gathered {
     environments: Vec<String>,
     /// How many units the configuration, or the command line, excludes.
     excluded: usize,
+    /// What configurations say of what is not there, a line each.
+    unmatched: Vec<String>,
 }
 
 /// Checks everything under the paths of `options`.

@@ -8,10 +8,15 @@ mod alarm_missing_data_unset;
 mod alarm_statistic_misleading;
 mod alarm_without_action;
 mod async_failure_target_fifo;
+mod batch_exceeds_function_timeout;
 mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
+mod consumer_heartbeat_too_slow;
+mod consumer_processing_exceeds_maximum;
+mod consumer_recovery_slow;
+mod consumer_visibility_timeout_too_short;
 mod dead_letter_policy_missing;
 mod dead_letter_queue_alarm_metric_blind;
 mod dead_letter_queue_alarm_threshold_high;
@@ -51,6 +56,8 @@ mod function_response_type_unknown;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
 mod in_flight_limit_at_risk;
+mod latency_budget_exceeds_function_timeout;
+mod latency_budget_stale;
 mod limit_reached;
 mod max_receive_count_low_for_poller;
 mod max_receive_count_out_of_range;
@@ -119,6 +126,7 @@ mod shared {
     pub(super) mod settings;
     pub(super) mod settle;
     pub(super) mod trace;
+    pub(super) mod work;
 }
 
 /// The words that rules are written in. What a rule asks of consumers, batches or retries it imports by name.
@@ -163,6 +171,8 @@ pub enum Category {
     PipesAndSam,
     /// Alarms.
     Alarms,
+    /// How long work takes, as teams declare it.
+    Consumers,
     /// sqslint's own: files that cannot be read, limits, suppressions.
     Tool,
 }
@@ -180,6 +190,7 @@ impl Category {
             Category::Permissions => "permissions",
             Category::PipesAndSam => "pipes-and-sam",
             Category::Alarms => "alarms",
+            Category::Consumers => "consumers",
             Category::Tool => "tool",
         }
     }
@@ -344,6 +355,14 @@ pub static RULES: &[&Rule] = &[
     &alarm_dimension_invalid::RULE,
     &alarm_missing_data_unset::RULE,
     &dead_letter_queue_alarm_threshold_high::RULE,
+    // consumers
+    &consumer_visibility_timeout_too_short::RULE,
+    &consumer_heartbeat_too_slow::RULE,
+    &consumer_processing_exceeds_maximum::RULE,
+    &consumer_recovery_slow::RULE,
+    &batch_exceeds_function_timeout::RULE,
+    &latency_budget_exceeds_function_timeout::RULE,
+    &latency_budget_stale::RULE,
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,
@@ -397,6 +416,19 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &filter_key_unsupported::RULE,
             &filter_misses_sns_envelope::RULE,
         ],
+    ),
+    (
+        &consumer_visibility_timeout_too_short::RULE,
+        &[
+            &visibility_timeout_zero::RULE,
+            &visibility_timeout_below_function_timeout::RULE,
+            &consumer_processing_exceeds_maximum::RULE,
+        ],
+    ),
+    // A message that does not fit makes no batch fit.
+    (
+        &batch_exceeds_function_timeout::RULE,
+        &[&latency_budget_exceeds_function_timeout::RULE],
     ),
     // The setting that does nothing yet does harm as soon as it does something.
     (

@@ -72,27 +72,17 @@ pub fn check(name: &str) -> Result<(), UnknownRule> {
     })
 }
 
-const CATEGORIES: [Category; 10] = [
-    Category::Visibility,
-    Category::Redrive,
-    Category::FailureChannel,
-    Category::Mapping,
-    Category::Fifo,
-    Category::Queue,
-    Category::Permissions,
-    Category::PipesAndSam,
-    Category::Alarms,
-    Category::Tool,
-];
-
 /// Whether `name`, of a rule, a category or a set, takes in `rule`.
 pub fn covers(name: &str, rule: &Rule) -> bool {
     name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
 }
 
-/// The names of the categories.
+/// The names of the categories, in the order of the rules.
 pub fn categories() -> impl Iterator<Item = &'static str> {
-    CATEGORIES.into_iter().map(Category::name)
+    let mut last: Option<Category> = None;
+    let all = RULES.iter().map(|rule| rule.category);
+    all.filter(move |category| last.replace(*category) != Some(*category))
+        .map(Category::name)
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -118,6 +108,16 @@ pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_category_is_named_once() {
+        let names: Vec<&str> = categories().collect();
+        let mut once = names.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(names.len(), once.len(), "rules stand by category");
+        assert!(RULES.iter().all(|rule| check(rule.category.name()).is_ok()));
+    }
 
     #[test]
     fn a_slip_gets_a_suggestion() {

@@ -11,6 +11,7 @@ use crate::report::graph::json;
 use crate::rules::Rule;
 use crate::selection::Selection;
 use crate::source::Sources;
+use crate::suppress::Day;
 use crate::{Options, Outcome};
 use std::fmt::Write as _;
 use std::io;
@@ -29,6 +30,9 @@ pub enum Dialect {
     /// One CloudFormation template, JSON.
     Json,
 }
+
+/// The day on which rules judge.
+const TODAY: &str = "2026-09-01";
 
 /// A directory that is removed when it goes out of scope.
 #[derive(Debug)]
@@ -67,6 +71,7 @@ pub fn run(rule: &Rule, path: &Path) -> Outcome {
     crate::check(&Options {
         paths: vec![path.to_owned()],
         selection: Selection::only(rule),
+        today: Day::parse(TODAY),
         ..Options::default()
     })
 }

@@ -110,6 +110,9 @@ fn tell_outcome(
     for environment in outcome.environments.iter().filter(|_| arguments.verbose) {
         writeln!(streams.err, "{}", printable(environment))?;
     }
+    for line in outcome.unmatched.iter().filter(|_| !arguments.quiet) {
+        writeln!(streams.err, "sqslint: {}", printable(line))?;
+    }
     baseline::stale(&outcome, streams)?;
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
         // A terminal would break a line within a word; whatever else reads one wants it whole.

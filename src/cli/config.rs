@@ -195,7 +195,7 @@ fn shown(config: &Config) -> String {
         line("override", list(&rules.ignore));
     }
     for consumer in &config.consumers {
-        line("consumer", quoted(&consumer.queue));
+        line("consumer", consumer.described());
     }
     // One long line does not move the origins of all others out of sight.
     let lengths = lines.iter().map(|(text, _)| text.chars().count());

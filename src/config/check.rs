@@ -1,8 +1,10 @@
 //! From what a file says to what it means. Every name that means nothing is an error with its place.
 
+mod consumer;
+
 use super::error::in_words_of_toml;
 use super::file::{self, File};
-use super::{Config, ConfigError, Consumer, Duration, Environment, FailLevel, Heartbeat, Override, RuleSettings};
+use super::{Config, ConfigError, Environment, FailLevel, Override, RuleSettings, address_glob};
 use crate::diagnostic::Severity;
 use crate::given::{Given, Parameters, Variable};
 use crate::rules::{self, Rule, Value};
@@ -152,11 +154,7 @@ impl Reader<'_> {
             rules: settings,
             overrides: overrides.collect::<Checks<Vec<_>>>()?,
             environments: self.environments(file.declared_environments)?,
-            consumers: file
-                .consumers
-                .iter()
-                .map(|one| self.consumer(one))
-                .collect::<Checks<Vec<_>>>()?,
+            consumers: self.consumers(&file.consumers)?,
         };
         Ok(Checked {
             extend: file.extend.map(|path| {
@@ -202,9 +200,8 @@ impl Reader<'_> {
     fn globs(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
-            let refuse =
-                |error: globset::Error| self.error(pattern.span(), format!("not a valid glob: {}", error.kind()));
-            set.add(Glob::new(pattern.get_ref().trim_end_matches('/')).map_err(refuse)?);
+            let glob = Glob::new(pattern.get_ref().trim_end_matches('/'));
+            set.add(glob.map_err(|error| self.invalid_glob(pattern, &error))?);
         }
         set.build().map_err(|error| self.error(0..0, error.to_string()))
     }
@@ -273,12 +270,14 @@ impl Reader<'_> {
     fn addresses(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
-            let escaped = pattern.get_ref().replace('[', "[[]").replace('{', "[{]");
-            let refuse =
-                |error: globset::Error| self.error(pattern.span(), format!("not a valid glob: {}", error.kind()));
-            set.add(Glob::new(&escaped).map_err(refuse)?);
+            let glob = Glob::new(&address_glob(pattern.get_ref()));
+            set.add(glob.map_err(|error| self.invalid_glob(pattern, &error))?);
         }
         set.build().map_err(|error| self.error(0..0, error.to_string()))
+    }
+
+    fn invalid_glob(&self, pattern: &Spanned<String>, error: &globset::Error) -> ConfigError {
+        self.error(pattern.span(), format!("not a valid glob: {}", error.kind()))
     }
 
     /// Twelve digits, as accounts have them.
@@ -323,79 +322,6 @@ impl Reader<'_> {
             });
         }
         Ok(all)
-    }
-
-    fn duration(&self, text: &Spanned<String>) -> Checks<Duration> {
-        let refuse = || {
-            self.error(
-                text.span(),
-                "not a duration; write a number with its unit, as in `12s` or `1.5m`",
-            )
-        };
-        Duration::parse(text.get_ref()).ok_or_else(refuse)
-    }
-
-    fn consumer(&self, written: &file::Consumer) -> Checks<Consumer> {
-        let read = |text: Option<&Spanned<String>>| text.map(|text| self.duration(text)).transpose();
-        let processing = written.processing.as_ref();
-        let of = |part: fn(&file::Processing) -> Option<&Spanned<String>>| {
-            read(processing.and_then(|spanned| part(spanned.get_ref())))
-        };
-        let (p50, p99, max) = (
-            of(|p| p.p50.as_ref())?,
-            of(|p| p.p99.as_ref())?,
-            of(|p| p.max.as_ref())?,
-        );
-        if let Some(spanned) = processing {
-            let known: Vec<Duration> = [p50, p99, max].into_iter().flatten().collect();
-            if known.is_empty() {
-                return Err(self.error(
-                    spanned.span(),
-                    "`processing` needs at least one of `p50`, `p99` and `max`",
-                ));
-            }
-            if !known.is_sorted() {
-                return Err(self.error(spanned.span(), "`p50` must not exceed `p99`, nor `p99` exceed `max`"));
-            }
-        }
-        if written.queue.get_ref().trim().is_empty() {
-            return Err(self.error(written.queue.span(), "a consumer needs a queue"));
-        }
-        if written.parallelism == Some(0) {
-            return Err(self.error(written.queue.span(), "`parallelism` must be at least 1"));
-        }
-        let heartbeat = match &written.heartbeat {
-            None => None,
-            Some(heartbeat) => Some(Heartbeat {
-                every: self.duration(&heartbeat.every)?,
-                extend_to: self.duration(&heartbeat.extend_to)?,
-            }),
-        };
-        if let (Some(_), Some(heartbeat)) = (&written.function, &written.heartbeat) {
-            let message = "Lambda does not renew visibility timeouts: a heartbeat is for a worker, and `function` makes this consumer a function";
-            return Err(self.error(heartbeat.every.span(), message));
-        }
-        Ok(Consumer {
-            queue: written.queue.get_ref().clone(),
-            function: written.function.clone(),
-            p50,
-            p99,
-            max,
-            heartbeat,
-            parallelism: written.parallelism,
-            measured: written.measured.as_ref().map(|day| self.day(day)).transpose()?,
-        })
-    }
-
-    /// A date of TOML, or a text that holds one.
-    fn day(&self, value: &Spanned<toml::Value>) -> Checks<String> {
-        let date = match value.get_ref() {
-            toml::Value::Datetime(found) => found.date,
-            toml::Value::String(text) => text.parse().ok().and_then(|found: toml::value::Datetime| found.date),
-            _ => None,
-        };
-        let date = date.ok_or_else(|| self.error(value.span(), "not a date; write it as `2026-03-14`"))?;
-        Ok(date.to_string())
     }
 }
 

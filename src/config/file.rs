@@ -124,15 +124,17 @@ pub(super) struct Consumer {
     /// Address, logical id or name of the queue, or a glob of these.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(super) queue: Spanned<String>,
-    /// Narrows it to one function; without it the consumer is a worker.
-    pub(super) function: Option<String>,
+    /// Narrows it to functions that match; without it the consumer is a worker.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) function: Option<Spanned<String>>,
     /// How long one message takes, with a unit: `12s`, `1.5m`.
     #[cfg_attr(test, schemars(with = "Processing"))]
     pub(super) processing: Option<Spanned<Processing>>,
     /// How a worker keeps its message hidden.
     pub(super) heartbeat: Option<Heartbeat>,
-    /// How many messages of a batch are worked on at once.
-    pub(super) parallelism: Option<u32>,
+    /// How many messages of a batch a function works on at once.
+    #[cfg_attr(test, schemars(with = "Option<u32>"), schemars(range(min = 1)))]
+    pub(super) parallelism: Option<Spanned<u32>>,
     /// The day of the measurement.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) measured: Option<Spanned<toml::Value>>,

@@ -7,6 +7,8 @@ use super::Seconds;
 pub enum Unit {
     /// Seconds, behind every number: `30 s`.
     Seconds,
+    /// Milliseconds, where a time is no whole number of seconds.
+    Milliseconds,
     /// Bytes.
     Bytes,
     /// Messages of a batch.
@@ -30,6 +32,7 @@ impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::Seconds => "seconds",
+            Unit::Milliseconds => "milliseconds",
             Unit::Bytes => "bytes",
             Unit::Messages => "messages",
             Unit::Receives => "receives",
@@ -45,13 +48,14 @@ impl Unit {
     pub fn short(self) -> &'static str {
         match self {
             Unit::Seconds => "s",
+            Unit::Milliseconds => "ms",
             _ => self.name(),
         }
     }
 
     /// Whether it is a sign, to stand behind every number of a comparison, and no word, to stand behind the last.
     pub fn is_sign(self) -> bool {
-        self == Unit::Seconds
+        matches!(self, Unit::Seconds | Unit::Milliseconds)
     }
 }
 

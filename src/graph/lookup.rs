@@ -1,6 +1,7 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
 use super::arn::{FIFO_SUFFIX, physical_name, region};
+use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
 use super::{
@@ -47,6 +48,8 @@ pub struct Graph {
     invoking_any: FxHashMap<UnitId, Vec<usize>>,
     /// Queues that are handed to what is not here.
     handed: FxHashSet<usize>,
+    /// By queue: what teams declare of its consumers.
+    pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
 }
 
 /// Places in a list of nodes, by address and by physical name.
@@ -340,7 +343,12 @@ impl Graph {
     }
 
     fn place(&self, queue: &Queue) -> Option<usize> {
-        self.queue_index.at(queue.resource.unit, &queue.resource.address)
+        self.place_at(queue.resource.unit, &queue.resource.address)
+    }
+
+    /// The place of the queue at `address` in `unit`.
+    pub(super) fn place_at(&self, unit: UnitId, address: &str) -> Option<usize> {
+        self.queue_index.at(unit, address)
     }
 
     /// The mappings that read `queue`, enabled or not, each under the conditions where it does.

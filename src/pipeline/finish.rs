@@ -71,6 +71,7 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         taken_in: gathered.taken_in,
         environments: gathered.environments,
         excluded: gathered.excluded,
+        unmatched: gathered.unmatched,
         judgements,
         environment,
         elsewhere,

@@ -1,6 +1,7 @@
 //! The third step: the rules over the graph of each environment, as far as the configurations and the command line ask
 //! for what they say.
 
+use super::declarations::Declarations;
 use super::load::{Environment, Loaded};
 use super::policies::Policies;
 use super::{Gathered, Run};
@@ -37,10 +38,15 @@ pub(super) struct LintedEnvironment {
 /// Runs the rules in every environment.
 pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
     let Loaded {
-        gathered,
-        environments,
+        mut gathered,
+        mut environments,
         policies,
     } = loaded;
+    let mut declarations = Declarations::new(run.options, &policies, &gathered.sources);
+    for environment in &mut environments {
+        declarations.add_to(&mut environment.graph);
+    }
+    gathered.unmatched = declarations.unmatched(run);
     let environments = environments.into_iter();
     let environments = environments.map(|environment| lint_one(run, environment, &gathered.sources, &policies));
     Linted {

@@ -31,6 +31,8 @@ pub struct Outcome {
     pub environments: Vec<String>,
     /// How many units the configuration, or the command line, excludes.
     pub excluded: usize,
+    /// Consumers that a configuration declares and that match nothing, a line each.
+    pub unmatched: Vec<String>,
     /// What rules concluded besides their findings, in a traced run.
     pub judgements: Vec<Judgement>,
     /// The environment that `graph` is of, where there are any.
@@ -59,6 +61,7 @@ impl Outcome {
             taken_in: Vec::new(),
             environments: Vec::new(),
             excluded: 0,
+            unmatched: Vec::new(),
             judgements: Vec::new(),
             environment: None,
             elsewhere: Vec::new(),

@@ -42,6 +42,7 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
         taken_in: Vec::new(),
         environments: Vec::new(),
         excluded: 0,
+        unmatched: Vec::new(),
     };
     let (mut inputs, touched) = given(run, &mut gathered.sources).map_err(|error| vec![error])?;
     let discovery = discover::discover(&Wanted {

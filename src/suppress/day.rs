@@ -60,6 +60,20 @@ impl Day {
         Day::of_epoch(seconds)
     }
 
+    /// How many days it is after `other`; negative where it is before.
+    pub fn days_since(self, other: Day) -> i64 {
+        self.of_calendar() - other.of_calendar()
+    }
+
+    /// Days since 0000-03-01: Howard Hinnant's `days_from_civil`.
+    fn of_calendar(self) -> i64 {
+        let year = self.year - i64::from(self.month <= 2);
+        let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+        let shifted = (self.month + 9) % 12;
+        let of_year = (153 * shifted + 2) / 5 + self.of_month - 1;
+        era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year
+    }
+
     fn days_of_month(self) -> i64 {
         let leap = self.year % 4 == 0 && (self.year % 100 != 0 || self.year % 400 == 0);
         match self.month {
@@ -104,6 +118,23 @@ mod tests {
             "tomorrow",
         ] {
             assert_eq!(Day::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn days_are_counted_over_months_and_leap_days() {
+        let cases = [
+            ("2026-03-14", "2026-03-14", 0),
+            ("2026-03-15", "2026-03-14", 1),
+            ("2026-03-14", "2026-03-15", -1),
+            ("2028-03-01", "2028-02-28", 2),
+            ("2100-03-01", "2100-02-28", 1),
+            ("2026-09-10", "2026-03-14", 180),
+            ("2400-01-01", "2000-01-01", 146_097),
+        ];
+        for (later, earlier, days) in cases {
+            let read = |text| Day::parse(text).expect("a day");
+            assert_eq!(read(later).days_since(read(earlier)), days, "{later} {earlier}");
         }
     }
 

@@ -90,8 +90,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nprocessing = { p50 = \"9s\", max = \"8s\" }",
-        "{ p50 = \"9s\", max = \"8s\" }",
-        "`p50` must not exceed `p99`, nor `p99` exceed `max`",
+        "\"9s\"",
+        "`p50` is 9 s, more than the `max` of 8 s",
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nmeasured = \"May\"",
@@ -118,6 +118,48 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "\"examples/\"",
         "expected an array, as in `[\"…\"]`, found string \"examples/\"",
     ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nprocessing = { p99 = \"9s\", max = \"8s\", p50 = \"1s\" }",
+        "\"9s\"",
+        "`p99` is 9 s, more than the `max` of 8 s",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nprocessing = { p95 = \"9s\" }",
+        "p95",
+        "unknown key `p95`; did you mean `p99`?",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nprocessing = {}",
+        "{}",
+        "`processing` needs at least one of `p50`, `p99` and `max`",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nprocessing = { max = \"0s\" }",
+        "\"0s\"",
+        "a duration of 0; leave out what is not known",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nheartbeat = { every = \"1h\", extend-to = \"13h\" }",
+        "\"13h\"",
+        "SQS takes a visibility timeout of at most 12 hours (43200 s)",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nheartbeat = { every = \"1h\" }",
+        "{ every = \"1h\" }",
+        "the key `extend-to` is missing",
+    ),
+    (
+        "[[consumer]]\nqueue = \"q\"\nfunction = \"f\"\nparallelism = 0",
+        "0",
+        "`parallelism` must be at least 1",
+    ),
+    ("[[consumer]]\nqueue = \" \"", "\" \"", "a consumer needs a queue"),
+    (
+        "[[consumer]]\nqueue = \"q\"\nfunction = \"\"",
+        "\"\"",
+        "name the function, or leave `function` out",
+    ),
+    ("[[consumer]]\nqueue = \"q\"\nmeasured = 2026-02-30", "2026-02-30", ""),
     ("[[consumer]]", "[[consumer]]", "the key `queue` is missing"),
     ("select = [", "", ""),
 ];
@@ -311,4 +353,54 @@ fn globs_are_relative_to_the_file() {
     assert!(!silenced("infra/prod/a.tf", "aws_sqs_queue.q"));
     assert!(silenced("infra/prod/a.tf", "module.q[\"a\"].aws_sqs_queue.q"));
     assert!(!silenced("infra/prod/a.tf", "module.q[\"b\"].aws_sqs_queue.q"));
+}
+
+/// What a run over `path` says of declared consumers that match nothing.
+fn unmatched(consumers: &str, path: &str) -> Vec<String> {
+    let queues = "
+        resource \"aws_sqs_queue\" \"orders\" {
+          for_each = toset([\"created\", \"paid\"])
+          name     = \"orders-${each.key}\"
+        }
+    ";
+    let directory = TemporaryDirectory::with_files([
+        ("infra/main.tf", queues),
+        ("other/main.tf", ""),
+        ("sqslint.toml", consumers),
+    ]);
+    let outcome = sqslint::check(&sqslint::Options {
+        paths: vec![directory.path().join(path)],
+        ..sqslint::Options::default()
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let names = outcome.unmatched.iter();
+    names
+        .map(|line| line.rsplit_once('/').map_or(&**line, |(_, line)| line).to_owned())
+        .collect()
+}
+
+#[test]
+fn consumers_name_queues_by_address_or_name() {
+    for name in [
+        "aws_sqs_queue.orders",
+        "aws_sqs_queue.orders[\\\"paid\\\"]",
+        "aws_sqs_queue.*",
+        "orders-paid",
+        "orders-*",
+    ] {
+        let lines = unmatched(&format!("[[consumer]]\nqueue = \"{name}\""), ".");
+        assert!(lines.is_empty(), "{name}: {lines:?}");
+    }
+}
+
+#[test]
+fn consumers_of_nothing_are_said_where_everything_was_judged() {
+    let consumers = "[[consumer]]\nqueue = \"orders-piad\"";
+    let said = ["sqslint.toml:2:9: no queue matches the consumer `orders-piad`; did you mean `orders-paid`?"];
+    assert_eq!(unmatched(consumers, "."), said);
+    assert!(unmatched(consumers, "infra").is_empty());
+    assert!(unmatched(consumers, "infra/main.tf").is_empty());
+    let function = "[[consumer]]\nqueue = \"orders-paid\"\nfunction = \"fulfil\"";
+    let said = ["sqslint.toml:3:12: no function that reads `orders-paid` matches the consumer's `fulfil`"];
+    assert_eq!(unmatched(function, "."), said);
 }

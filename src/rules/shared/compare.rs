@@ -4,6 +4,7 @@
 
 use super::operands::{Known, Operand};
 use super::trace::{Gap, Read};
+use crate::graph::declared::Duration;
 use crate::graph::limits::{Quota, Unit};
 use crate::graph::{Resource, Seconds};
 use std::cmp::Ordering;
@@ -75,6 +76,17 @@ impl<'a> Term<'a> {
         }
     }
 
+    /// The same number of seconds in milliseconds.
+    fn in_milliseconds(self) -> Self {
+        Term {
+            value: self.value.saturating_mul(1000),
+            far: self.far.saturating_mul(1000),
+            unit: Some(Unit::Milliseconds),
+            shape: Shape::Given,
+            ..self
+        }
+    }
+
     /// The same, shown as that of `resource`: ``60 s of `worker` ``.
     pub(crate) fn of(self, resource: &'a Resource) -> Self {
         Term {
@@ -127,6 +139,15 @@ impl From<i64> for Term<'_> {
 impl From<Seconds> for Term<'_> {
     fn from(value: Seconds) -> Self {
         Term::given(value.0, Some(Unit::Seconds))
+    }
+}
+
+impl From<Duration> for Term<'_> {
+    fn from(time: Duration) -> Self {
+        match time.seconds() {
+            Some(seconds) => Seconds(seconds).into(),
+            None => Term::given(time.milliseconds, Some(Unit::Milliseconds)),
+        }
     }
 }
 
@@ -210,6 +231,15 @@ enum Says<'a> {
     Words(Box<dyn Fn() -> String + 'a>),
 }
 
+/// Two numbers in one unit: seconds become milliseconds beside them.
+fn in_one_unit<'a>(one: Term<'a>, other: Term<'a>) -> (Term<'a>, Term<'a>) {
+    match (one.unit, other.unit) {
+        (Some(Unit::Seconds), Some(Unit::Milliseconds)) => (one.in_milliseconds(), other),
+        (Some(Unit::Milliseconds), Some(Unit::Seconds)) => (one, other.in_milliseconds()),
+        _ => (one, other),
+    }
+}
+
 /// `value` is `least` or more.
 pub(crate) fn at_least<'a>(value: impl Into<Term<'a>>, least: impl Into<Term<'a>>) -> Comparison<'a> {
     at_most(least, value)
@@ -217,14 +247,14 @@ pub(crate) fn at_least<'a>(value: impl Into<Term<'a>>, least: impl Into<Term<'a>
 
 /// `value` is `most` or less.
 pub(crate) fn at_most<'a>(value: impl Into<Term<'a>>, most: impl Into<Term<'a>>) -> Comparison<'a> {
-    let (value, most) = (value.into(), most.into());
+    let (value, most) = in_one_unit(value.into(), most.into());
     let holds = (value.value <= most.value, value.far <= most.far);
     Comparison::new(holds, Says::Order(value, "≤", most))
 }
 
 /// `value` is less than `other`.
 pub(crate) fn below<'a>(value: impl Into<Term<'a>>, other: impl Into<Term<'a>>) -> Comparison<'a> {
-    let (value, other) = (value.into(), other.into());
+    let (value, other) = in_one_unit(value.into(), other.into());
     let holds = (value.value < other.value, value.far < other.far);
     Comparison::new(holds, Says::Order(value, "<", other))
 }
@@ -316,6 +346,7 @@ impl<'a> Comparison<'a> {
     /// How much was wanted: of two findings on one attribute the one that wants more speaks.
     pub(crate) fn weight(&self) -> i64 {
         match &self.says {
+            Says::Order(low, ..) if low.unit == Some(Unit::Milliseconds) => low.value / 1000,
             Says::Order(low, ..) => low.value,
             Says::Range(..) | Says::Words(_) => 0,
         }

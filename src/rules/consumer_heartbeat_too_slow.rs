@@ -1,0 +1,184 @@
+//! Flags declared heartbeats that renew the visibility timeout too late.
+
+use super::prelude::*;
+use crate::graph::declared::{Duration, Heartbeat};
+
+pub(super) static RULE: Rule = Rule {
+    id: "consumer-heartbeat-too-slow",
+    category: Category::Consumers,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "a declared worker renews the visibility timeout after the message has reappeared, or hardly before",
+    page: include_str!("../../rules/consumer-heartbeat-too-slow.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        findings.about_to_judge(&queue.visibility_timeout);
+        for heartbeat in graph.declared_workers(queue).filter_map(|one| one.heartbeat) {
+            let Heartbeat { every, extend_to } = heartbeat;
+            for visibility in findings.visibility(&queue.resource.when, queue) {
+                // Of a timeout of 0, `visibility-timeout-zero` says more.
+                if visibility.value > 0 {
+                    let when = &visibility.when;
+                    judge(findings, queue, when, every, &Renewed::First(&visibility));
+                }
+            }
+            judge(findings, queue, &queue.resource.when, every, &Renewed::Later(extend_to));
+        }
+    }
+}
+
+/// What is renewed.
+enum Renewed<'a> {
+    /// The queue's own visibility timeout, after the receive.
+    First(&'a Operand<'a>),
+    /// What an earlier call has set.
+    Later(Duration),
+}
+
+impl Renewed<'_> {
+    fn term(&self) -> Term<'_> {
+        match self {
+            Renewed::First(visibility) => (*visibility).into(),
+            Renewed::Later(extend_to) => (*extend_to).into(),
+        }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Renewed::First(visibility) => format!("the visibility timeout of {}", visibility.spoken()),
+            Renewed::Later(extend_to) => format!("the {extend_to} that each call sets"),
+        }
+    }
+}
+
+fn judge(findings: &mut Findings<'_>, queue: &Queue, when: &Condition, every: Duration, renewed: &Renewed<'_>) {
+    let in_time = findings.require(when, queue, below(every, renewed.term()), || {
+        let harm = "the message has reappeared by then, and another worker has it";
+        too_slow(queue, every, renewed, Severity::Warning, harm)
+    });
+    if in_time {
+        let twice = 2 * Term::from(every);
+        findings.require(when, queue, at_most(twice, renewed.term()), || {
+            let harm = "one call that fails or comes late lets the message reappear";
+            too_slow(queue, every, renewed, Severity::Info, harm)
+        });
+    }
+}
+
+fn too_slow(queue: &Queue, every: Duration, renewed: &Renewed<'_>, severity: Severity, harm: &str) -> Finding {
+    let (subject, shown) = (queue.resource.shown(), renewed.shown());
+    let headline = match severity {
+        Severity::Info => {
+            format!("the worker of {subject} renews {shown} every {every}, after more than half of it: {harm}")
+        }
+        _ => format!("the worker of {subject} renews {shown} only after {every}: {harm}"),
+    };
+    let finding = match (renewed, every.span) {
+        (Renewed::First(visibility), _) => {
+            let ends = format!("ends {} after the message is received", visibility.shown());
+            Finding::new(
+                "visibility_timeout",
+                headline,
+                *visibility,
+                visibility.or_default("SQS", ends),
+            )
+        }
+        (Renewed::Later(extend_to), Some(span)) => {
+            let ends = format!("ends {extend_to} after the call that sets it");
+            let finding = Finding::new("visibility_timeout", headline, span, format!("renewed every {every}"));
+            return with_help(
+                extend_to
+                    .span
+                    .into_iter()
+                    .fold(finding, |all, span| all.label(span, &*ends)),
+                severity,
+            );
+        }
+        (Renewed::Later(_), None) => {
+            let header = queue.resource.header;
+            Finding::new("visibility_timeout", headline, header, "the queue of that worker")
+        }
+    };
+    let finding = every
+        .span
+        .into_iter()
+        .fold(finding, |all, span| all.label(span, format!("renewed every {every}")));
+    with_help(finding, severity)
+}
+
+fn with_help(finding: Finding, severity: Severity) -> Finding {
+    finding
+        .severity(severity)
+        .help("renew after half of the time at the latest; AWS's example sets 2 minutes every minute")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::run_files;
+
+    fn found(visibility: &str, every: &str, extend_to: &str) -> Vec<Severity> {
+        let queue = format!("resource \"aws_sqs_queue\" \"q\" {{\n  visibility_timeout_seconds = {visibility}\n}}\n");
+        let settings = format!(
+            "[[consumer]]\nqueue = \"aws_sqs_queue.q\"\nheartbeat = {{ every = \"{every}\", extend-to = \"{extend_to}\" }}\n"
+        );
+        let outcome = run_files(&RULE, &[("main.tf", &queue), ("sqslint.toml", &settings)]);
+        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+        outcome.findings.iter().map(|found| found.severity).collect()
+    }
+
+    #[test]
+    fn at_the_end_of_the_timeout_is_too_late_and_behind_half_of_it_close() {
+        assert_eq!(found("60", "60s", "10m"), [Severity::Warning]);
+        assert_eq!(found("60", "59999ms", "10m"), [Severity::Info]);
+        assert_eq!(found("60", "31s", "10m"), [Severity::Info]);
+        assert_eq!(found("60", "30s", "10m"), []);
+    }
+
+    #[test]
+    fn what_a_call_sets_is_renewed_in_time_as_well() {
+        assert_eq!(found("600", "60s", "60s"), [Severity::Warning]);
+        assert_eq!(found("600", "60s", "61s"), [Severity::Info]);
+        assert_eq!(found("600", "60s", "2m"), []);
+    }
+
+    #[test]
+    fn one_finding_tells_of_both() {
+        assert_eq!(found("60", "90s", "60s"), [Severity::Warning]);
+        assert_eq!(found("60", "40s", "40s"), [Severity::Warning]);
+    }
+
+    #[test]
+    fn zero_and_unresolved_timeouts_are_not_compared() {
+        assert_eq!(found("0", "20s", "60s"), []);
+        let queue =
+            "variable \"open\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.open\n}\n";
+        let settings =
+            "[[consumer]]\nqueue = \"aws_sqs_queue.q\"\nheartbeat = { every = \"20s\", extend-to = \"60s\" }\n";
+        let outcome = run_files(&RULE, &[("main.tf", queue), ("sqslint.toml", settings)]);
+        assert!(outcome.findings.is_empty());
+        assert_eq!(outcome.not_evaluated.len(), 1);
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+AWSTemplateFormatVersion: '2010-09-09'
+Resources:
+  Orders: {Type: AWS::SQS::Queue}
+";
+        let settings = "[[consumer]]\nqueue = \"Orders\"\nheartbeat = { every = \"30s\", extend-to = \"60s\" }\n";
+        let outcome = run_files(&RULE, &[("template.yaml", template), ("sqslint.toml", settings)]);
+        assert_eq!(outcome.findings.len(), 1);
+        assert_eq!(
+            outcome.findings[0].headline,
+            "the worker of `Orders` renews the visibility timeout of 30 s only after 30 s: the message has reappeared by then, and \
+             another worker has it"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! Flags work that takes longer than SQS lets anybody keep a message.
+
+use super::prelude::*;
+use crate::rules::shared::work::Work;
+
+pub(super) static RULE: Rule = Rule {
+    id: "consumer-processing-exceeds-maximum",
+    category: Category::Consumers,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a declared consumer works on a message for longer than the 12 hours that it can be kept",
+    page: include_str!("../../rules/consumer-processing-exceeds-maximum.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for work in graph.declared(queue).iter().filter_map(|one| Work::longest(one)) {
+            let most = Term::seconds_to(limits::VISIBILITY_TIMEOUT.most, limits::VISIBILITY_TIMEOUT.most);
+            findings.require(&queue.resource.when, queue, at_most(work, most), || {
+                exceeds(queue, work)
+            });
+        }
+    }
+}
+
+fn exceeds(queue: &Queue, work: Work) -> Finding {
+    let headline = format!(
+        "the consumer of {} {}, but SQS gives a message to another one 12 hours (43200 s) after the receive",
+        queue.resource.shown(),
+        work.takes()
+    );
+    let label = "renewing the visibility timeout does not move the end of the 12 hours";
+    let finding = Finding::new("visibility_timeout", headline, queue.resource.header, label);
+    work.show(finding).help(
+        "let the message start the work, in Step Functions for example, or save what is done and send the rest as a new message",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::run_files;
+
+    fn found(says: &str) -> usize {
+        let template = "
+AWSTemplateFormatVersion: '2010-09-09'
+Resources:
+  Films: {Type: AWS::SQS::Queue}
+";
+        let queue = "resource \"aws_sqs_queue\" \"films\" {}\n";
+        let counts = [("template.yaml", template, "Films"), ("main.tf", queue, "*.films")].map(|(name, text, of)| {
+            let settings = format!("[[consumer]]\nqueue = \"{of}\"\n{says}\n");
+            let outcome = run_files(&RULE, &[(name, text), ("sqslint.toml", &settings)]);
+            assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+            outcome.findings.len()
+        });
+        assert_eq!(counts[0], counts[1]);
+        counts[0]
+    }
+
+    #[test]
+    fn twelve_hours_are_the_end() {
+        assert_eq!(found("processing = { max = \"12h\" }"), 0);
+        assert_eq!(found("processing = { max = \"43201s\" }"), 1);
+        assert_eq!(found("processing = { max = \"43200001ms\" }"), 1);
+        assert_eq!(found("processing = { p50 = \"1h\", p99 = \"13h\" }"), 1);
+        assert_eq!(found("processing = { p50 = \"13h\" }"), 0);
+        assert_eq!(found(""), 0);
+    }
+
+    #[test]
+    fn a_heartbeat_does_not_move_it() {
+        let heartbeat = "heartbeat = { every = \"1h\", extend-to = \"2h\" }";
+        assert_eq!(found(&format!("processing = {{ max = \"13h\" }}\n{heartbeat}")), 1);
+    }
+}

@@ -1,0 +1,100 @@
+//! Flags queues that give a message to the next worker long after the first has died.
+
+use super::prelude::*;
+use crate::rules::shared::work::Work;
+
+/// Shorter waits are nobody's trouble.
+const LONG: i64 = 900;
+
+/// A visibility timeout of more slow messages than these is out of proportion.
+const TIMES: i64 = 10;
+
+pub(super) static RULE: Rule = Rule {
+    id: "consumer-recovery-slow",
+    category: Category::Consumers,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "the message of a worker that dies stays invisible for more than ten times as long as the work takes",
+    page: include_str!("../../rules/consumer-recovery-slow.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        findings.about_to_judge(&queue.visibility_timeout);
+        let unrenewed = graph.declared_workers(queue).filter(|one| one.heartbeat.is_none());
+        for work in unrenewed.filter_map(Work::slow) {
+            for visibility in findings.visibility(&queue.resource.when, queue) {
+                if findings.satisfied(&visibility.when, queue, below(&visibility, LONG)) {
+                    continue;
+                }
+                let most = TIMES * Term::from(work);
+                findings.require(&visibility.when, queue, at_most(&visibility, most), || {
+                    slow(queue, &visibility, work)
+                });
+            }
+        }
+    }
+}
+
+fn slow(queue: &Queue, visibility: &Operand<'_>, work: Work) -> Finding {
+    let headline = format!(
+        "when a worker of {} dies, its message stays invisible for up to {}, though the work takes {}",
+        queue.resource.shown(),
+        visibility.spoken(),
+        work.time
+    );
+    let label = format!("nobody else receives the message for {}", visibility.shown());
+    let finding = Finding::new("visibility_timeout", headline, visibility, label);
+    work.show(finding).help(format!(
+        "set `{}` to a minute or two, renew it while the work goes on (`ChangeMessageVisibility`), and declare that as \
+         `heartbeat`",
+        visibility.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::run_files;
+
+    fn found(visibility: &str, says: &str) -> usize {
+        let queue = format!(
+            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  visibility_timeout_seconds = {visibility}\n}}\n"
+        );
+        let settings = format!("[[consumer]]\nqueue = \"aws_sqs_queue.q\"\n{says}\n");
+        let outcome = run_files(&RULE, &[("main.tf", &queue), ("sqslint.toml", &settings)]);
+        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+        outcome.findings.len()
+    }
+
+    #[test]
+    fn more_than_ten_times_the_work_is_slow() {
+        assert_eq!(found("900", "processing = { p99 = \"90s\" }"), 0);
+        assert_eq!(found("901", "processing = { p99 = \"90s\" }"), 1);
+        assert_eq!(found("900", "processing = { p99 = \"89s\" }"), 1);
+        assert_eq!(found("899", "processing = { p99 = \"1s\" }"), 0);
+        assert_eq!(found("43200", "processing = { p99 = \"30m\" }"), 1);
+    }
+
+    #[test]
+    fn the_longest_time_is_a_bound_of_most_others_and_the_median_none() {
+        assert_eq!(found("3600", "processing = { max = \"60s\" }"), 1);
+        assert_eq!(found("3600", "processing = { max = \"6m\" }"), 0);
+        assert_eq!(found("3600", "processing = { p50 = \"1s\" }"), 0);
+        assert_eq!(found("3600", "processing = { p99 = \"6m\", max = \"7m\" }"), 0);
+    }
+
+    #[test]
+    fn a_heartbeat_says_that_the_timeout_is_renewed() {
+        let heartbeat = "processing = { p99 = \"1s\" }\nheartbeat = { every = \"20s\", extend-to = \"60s\" }";
+        assert_eq!(found("3600", heartbeat), 0);
+    }
+
+    #[test]
+    fn an_open_timeout_is_not_judged() {
+        assert_eq!(found("var.open", "processing = { p99 = \"1s\" }"), 0);
+    }
+}

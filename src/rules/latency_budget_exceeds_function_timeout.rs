@@ -1,0 +1,101 @@
+//! Flags functions that are stopped before they have finished a slow message.
+
+use super::prelude::*;
+use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::work::Work;
+
+pub(super) static RULE: Rule = Rule {
+    id: "latency-budget-exceeds-function-timeout",
+    category: Category::Consumers,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "a message takes as long as the function may run, or longer, by its declared time",
+    page: include_str!("../../rules/latency-budget-exceeds-function-timeout.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (declared, poll, time) in findings.declared_runs(graph) {
+        let Some(work) = Work::longest(declared) else { continue };
+        let fits = below(work, &time.limit).given(&time).given(&poll);
+        findings.require(&time.limit.when, time.function, fits, || exceeds(&poll, &time, work));
+    }
+}
+
+fn exceeds(poll: &Poll<'_>, time: &RunTime<'_>, work: Work) -> Finding {
+    let (function, limit) = (time.function.resource.shown(), &time.limit);
+    let headline = format!(
+        "{function} {}, but is stopped after {}, so its slowest messages are never finished and are retried until they are \
+         moved or expire",
+        work.takes(),
+        limit.spoken()
+    );
+    let ends = limit.or_default("Lambda", format!("stopped after {}", limit.shown()));
+    let finding = Finding::new("timeout", headline, limit, ends)
+        .severity(poll.severity(Severity::Warning))
+        .show(poll);
+    work.show(finding).help(format!(
+        "raise `{}` well above {}, and the queue's visibility timeout with it",
+        limit.name, work.time
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, Severity};
+    use crate::testing::run_files;
+
+    fn found(timeout: &str, more: &str, says: &str) -> Vec<Severity> {
+        let template = format!(
+            "
+Transform: AWS::Serverless-2016-10-31
+Parameters:
+  Open: {{Type: Number}}
+Resources:
+  Orders: {{Type: AWS::SQS::Queue}}
+  Fulfil:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: {timeout}
+      Events: {{Q: {{Type: SQS, Properties: {{Queue: !GetAtt Orders.Arn{more}}}}}}}
+"
+        );
+        let settings = format!("[[consumer]]\nqueue = \"Orders\"\nfunction = \"Fulfil\"\n{says}\n");
+        let outcome = run_files(&RULE, &[("template.yaml", &template), ("sqslint.toml", &settings)]);
+        assert!(
+            outcome.errors.is_empty() && outcome.unmatched.is_empty(),
+            "{:?}",
+            outcome.unmatched
+        );
+        outcome.findings.iter().map(|found| found.severity).collect()
+    }
+
+    #[test]
+    fn the_slowest_message_has_to_end_before_the_function() {
+        assert_eq!(found("60", "", "processing = { max = \"60s\" }"), [Severity::Warning]);
+        assert_eq!(found("60", "", "processing = { max = \"59999ms\" }"), []);
+        assert_eq!(found("60", "", "processing = { max = \"59s\" }"), []);
+        assert_eq!(found("60", "", "processing = { p99 = \"60s\" }"), [Severity::Warning]);
+        assert_eq!(
+            found("60", "", "processing = { p99 = \"60s\", max = \"2m\" }"),
+            [Severity::Warning]
+        );
+        assert_eq!(found("60", "", "processing = { p50 = \"60s\" }"), []);
+    }
+
+    #[test]
+    fn a_disabled_mapping_is_advice() {
+        let disabled = ", Enabled: false";
+        assert_eq!(
+            found("60", disabled, "processing = { max = \"60s\" }"),
+            [Severity::Info]
+        );
+    }
+
+    #[test]
+    fn an_open_timeout_is_not_judged() {
+        assert_eq!(found("!Ref Open", "", "processing = { max = \"60s\" }"), []);
+    }
+}
