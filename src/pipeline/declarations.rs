@@ -68,7 +68,9 @@ impl<'a> Declarations<'a> {
         };
         let keys: Vec<Key> = queues.iter().map(|queue| key(&queue.resource)).collect();
         let declared = Arc::new(self.declared(graph, consumer));
-        keys.iter().for_each(|key| graph.declare(key, &declared));
+        for key in &keys {
+            graph.declare(key, &declared);
+        }
         let file = consumer.file.as_ref().map(|file| file.path.clone());
         let place = (file.unwrap_or_default(), consumer.queue.range.start);
         match (missing, self.all.get_mut(&place)) {
