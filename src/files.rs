@@ -12,6 +12,8 @@
 //! A link is resolved before anything is asked, a file is opened without waiting for another end, and what was opened
 //! is looked at before a byte of it is read. It knows no dialect and no format; `write.rs` writes.
 
+#[cfg(test)]
+pub(crate) mod counts;
 mod disk;
 mod ignored;
 mod named;
@@ -23,10 +25,11 @@ pub(crate) use disk::read as of_disk;
 pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
 pub(crate) use ignored::Ignored;
 pub use named::{beyond_links, named};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::Disk;
 pub use store::Store;
 pub(crate) use walk::Visitor;
@@ -115,7 +118,11 @@ pub struct Files {
     roots: Vec<PathBuf>,
     /// Real files that the user named, wherever they lie.
     trusted: Vec<PathBuf>,
+    held: Arc<Mutex<Held>>,
 }
+
+/// What was read already, by real path.
+type Held = HashMap<PathBuf, Vec<u8>>;
 
 impl Default for Files {
     fn default() -> Self {
@@ -131,6 +138,7 @@ impl Files {
             repository,
             roots,
             trusted: Vec::new(),
+            held: Arc::default(),
         }
     }
 
@@ -146,6 +154,7 @@ impl Files {
     #[must_use]
     pub fn of(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
+        self.held = Arc::default();
         self
     }
 
@@ -224,7 +233,25 @@ impl Files {
 
     /// The bytes of an ordinary file of at most `most`.
     pub fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
-        self.store.read(&self.find(path)?, most)
+        let found = self.find(path)?;
+        let held = self.held().remove(&found);
+        let held = held.filter(|bytes| bytes.len() as u64 <= most);
+        held.map_or_else(|| self.store.read(&found, most), Ok)
+    }
+
+    /// Keeps what was read of the file at the real path `path` for whoever reads it next: it had to be read to tell what
+    /// it is.
+    pub(crate) fn hold(&self, path: &Path, bytes: Vec<u8>) {
+        self.held().insert(path.to_owned(), bytes);
+    }
+
+    /// Gives back what was [held](Self::hold), and nobody asked for.
+    pub(crate) fn let_go(&self) {
+        self.held().clear();
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The first bytes of an ordinary file, at most `most`.

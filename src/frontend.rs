@@ -9,6 +9,7 @@ mod edits;
 mod json;
 mod lower;
 mod outline;
+mod parsed;
 mod terraform;
 mod toml;
 mod tree;
@@ -83,6 +84,7 @@ pub fn load(inputs: &[Input], given: &Givens, sources: &Sources) -> Vec<Loaded> 
     // One after the other, each on all threads: the syntax trees of modules, which live together because modules call
     // each other, make room for what follows.
     let mut all = terraform::load(&modules, &terragrunt, given, sources);
+    sources.all().iter().for_each(|(_, file)| file.let_go());
     all.extend(cloudformation::load_all(&files, &settings, sources));
     all.par_extend(plans.par_iter().map(|path| terraform::load_plan(path, sources)));
     all.extend(broken);
@@ -134,8 +136,8 @@ fn decoded(
     unit: &str,
     may_be: impl FnOnce(&str) -> bool,
 ) -> Result<FileId, ReadError> {
-    if sources.overlaid().iter().any(|overlaid| overlaid == path) {
-        return Ok(sources.add(path, ""));
+    if let Some(known) = sources.read_before(path) {
+        return Ok(known);
     }
     let bytes = sources
         .files()
@@ -148,13 +150,13 @@ fn decoded(
             let bytes = error.into_bytes();
             let lossy = String::from_utf8_lossy(&bytes);
             if may_be(&lossy) {
-                return Ok(sources.add(path, lossy));
+                return Ok(sources.add_unread(path, lossy));
             }
             let message = match bytes.as_slice() {
                 [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16; save it as UTF-8",
                 _ => "it is not UTF-8 from here on",
             };
-            let file = sources.add(path, lossy);
+            let file = sources.add_unread(path, lossy);
             let span = Span::new(file, at..at + 1);
             Err(ReadError::Unfit(Box::new(parse_error(sources, unit, span, message))))
         }
@@ -170,7 +172,7 @@ fn unread(path: &Path, refusal: &Refusal, sources: &Sources, unit: &str) -> Read
         Refusal::TooLarge(_) => limit_reached,
         Refusal::Outside | Refusal::LeadsOut | Refusal::Git | Refusal::NotAFile => parse_error,
     };
-    let file = sources.add(path, "");
+    let file = sources.add_unread(path, "");
     let found = report(sources, unit, Span::new(file, 0..0), &refusal.to_string());
     ReadError::Unfit(Box::new(found))
 }
@@ -180,7 +182,7 @@ pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) 
     match unread(path, refusal, sources, &sources.name_of(path)) {
         ReadError::Unfit(found) => *found,
         ReadError::Io(message) => {
-            let span = Span::new(sources.add(path, ""), 0..0);
+            let span = Span::new(sources.add_unread(path, ""), 0..0);
             parse_error(sources, &sources.name_of(path), span, &message)
         }
     }

@@ -26,6 +26,8 @@ mod policies;
 mod select;
 mod silence;
 mod since;
+#[cfg(test)]
+mod tests;
 mod threads;
 
 pub use baseline::write_baseline;

@@ -4,6 +4,8 @@
 //! label can point into any file that was read.
 
 use crate::files::Files;
+#[cfg(test)]
+pub(crate) use crate::files::counts::parsed;
 use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::ops::Range;
@@ -82,10 +84,19 @@ pub struct SourceFile {
     /// What was made of the text before, one of each type.
     made: Mutex<Made>,
     guarded: AtomicBool,
+    /// Whether the text is that of the file.
+    is_read: bool,
+    /// Whether what was made of it is kept through the run.
+    is_kept: bool,
 }
 
-/// Values by their type.
-type Made = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
+/// What is made of so many bytes of text is kept through a run: enough for all but huge projects, of which trees would
+/// take more memory than anything else. What is let go is made again where it is asked for again.
+const KEPT: usize = 1 << 20;
+
+/// Values by their type, each made by whoever asks for it first.
+type Made = Vec<(TypeId, Slot)>;
+type Slot = Arc<OnceLock<Arc<dyn Any + Send + Sync>>>;
 
 /// Bytes between two counts of characters.
 const STRIDE: usize = 4096;
@@ -159,18 +170,29 @@ impl SourceFile {
         self.guarded.load(Ordering::Relaxed)
     }
 
-    /// What `make` makes of the text: the same as the last time, where it was asked for a `T` before. So a file with
-    /// many findings is read once for all of their edits.
+    /// What `make` makes of the text: the same as the last time, where it was asked for a `T` before. So a file is
+    /// parsed once, whoever asks for its tree, on whichever thread.
     pub(crate) fn made<T: Any + Send + Sync>(&self, make: impl FnOnce(&str) -> T) -> Arc<T> {
-        let known = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_type = known().iter().find(|(id, _)| *id == TypeId::of::<T>()).cloned();
-        if let Some(before) = of_type.and_then(|(_, value)| value.downcast::<T>().ok()) {
-            return before;
-        }
+        let slot = {
+            let mut known = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_type = known.iter().find(|(id, _)| *id == TypeId::of::<T>());
+            let of_type = of_type.map(|(_, slot)| slot.clone());
+            of_type.unwrap_or_else(|| {
+                let slot = Slot::default();
+                known.push((TypeId::of::<T>(), slot.clone()));
+                slot
+            })
+        };
         // Not under the lock: it may ask for another.
-        let value = Arc::new(make(&self.text));
-        known().push((TypeId::of::<T>(), value.clone()));
-        value
+        let value = slot.get_or_init(|| Arc::new(make(&self.text))).clone();
+        value.downcast().expect("a slot holds a value of its type")
+    }
+
+    /// Gives back what was [made](Self::made) of the text, unless there is room for it.
+    pub(crate) fn let_go(&self) {
+        if !self.is_kept {
+            self.forget();
+        }
     }
 
     /// Gives back what was [made](Self::made) of the text.
@@ -229,6 +251,8 @@ struct Texts {
     all: Vec<Arc<SourceFile>>,
     by_path: FxHashMap<PathBuf, usize>,
     by_directory: FxHashMap<PathBuf, Vec<usize>>,
+    /// Of all of them together, in bytes.
+    length: usize,
 }
 
 /// Every text of a run, by [`FileId`]. Shared by the threads that read units; a path is held once.
@@ -284,9 +308,17 @@ impl Sources {
         &self.working_directory
     }
 
-    /// Adds a text and names it; the id it has already where `path` was added before.
+    /// Adds the text of a file and names it; the id it has already where `path` was added before.
     pub fn add(&self, path: &Path, text: impl Into<String>) -> FileId {
-        let text: String = text.into();
+        self.insert(path, text.into(), true)
+    }
+
+    /// Adds a file that was not read, so that a place can be in it. `text` is what may be shown of it.
+    pub(crate) fn add_unread(&self, path: &Path, text: impl Into<String>) -> FileId {
+        self.insert(path, text.into(), false)
+    }
+
+    fn insert(&self, path: &Path, text: String, is_read: bool) -> FileId {
         let mut files = self.texts.write().unwrap_or_else(PoisonError::into_inner);
         let known = files.by_path.get(path).copied();
         let at = known.unwrap_or_else(|| {
@@ -295,6 +327,8 @@ impl Sources {
             if let Some(directory) = path.parent() {
                 files.by_directory.entry(directory.to_owned()).or_default().push(at);
             }
+            files.length = files.length.saturating_add(text.len());
+            let is_kept = files.length <= KEPT;
             files.all.push(Arc::new(SourceFile {
                 path: path.to_owned(),
                 shown: relative(path, Some(&self.working_directory)),
@@ -303,6 +337,8 @@ impl Sources {
                 index: OnceLock::new(),
                 made: Mutex::default(),
                 guarded: AtomicBool::new(false),
+                is_read,
+                is_kept,
             }));
             at
         });
@@ -320,6 +356,12 @@ impl Sources {
         let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         let at = files.by_path.get(path).copied()?;
         Some(FileId(u32::try_from(at).unwrap_or(u32::MAX)))
+    }
+
+    /// The file at `path`, where its text is here.
+    pub(crate) fn read_before(&self, path: &Path) -> Option<FileId> {
+        let id = self.find(path)?;
+        self.file(id).is_read.then_some(id)
     }
 
     /// Marks a file as one that may hold secrets.

@@ -116,12 +116,17 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
         return Ok(Input::Plan(file.to_owned()));
     }
     // A template that is too large for one is said to be when it is read.
-    let bytes = match files.read(file, LARGEST_PLAN) {
-        Err(Refusal::TooLarge(_)) => head,
-        read => read.map_err(|refusal| unreadable(shown, &refusal))?,
+    let read = match files.read(file, LARGEST_PLAN) {
+        Err(Refusal::TooLarge(_)) => Err(head),
+        read => Ok(read.map_err(|refusal| unreadable(shown, &refusal))?),
     };
-    let found = input_of(file, &bytes).or_else(|| renamed_service(file, &bytes));
-    found.ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))
+    let (Ok(bytes) | Err(bytes)) = &read;
+    let found = input_of(file, bytes).or_else(|| renamed_service(file, bytes));
+    let found = found.ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))?;
+    if let Ok(whole) = read {
+        hold(&found, whole, files);
+    }
+    Ok(found)
 }
 
 /// A service of the Serverless Framework under another name than its own: `serverless.example.yml`.
@@ -158,5 +163,16 @@ pub(super) fn recognise(file: &Path, files: &Files) -> Result<Option<Input>, Str
         .read(file, LARGEST_TEMPLATE)
         .map_err(|refusal| unreadable(file, &refusal))?;
     // The templates of an assembly are found by themselves; its manifest leads to them where it is named.
-    Ok(input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_))))
+    let input = input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_)));
+    if let Some(input) = &input {
+        hold(input, bytes, files);
+    }
+    Ok(input)
+}
+
+/// Keeps the whole text of what is about to be read as `input`.
+fn hold(input: &Input, bytes: Vec<u8>, files: &Files) {
+    if let Input::Template(path) | Input::ServerlessService(path) = input {
+        files.hold(path, bytes);
+    }
 }

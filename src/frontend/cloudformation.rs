@@ -30,11 +30,11 @@ mod tests;
 mod value;
 
 use super::tree::{Node, Parsed, SyntaxError};
-use super::{Loaded, ReadError, json, limit_reached, parse_error, read, yaml};
+use super::{Loaded, ReadError, limit_reached, parse_error, parsed, read};
 use crate::conditions::Condition;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{Sources, Span};
 pub(super) use cdk::{Environment, read_app};
 pub(super) use edits::{edits, is_only_use, stands_once};
 pub(super) use parameters::Settings;
@@ -42,6 +42,7 @@ use project::Project;
 pub(super) use project::{Document, load_all};
 use sections::{Dialect, Sections};
 use stacks::{Met, Surroundings};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,8 +79,8 @@ fn load_stack(
 
 /// Reads one service of the Serverless Framework, which takes no parameters from outside.
 fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
-    let (mut loaded, documents) = open(path, sources, UnitKind::ServerlessService, None);
-    for document in &documents {
+    let (mut loaded, parsed) = open(path, sources, UnitKind::ServerlessService, None);
+    for document in &parsed.documents {
         let values = settings.place();
         let found = serverless::fill(&mut loaded.graph, document, values, path, sources);
         loaded.diagnostics.extend(found);
@@ -112,10 +113,10 @@ fn load(
 
 fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> Loaded {
     let (path, sources) = (around.path, around.sources);
-    let (mut loaded, documents) = open(path, sources, kind, None);
+    let (mut loaded, parsed) = open(path, sources, kind, None);
     let name = loaded.graph.unit.name.clone();
-    for document in documents {
-        if stacks::is_frame(&document) {
+    for document in &parsed.documents {
+        if stacks::is_frame(document) {
             around.met.is_frame.set(true);
         }
         let (document, problems) = includes::included(document, path, sources, &name);
@@ -139,7 +140,7 @@ fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> 
         } else {
             document
         };
-        let document = sam::transform(&document, &values).unwrap_or(document);
+        let document = sam::transform(&document, &values).map_or(document, Cow::Owned);
         let sections = Sections::new(&name, Dialect::Template, &[&document], values)
             .read_in_full(loaded.diagnostics.is_empty())
             .within(around, &name);
@@ -150,8 +151,8 @@ fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> 
     loaded
 }
 
-/// The documents of a file, and an empty graph for what they hold.
-fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) -> (Loaded, Vec<Node>) {
+/// What a file holds, and an empty graph for it.
+fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) -> (Loaded, Arc<Parsed>) {
     let unit = Unit {
         name: sources.name_of(path),
         kind,
@@ -169,21 +170,21 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
         Ok(file) => file,
         Err(ReadError::Io(error)) => {
             loaded.errors.push(error);
-            return (loaded, Vec::new());
+            return (loaded, Arc::default());
         }
         Err(ReadError::Unfit(diagnostic)) => {
             loaded.diagnostics.push(*diagnostic);
-            return (loaded, Vec::new());
+            return (loaded, Arc::default());
         }
     };
-    let parsed = parse(sources.file(file).text(), file);
+    let parsed = parsed::tree(file, &sources.file(file));
     loaded.diagnostics = complaints(&parsed, sources, &name);
     loaded
         .graph
         .unit
         .notes
         .extend(repeated_keys(&parsed.duplicates, sources));
-    (loaded, parsed.documents)
+    (loaded, parsed)
 }
 
 /// CloudFormation takes a key that is written twice, and drops what stands under the first one without a word.
@@ -209,19 +210,6 @@ fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> V
         .iter()
         .map(|(span, bound)| limit_reached(sources, &graph.unit.name, *span, bound));
     limits.collect()
-}
-
-/// JSON where it looks like JSON; flow YAML that begins like it is read by the other parser.
-fn parse(text: &str, file: FileId) -> Parsed {
-    if !text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-        return yaml::parse(text, file);
-    }
-    let parsed = json::parse(text, file);
-    if parsed.errors.is_empty() {
-        return parsed;
-    }
-    let other = yaml::parse(text, file);
-    if other.errors.is_empty() { other } else { parsed }
 }
 
 fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic> {

@@ -8,7 +8,8 @@ mod json;
 mod remove;
 pub(super) mod tree;
 
-use super::terraform;
+use super::parsed::{self, Repeating};
+use super::terraform::Trace;
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::suppress::{Content, Cover, Written, directives, may_suppress};
 pub use insert::insertions;
@@ -59,31 +60,33 @@ pub fn suppressions(sources: &Sources) -> Vec<Written> {
 pub fn elements(id: FileId, file: &SourceFile) -> Vec<Span> {
     match Syntax::of(file.name()) {
         Some(Syntax::Hcl) => {
-            let (_, elements) = terraform::traced(file.text());
-            elements.into_iter().map(|range| Span::new(id, range)).collect()
+            let trace = Trace::of(file);
+            let elements = trace.elements.iter();
+            elements.map(|range| Span::new(id, range.clone())).collect()
         }
-        Some(Syntax::TerraformJson) => tree::elements(&super::json::parse_repeating(file.text(), id)),
-        Some(Syntax::Tree) => tree::elements(&tree::parse(file.text(), id)),
+        Some(Syntax::TerraformJson) => tree::elements(&Repeating::of(id, file)),
+        Some(Syntax::Tree) => tree::elements(&parsed::tree(id, file)),
         None => Vec::new(),
     }
 }
 
 fn of_file(id: FileId, file: &SourceFile) -> Vec<Written> {
-    match Syntax::of(file.name()) {
-        Some(Syntax::Hcl) => hcl(id, file.text()),
-        Some(Syntax::TerraformJson) => json::suppressions(id, file.text()),
-        Some(Syntax::Tree) => tree::suppressions(id, file.text()),
+    let written = match Syntax::of(file.name()) {
+        Some(Syntax::Hcl) => hcl(id, file),
+        Some(Syntax::TerraformJson) => json::suppressions(&Repeating::of(id, file)),
+        Some(Syntax::Tree) => tree::suppressions(&parsed::tree(id, file), file.text()),
         None => Vec::new(),
-    }
+    };
+    file.let_go();
+    written
 }
 
-fn hcl(file: FileId, text: &str) -> Vec<Written> {
-    let (comments, _) = terraform::traced(text);
+fn hcl(id: FileId, file: &SourceFile) -> Vec<Written> {
     let mut found = Vec::new();
-    for comment in comments {
-        let cover = comment.about.map(|range| Span::new(file, range));
-        let span = Span::new(file, comment.range);
-        found.extend(in_comment(text, span, cover, comment.leading));
+    for comment in &Trace::of(file).comments {
+        let cover = comment.about.clone().map(|range| Span::new(id, range));
+        let span = Span::new(id, comment.range.clone());
+        found.extend(in_comment(file.text(), span, cover, comment.leading));
     }
     found
 }

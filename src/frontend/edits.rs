@@ -50,9 +50,6 @@ pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
         read <= MOST_READ
     });
     wanted.truncate(within.count());
-    if wanted.is_empty() {
-        return;
-    }
     // Findings come in the order of their files.
     let together = |one: &&mut Diagnostic, other: &&mut Diagnostic| {
         read_together(one.primary().span.file, other.primary().span.file, sources)

@@ -1,7 +1,7 @@
 //! Reads JSON into the tree, strictly: comments and trailing commas are errors, as they are for AWS.
 //! It knows nothing of templates; a policy inside a string is read here too, but its nodes all have the string's place.
 
-use super::tree::{Entry, Node, Parsed, SyntaxError, Value, keep_last};
+use super::tree::{Entry, Node, Parsed, SyntaxError, Value, keep_last, note_repeated};
 use crate::source::{FileId, Span};
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
@@ -13,31 +13,39 @@ use std::sync::Arc;
 
 /// Reads a whole file; of repeated keys the last counts. A byte order mark is skipped.
 pub(super) fn parse(text: &str, file: FileId) -> Parsed {
-    let mut duplicates = Vec::new();
-    let parsed = parse_file(text, file, Some(&mut duplicates));
-    Parsed { duplicates, ..parsed }
+    parse_file(text, file, Repeated::Last)
 }
 
 /// Reads a whole file and keeps every one of repeated keys: in Terraform's JSON each may be a block of its own.
 pub(super) fn parse_repeating(text: &str, file: FileId) -> Parsed {
-    parse_file(text, file, None)
+    parse_file(text, file, Repeated::All)
 }
 
-fn parse_file(text: &str, file: FileId, duplicates: Option<&mut Vec<Span>>) -> Parsed {
+fn parse_file(text: &str, file: FileId, repeated: Repeated) -> Parsed {
+    #[cfg(test)]
+    crate::source::parsed(text);
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    parse_at(body, Place::File(file, text.len() - body.len()), duplicates)
+    parse_at(body, Place::File(file, text.len() - body.len()), repeated)
+}
+
+/// Which of repeated keys count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeated {
+    Last,
+    All,
 }
 
 /// Reads a value that stands in a file after `base` bytes.
 pub(super) fn parse_part(text: &str, file: FileId, base: usize) -> Parsed {
-    parse_at(text, Place::File(file, base), Some(&mut Vec::new()))
+    parse_at(text, Place::File(file, base), Repeated::Last)
 }
 
-fn parse_at(body: &str, place: Place, duplicates: Option<&mut Vec<Span>>) -> Parsed {
+fn parse_at(body: &str, place: Place, repeated: Repeated) -> Parsed {
     let mut parsed = Parsed::default();
     match read(body) {
         Ok(Some(value)) => {
-            parsed.documents.push(convert(value, &place, duplicates));
+            let root = convert(value, &place, repeated, &mut parsed.duplicates);
+            parsed.documents.push(root);
         }
         Ok(None) => parsed.errors.push(SyntaxError {
             span: place.span(0..0),
@@ -62,7 +70,7 @@ fn parse_at(body: &str, place: Place, duplicates: Option<&mut Vec<Span>>) -> Par
 /// Reads the text of a string value; every node has the place of the string, `span`.
 pub(super) fn parse_value(text: &str, span: Span) -> Result<Node, SyntaxError> {
     match read(text) {
-        Ok(Some(value)) => Ok(convert(value, &Place::Whole(span), Some(&mut Vec::new()))),
+        Ok(Some(value)) => Ok(convert(value, &Place::Whole(span), Repeated::Last, &mut Vec::new())),
         Ok(None) => Err(SyntaxError {
             span,
             message: "it is empty".to_owned(),
@@ -127,9 +135,10 @@ impl Place {
     }
 }
 
-fn convert(value: ast::Value<'_>, place: &Place, duplicates: Option<&mut Vec<Span>>) -> Node {
+fn convert(value: ast::Value<'_>, place: &Place, repeated: Repeated, duplicates: &mut Vec<Span>) -> Node {
     let mut tree = Tree {
         place,
+        repeated,
         duplicates,
         keys: FxHashSet::default(),
     };
@@ -139,8 +148,9 @@ fn convert(value: ast::Value<'_>, place: &Place, duplicates: Option<&mut Vec<Spa
 /// Makes the tree of one text.
 struct Tree<'a> {
     place: &'a Place,
-    /// Without it, repeated keys are kept.
-    duplicates: Option<&'a mut Vec<Span>>,
+    repeated: Repeated,
+    /// Keys that are written again later.
+    duplicates: &'a mut Vec<Span>,
     /// Each key once: templates of megabytes have few of them.
     keys: FxHashSet<Arc<str>>,
 }
@@ -169,9 +179,12 @@ impl Tree<'_> {
                         value: self.node(property.value),
                     });
                 }
-                Value::Mapping(match self.duplicates.as_deref_mut() {
-                    Some(duplicates) => keep_last(entries, duplicates),
-                    None => entries,
+                Value::Mapping(match self.repeated {
+                    Repeated::Last => keep_last(entries, self.duplicates),
+                    Repeated::All => {
+                        note_repeated(&entries, self.duplicates);
+                        entries
+                    }
                 })
             }
         };

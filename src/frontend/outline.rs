@@ -9,9 +9,10 @@
 //! An edit may change what stands within a declaration. After one that drops a declaration, or brings a fault, a finding
 //! may be gone because nobody reads its resource any more, and not because it is fixed.
 
-use super::comments::{self, Syntax};
+use super::comments::Syntax;
+use super::parsed;
+use super::terraform;
 use super::tree::{Node, Parsed};
-use super::{json, terraform, toml};
 use crate::source::Sources;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,9 +37,7 @@ impl Outline {
                 let (faults, declared) = terraform::outline(file, text, syntax == Syntax::TerraformJson);
                 Outline { faults, declared }
             }
-            Some(Syntax::Tree) => of_tree(&comments::tree::parse(text, file)),
-            None if path.extension().is_some_and(|ending| ending == "toml") => of_tree(&toml::parse(text, file)),
-            None => of_tree(&json::parse(text, file)),
+            Some(Syntax::Tree) | None => of_tree(&parsed::parse(&name, text, file)),
         }
     }
 

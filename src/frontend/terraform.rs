@@ -34,7 +34,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-pub(super) use syntax::{outline, traced};
+pub(super) use syntax::{Trace, outline};
 
 /// Reads every module of `directories` that no other module and none of the `terragrunt` files calls, those they
 /// call, and what Terragrunt calls.

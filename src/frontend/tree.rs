@@ -114,19 +114,31 @@ pub(super) struct Parsed {
 /// So many keys are compared faster with each other than through a table.
 const FEW: usize = 16;
 
-/// Drops every entry whose key is written again later, as CloudFormation's tools do, and notes its key.
-pub(super) fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<Entry> {
+/// Where each key stands last; `None` where none is repeated.
+fn last_of(entries: &[Entry]) -> Option<HashMap<Arc<str>, usize>> {
     let repeats = |(at, entry): (usize, &Entry)| entries.iter().take(at).any(|other| other.key == entry.key);
     if entries.len() <= FEW && !entries.iter().enumerate().any(repeats) {
-        return entries;
+        return None;
     }
     let mut last: HashMap<Arc<str>, usize> = HashMap::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         last.insert(entry.key.clone(), at);
     }
-    if last.len() == entries.len() {
+    (last.len() < entries.len()).then_some(last)
+}
+
+/// Notes every key that is written again later.
+pub(super) fn note_repeated(entries: &[Entry], duplicates: &mut Vec<Span>) {
+    let Some(last) = last_of(entries) else { return };
+    let repeated = (entries.iter().enumerate()).filter(|(at, entry)| last.get(&entry.key) != Some(at));
+    duplicates.extend(repeated.map(|(_, entry)| entry.key_span));
+}
+
+/// Drops every entry whose key is written again later, as CloudFormation's tools do, and notes its key.
+pub(super) fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<Entry> {
+    let Some(last) = last_of(&entries) else {
         return entries;
-    }
+    };
     let mut kept = Vec::with_capacity(last.len());
     for (at, entry) in entries.into_iter().enumerate() {
         if last.get(&entry.key) == Some(&at) {

@@ -23,6 +23,8 @@ const MAX_COPIES: usize = 100_000;
 
 /// Reads every document of a file. A document that is broken is left out; those after it are read.
 pub(super) fn parse(text: &str, file: FileId) -> Parsed {
+    #[cfg(test)]
+    crate::source::parsed(text);
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut origin = Origin {
         file,

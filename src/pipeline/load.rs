@@ -72,6 +72,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
         }
         policies.insert_missing(&unit, config);
     }
+    run.place.files.let_go();
     Loaded {
         gathered,
         environments: all,

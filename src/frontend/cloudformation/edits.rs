@@ -8,9 +8,9 @@ mod properties;
 mod references;
 mod resources;
 
-use super::super::comments::tree;
 use super::super::edits::tree::{Editor, Step};
-use super::super::tree::{Node, Parsed};
+use super::super::parsed;
+use super::super::tree::Node;
 use crate::diagnostic::{Change, Edit};
 use crate::source::{SourceFile, Sources, Span};
 use std::sync::Arc;
@@ -53,13 +53,13 @@ impl Page<'_> {
     fn with<T>(span: Span, sources: &Sources, edit: impl FnOnce(&Page<'_>) -> Option<T>) -> Option<T> {
         let file = sources.file(span.file);
         let text = file.text();
-        let parsed: Arc<Parsed> = file.made(|text| tree::parse(text, span.file));
+        let parsed = parsed::tree(span.file, &file);
         let is_whole = parsed.errors.is_empty() && parsed.limits.is_empty() && parsed.duplicates.is_empty();
         if !is_whole {
             return None;
         }
         let root = parsed.documents.iter().find(|root| root.span.contains(span))?;
-        let is_json = tree::is_json(text) && parsed.comments.is_empty();
+        let is_json = parsed::is_json(text) && parsed.comments.is_empty();
         let editor = Editor::new(text, root, is_json);
         // What says that it is a template is one of its own.
         let is_whole = ["AWSTemplateFormatVersion", "Transform"]

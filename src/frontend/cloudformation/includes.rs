@@ -1,11 +1,13 @@
 //! The transform `AWS::Include`: what a local file holds takes the place of `Fn::Transform` among its siblings, before
 //! anything else is read. A file that is not here, or lies outside of the project, leaves `Fn::Transform` in place.
 
+use super::local;
 use super::loops::Problems;
-use super::{local, parse};
+use crate::frontend::parsed;
 use crate::frontend::tree::{Entry, Node, SyntaxError, Value};
 use crate::frontend::{ReadError, read};
 use crate::source::{Sources, Span};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Files in files.
@@ -16,7 +18,7 @@ const MAX_FILES: usize = 200;
 const MAX_BYTES: usize = 8 << 20;
 
 /// `root`, the document at `path`, with what it includes.
-pub(super) fn included(root: Node, path: &Path, sources: &Sources, unit: &str) -> (Node, Problems) {
+pub(super) fn included<'d>(root: &'d Node, path: &Path, sources: &Sources, unit: &str) -> (Cow<'d, Node>, Problems) {
     let mut reader = Reader {
         sources,
         unit,
@@ -24,13 +26,12 @@ pub(super) fn included(root: Node, path: &Path, sources: &Sources, unit: &str) -
         bytes: 0,
         problems: Problems::default(),
     };
-    let root = if mentions_include(&root) {
-        let root = reader.top(root, path);
-        reader.node(root, path, 0)
-    } else {
-        root
-    };
-    (root, reader.problems)
+    if !mentions_include(root) {
+        return (Cow::Borrowed(root), reader.problems);
+    }
+    let root = reader.top(root.clone(), path);
+    let root = reader.node(root, path, 0);
+    (Cow::Owned(root), reader.problems)
 }
 
 fn mentions_include(node: &Node) -> bool {
@@ -152,11 +153,11 @@ impl Reader<'_> {
         };
         self.bytes = bytes;
         let source = self.sources.file(file);
-        let parsed = parse(source.text(), file);
-        self.problems.refused.extend(parsed.errors);
-        self.problems.limits.extend(parsed.limits);
-        let document = parsed.documents.into_iter().next()?;
-        Some(self.node(document, &path, depth + 1))
+        let parsed = parsed::tree(file, &source);
+        self.problems.refused.extend(parsed.errors.iter().cloned());
+        self.problems.limits.extend(parsed.limits.iter().cloned());
+        let document = parsed.documents.first()?;
+        Some(self.node(document.clone(), &path, depth + 1))
     }
 
     fn limit(&mut self, span: Span, message: String) {

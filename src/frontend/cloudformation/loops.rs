@@ -11,6 +11,7 @@ use crate::conditions::Condition;
 use crate::frontend::tree::{Entry, Node, SyntaxError, Value, keep_last};
 use crate::graph::{Cause, Reason};
 use crate::source::Span;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How the key of a loop begins.
@@ -32,7 +33,7 @@ pub(super) struct Problems {
 }
 
 /// `root` with its loops written out.
-pub(super) fn written_out(root: Node, unit: &str, values: &Values) -> (Node, Problems) {
+pub(super) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) -> (Cow<'d, Node>, Problems) {
     let mut problems = Problems::default();
     let Some(first) = first_loop(&root) else {
         return (root, problems);
@@ -47,9 +48,9 @@ pub(super) fn written_out(root: Node, unit: &str, values: &Values) -> (Node, Pro
         });
         return (root, problems);
     }
-    let Node { span, value } = root;
+    let Node { span, value } = root.into_owned();
     let Value::Mapping(entries) = value else {
-        return (Node { span, value }, problems);
+        return (Cow::Owned(Node { span, value }), problems);
     };
     let is_of_scope = |entry: &&Entry| {
         let of_scope = [
@@ -83,7 +84,7 @@ pub(super) fn written_out(root: Node, unit: &str, values: &Values) -> (Node, Pro
         }
     });
     let value = Value::Mapping(entries.collect());
-    (Node { span, value }, writer.problems)
+    (Cow::Owned(Node { span, value }), writer.problems)
 }
 
 /// The key of some loop in `node`.

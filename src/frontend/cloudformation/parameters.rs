@@ -9,10 +9,9 @@ mod samconfig;
 pub(super) use declared::Parameter;
 
 use crate::diagnostic::Diagnostic;
-use crate::frontend::{json, toml, tree::Parsed, yaml};
 use crate::given::{Given, Givens, Parameters};
 use crate::graph::Reason;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -185,14 +184,4 @@ fn unquoted(text: &str) -> String {
         Some(inner)
     });
     inner.unwrap_or(text).to_owned()
-}
-
-/// A file of configuration, by what its name says it is.
-fn parse(path: &Path, text: &str, file: FileId) -> Parsed {
-    let ending = path.extension().and_then(std::ffi::OsStr::to_str);
-    match ending.map(str::to_ascii_lowercase).as_deref() {
-        Some("toml") => toml::parse(text, file),
-        Some("yaml" | "yml") => yaml::parse(text, file),
-        _ => json::parse(text, file),
-    }
 }

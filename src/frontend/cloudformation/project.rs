@@ -1,17 +1,20 @@
 //! Every template of a run together: which are judged alone and which only where they are called, what is exported,
 //! and which are fragments of one template that a build step puts together.
 //!
-//! Templates are read once by themselves; those that turn out to depend on others are read again with them.
+//! Every template is evaluated by itself first; those that turn out to depend on others are evaluated again with them.
+//! What depends on what is known no earlier: names of exports and imports are expressions, and a nested stack's come of
+//! the arguments of its call. Files are read and parsed once all the same.
 
 use super::handover::Export;
 use super::parameters::Settings;
 use super::stacks::Met;
-use super::{Environment, Read, load_serverless, load_stack, load_template, parse};
-use crate::frontend::tree::{Node, Value};
-use crate::frontend::{Loaded, read};
+use super::{Environment, Read, load_serverless, load_stack, load_template};
+use crate::frontend::tree::{Node, Parsed, Value};
+use crate::frontend::{Loaded, parsed, read};
 use crate::source::{Sources, Span};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,11 +36,15 @@ pub(in crate::frontend) enum Document {
 
 impl Document {
     fn read(&self, path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
-        match self {
+        let read = match self {
             Document::Service => Met::default().into_read(load_serverless(path, settings, sources)),
             Document::Template => load_template(path, settings, project, sources),
             Document::Stack(environment) => load_stack(path, environment, settings, project, sources),
+        };
+        if let Some(file) = sources.find(path) {
+            sources.file(file).let_go();
         }
+        read
     }
 }
 
@@ -50,12 +57,26 @@ pub(in crate::frontend) struct Project {
     incomplete: BTreeSet<PathBuf>,
 }
 
+/// One of the templates that a build step makes one.
+pub(super) struct Member {
+    pub(super) path: PathBuf,
+    /// The key of its unit.
+    pub(super) unit: Arc<str>,
+    parsed: Arc<Parsed>,
+}
+
+impl Member {
+    /// What it holds; there is a first document, or it is no member.
+    pub(super) fn root(&self) -> Option<&Node> {
+        self.parsed.documents.first()
+    }
+}
+
 /// Templates that a build step makes one.
 pub(super) struct Fragments {
     /// What their variables are told apart from others' by.
     pub(super) scope: String,
-    /// File, key of the unit and content of each.
-    pub(super) members: Vec<(PathBuf, Arc<str>, Node)>,
+    pub(super) members: Vec<Member>,
 }
 
 impl Project {
@@ -64,16 +85,20 @@ impl Project {
     }
 
     /// The fragment at `path` with the `Globals` that another one holds, where it is the only one.
-    pub(super) fn with_globals(&self, mut document: Node, path: &Path) -> Node {
+    pub(super) fn with_globals<'d>(&self, document: Cow<'d, Node>, path: &Path) -> Cow<'d, Node> {
         let Some(group) = self.fragments_of(path).filter(|_| document.get("Globals").is_none()) else {
             return document;
         };
-        let others = group.members.iter().filter(|(of, ..)| of != path);
-        let mut globals = others.filter_map(|(_, _, root)| root.entry("Globals"));
-        if let (Some(only), None, Value::Mapping(entries)) = (globals.next(), globals.next(), &mut document.value) {
+        let others = group.members.iter().filter(|member| member.path != path);
+        let mut globals = others.filter_map(|member| member.root()?.entry("Globals"));
+        let (Some(only), None) = (globals.next(), globals.next()) else {
+            return document;
+        };
+        let mut document = document.into_owned();
+        if let Value::Mapping(entries) = &mut document.value {
             entries.push(only.clone());
         }
-        document
+        Cow::Owned(document)
     }
 
     /// Whether something that is not here is put together with the file at `path`.
@@ -190,8 +215,13 @@ fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap
         let members = paths.par_iter().filter_map(|path| {
             let name = sources.name_of(path);
             let file = read(path, sources, &name).ok()?;
-            let document = parse(sources.file(file).text(), file).documents.into_iter().next()?;
-            Some((path.to_path_buf(), Arc::from(name), document))
+            let parsed = parsed::tree(file, &sources.file(file));
+            let member = Member {
+                path: path.to_path_buf(),
+                unit: Arc::from(name),
+                parsed,
+            };
+            member.root().is_some().then_some(member)
         });
         let group = Arc::new(Fragments {
             scope: format!("{}/*", sources.name_of(directory)),

@@ -173,11 +173,11 @@ impl<'t> Sections<'t> {
     fn add_siblings(&mut self, group: &'t Fragments, path: &Path) {
         self.unit.clone_from(&group.scope);
         self.is_closed = false;
-        let others: Vec<_> = group.members.iter().filter(|(of, ..)| of != path).collect();
+        let others: Vec<_> = group.members.iter().filter(|member| member.path != path).collect();
         let section = |name: &'static str| {
             let entries = others
                 .iter()
-                .filter_map(move |(_, key, root)| Some((key, root.get(name)?.entries()?)));
+                .filter_map(move |member| Some((&member.unit, member.root()?.get(name)?.entries()?)));
             let entries = entries.flat_map(|(key, entries)| entries.iter().map(move |entry| (key, entry)));
             let mut by_name: BTreeMap<&'t str, Option<(&'t Arc<str>, &'t Entry)>> = BTreeMap::new();
             for (key, entry) in entries {

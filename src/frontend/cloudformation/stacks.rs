@@ -169,13 +169,13 @@ impl<'t> Template<'t> {
         let assumed = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
         let is_new = around.met.files.borrow_mut().insert(path.clone());
-        let (mut loaded, documents) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
+        let (mut loaded, parsed) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
         let name = loaded.graph.unit.name.clone();
         let mut is_whole = loaded.diagnostics.is_empty();
         if !is_new {
             loaded.diagnostics.clear();
         }
-        let outputs = documents.into_iter().next().map(|document| {
+        let outputs = parsed.documents.first().map(|document| {
             let values = self.surroundings_values();
             let (document, of_includes) = includes::included(document, &path, sources, &name);
             let (document, of_loops) = loops::written_out(document, &name, &values);
@@ -186,7 +186,7 @@ impl<'t> Template<'t> {
                 let faults = faults_of(&problems.refused, &problems.limits, sources, &name);
                 loaded.diagnostics.extend(faults);
             }
-            let document = &document;
+            let document = &*document;
             let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
             let inside = Surroundings {
                 sources,

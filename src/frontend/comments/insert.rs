@@ -2,8 +2,9 @@
 //! Every other byte of a file stays.
 
 use super::super::edits::piece::quoted;
+use super::super::parsed::{self, Repeating};
+use super::super::terraform::Trace;
 use super::super::tree::{Entry, Node, Value};
-use super::super::{json, terraform};
 use super::{Syntax, json::KEY, tree};
 use crate::diagnostic::Edit;
 use crate::source::{FileId, SourceFile, Span};
@@ -19,6 +20,7 @@ type Places<P> = BTreeMap<P, BTreeSet<&'static str>>;
 pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str) -> (Vec<Edit>, Vec<Wanted>) {
     let mut writer = Writer {
         id,
+        file,
         text: file.text(),
         reason,
         found: Vec::new(),
@@ -28,7 +30,7 @@ pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str
         _ if file.is_guarded() || !file.is_exact() => writer.refused.extend(wanted),
         Some(Syntax::Hcl) => writer.hcl(wanted),
         Some(Syntax::TerraformJson) => writer.terraform_json(wanted),
-        Some(Syntax::Tree) if tree::is_json(file.text()) => writer.json(wanted),
+        Some(Syntax::Tree) if parsed::is_json(file.text()) => writer.json(wanted),
         Some(Syntax::Tree) => writer.yaml(wanted),
         None => writer.refused.extend(wanted),
     }
@@ -38,6 +40,7 @@ pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str
 
 struct Writer<'t> {
     id: FileId,
+    file: &'t SourceFile,
     text: &'t str,
     reason: &'t str,
     found: Vec<Edit>,
@@ -46,9 +49,9 @@ struct Writer<'t> {
 
 impl Writer<'_> {
     fn hcl(&mut self, wanted: &[Wanted]) {
-        let (_, elements) = terraform::traced(self.text);
+        let trace = Trace::of(self.file);
         self.lines(wanted, |writer, at| {
-            let around = elements.iter().filter(|element| element.contains(&at));
+            let around = trace.elements.iter().filter(|element| element.contains(&at));
             let around: Vec<usize> = around.map(|element| element.start).collect();
             // The whole block; of locals only the one.
             let is_locals = |start: &usize| writer.text.get(*start..).is_some_and(|text| text.starts_with("locals"));
@@ -59,7 +62,7 @@ impl Writer<'_> {
     }
 
     fn yaml(&mut self, wanted: &[Wanted]) {
-        let elements = tree::elements(&tree::parse(self.text, self.id));
+        let elements = tree::elements(&parsed::tree(self.id, self.file));
         self.lines(wanted, |writer, at| {
             let around = elements.iter().filter(|span| span.range().contains(&at));
             // The innermost that begins its line.
@@ -117,10 +120,10 @@ impl Writer<'_> {
     }
 
     fn terraform_json(&mut self, wanted: &[Wanted]) {
-        let parsed = json::parse_repeating(self.text, self.id);
+        let parsed = Repeating::of(self.id, self.file);
         let mut places: BTreeMap<u32, (&Node, BTreeSet<&'static str>)> = BTreeMap::new();
         for &(span, rule) in wanted {
-            match parsed.documents.first().and_then(|root| block(root, span)) {
+            match parsed.root().and_then(|root| block(root, span)) {
                 Some(block) => {
                     let place = places.entry(block.span.start).or_insert((block, BTreeSet::new()));
                     place.1.insert(rule);
@@ -142,7 +145,7 @@ impl Writer<'_> {
     }
 
     fn json(&mut self, wanted: &[Wanted]) {
-        let parsed = tree::parse(self.text, self.id);
+        let parsed = parsed::tree(self.id, self.file);
         let root = parsed.documents.first();
         let mut places: BTreeMap<u32, (&Node, BTreeSet<&'static str>)> = BTreeMap::new();
         for &(span, rule) in wanted {

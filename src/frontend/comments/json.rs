@@ -1,18 +1,18 @@
 //! Terraform's JSON spelling has no comments but entries called `//`, which Terraform passes over in bodies. One covers
 //! the object that it is in; in the outermost one that is the file.
 
-use super::super::json;
+use super::super::parsed::Repeating;
 use super::super::tree::{Node, Value};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use crate::suppress::{Content, Cover, Written, directives};
 
 pub(super) const KEY: &str = "//";
 
 /// The suppressions of a `.tf.json` file.
-pub(super) fn suppressions(file: FileId, text: &str) -> Vec<Written> {
+pub(super) fn suppressions(parsed: &Repeating) -> Vec<Written> {
     let mut found = Vec::new();
-    for document in &json::parse_repeating(text, file).documents {
-        visit(document, None, &mut found);
+    if let Some(root) = parsed.root() {
+        visit(root, None, &mut found);
     }
     found
 }

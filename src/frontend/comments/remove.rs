@@ -2,13 +2,13 @@
 //! on alone, or of several names one. What a comment says besides stays.
 
 use super::super::edits::tree::{Editor, Step};
+use super::super::parsed::{self, Repeating};
+use super::super::terraform::Trace;
 use super::super::tree::{Node, Parsed, Value};
-use super::super::{json, terraform};
-use super::{Syntax, tree};
+use super::Syntax;
 use crate::diagnostic::Edit;
 use crate::source::{Sources, Span};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The word that a comment speaks to sqslint with.
 const MARKER: &str = "sqslint:";
@@ -19,14 +19,14 @@ pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sourc
     let text = file.text();
     match Syntax::of(file.name())? {
         Syntax::Hcl => {
-            let (comments, _) = terraform::traced(text);
-            let mut ranges = comments.into_iter().map(|comment| comment.range);
+            let trace = Trace::of(&file);
+            let mut ranges = trace.comments.iter().map(|comment| comment.range.clone());
             let comment = ranges.find(|range| range.start <= at.start as usize && at.end as usize <= range.end)?;
             from_comment(text, comment, at, name)
         }
-        Syntax::TerraformJson => from_entry(text, &json::parse_repeating(text, at.file), at, name),
+        Syntax::TerraformJson => from_entry(text, &Repeating::of(at.file, &file), at, name),
         Syntax::Tree => {
-            let parsed: Arc<Parsed> = file.made(|text| tree::parse(text, at.file));
+            let parsed = parsed::tree(at.file, &file);
             match parsed.comments.iter().find(|comment| comment.contains(at)) {
                 Some(comment) => from_comment(text, comment.range(), at, name),
                 None => from_metadata(text, &parsed, at, name),
@@ -196,7 +196,7 @@ fn from_metadata(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> O
         return None;
     }
     let root = parsed.documents.iter().find(|root| root.span.contains(at))?;
-    let editor = Editor::new(text, root, tree::is_json(text) && parsed.comments.is_empty());
+    let editor = Editor::new(text, root, parsed::is_json(text) && parsed.comments.is_empty());
     let path = editor.path(root, at)?;
     let is_ours = path.iter().any(|step| step.key() == Some("sqslint"));
     let written = path.last().filter(|_| is_ours)?.node();

@@ -2,15 +2,13 @@
 //! which also survives where JSON has no comments and packaging drops them.
 
 use super::super::tree::{Entry, Node, Parsed, Value};
-use super::super::{json, yaml};
 use super::in_comment;
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use crate::suppress::{Content, Cover, Fields, Written};
 
 /// The suppressions of a YAML or JSON file.
-pub(super) fn suppressions(file: FileId, text: &str) -> Vec<Written> {
-    let parsed = parse(text, file);
-    let mut found = comments(&parsed, text);
+pub(super) fn suppressions(parsed: &Parsed, text: &str) -> Vec<Written> {
+    let mut found = comments(parsed, text);
     for document in &parsed.documents {
         if let Some(metadata) = document.get("Metadata") {
             entries(metadata, Cover::File, &mut found);
@@ -23,21 +21,6 @@ pub(super) fn suppressions(file: FileId, text: &str) -> Vec<Written> {
         }
     }
     found
-}
-
-/// Both readers' choice; what cannot be read has no elements either.
-pub(in crate::frontend) fn parse(text: &str, file: FileId) -> Parsed {
-    if is_json(text) {
-        let parsed = json::parse(text, file);
-        if parsed.errors.is_empty() {
-            return parsed;
-        }
-    }
-    yaml::parse(text, file)
-}
-
-pub(in crate::frontend) fn is_json(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
 
 /// Entries of mappings and items of sequences, in the order of their beginnings; of those that begin in one place the

@@ -155,8 +155,7 @@ fn is_read(name: &str) -> bool {
 /// The names that a variable file sets; `None` where it cannot be read.
 fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
     let id = read(file, sources, "").ok()?;
-    let is_json = file.extension().is_some_and(|ending| ending == "json");
-    let (body, problems) = values(id, sources.file(id).text(), is_json);
+    let (body, problems) = values(id, &sources.file(id));
     problems
         .is_empty()
         .then(|| body.attributes.into_iter().map(|attribute| attribute.name).collect())

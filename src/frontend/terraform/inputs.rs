@@ -5,10 +5,10 @@
 
 use super::super::{ReadError, read};
 use super::module::Module;
-use super::syntax::{self, Block, Body, Expression, Fault, Kind, Part, Problem, Step};
+use super::syntax::{self, Block, Body, Code, Expression, Fault, Kind, Part, Problem, Step};
 use crate::files;
 use crate::given::{Given, Variable};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, SourceFile, Sources, Span};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -117,8 +117,7 @@ impl Inputs {
         };
         let source = sources.file(file);
         let base_name = source.base_name();
-        let json = path.extension().is_some_and(|ending| ending == "json");
-        let (body, problems) = values(file, source.text(), json);
+        let (body, problems) = values(file, &source);
         let said = |problem: &Problem| {
             let place = sources.start(problem.span);
             format!("`{shown}`:{}:{}: {}", place.line, place.column, problem.message)
@@ -189,12 +188,9 @@ fn is_primitive(block: &Block) -> bool {
 }
 
 /// Reads a file of values for variables. A value that is no constant stays, as one that is not known.
-pub(super) fn values(file: FileId, text: &str, json: bool) -> (Body, Vec<Problem>) {
-    let (mut body, mut problems) = if json {
-        syntax::parse_json_values(file, text)
-    } else {
-        syntax::parse(file, text)
-    };
+pub(super) fn values(id: FileId, file: &SourceFile) -> (Body, Vec<Problem>) {
+    let code = Code::of_values(id, file);
+    let (mut body, mut problems) = (code.body.clone(), code.problems.clone());
     for block in &body.blocks {
         problems.push(Problem {
             span: block.header,

@@ -5,6 +5,7 @@
 //! the top-level item, and never the file; what it hides is not known, which is something else than absent.
 
 mod broken;
+mod code;
 mod convert;
 mod json;
 mod literal;
@@ -17,11 +18,11 @@ use crate::source::{FileId, Span};
 use std::sync::Arc;
 
 pub(super) use broken::{anything, doubt, unread};
+pub(super) use code::Code;
+pub(in crate::frontend) use code::Trace;
 pub(super) use hcl_edit::expr::{BinaryOperator, UnaryOperator};
-pub(super) use json::{parse as parse_json, parse_values as parse_json_values};
 pub(in crate::frontend) use outline::outline;
 use scan::Unclosed;
-pub(in crate::frontend) use scan::traced;
 pub(super) use scan::{are_in_comments, one_line};
 
 /// An expression and its place.
@@ -169,6 +170,8 @@ pub(super) enum Fault {
 
 /// Reads a file; what cannot be read is left out and told in the problems.
 pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
+    #[cfg(test)]
+    crate::source::parsed(text);
     let mut body = Body::default();
     let mut problems = Vec::new();
     for item in scan::items(text) {

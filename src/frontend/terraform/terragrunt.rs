@@ -20,7 +20,7 @@ mod functions;
 
 use super::eval::{Evaluator, Outside};
 use super::module::{Module, Modules};
-use super::syntax::{self, Attribute, Body, Expression, Kind as Syntax};
+use super::syntax::{self, Attribute, Body, Code, Expression, Kind as Syntax};
 use super::value::{Kind, Value};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
@@ -336,9 +336,8 @@ impl Reader<'_> {
     fn body(&mut self, file: &Path) -> Option<Body> {
         match read(file, self.sources, &self.unit) {
             Ok(id) => {
-                let source = self.sources.file(id);
-                let (body, problems) = syntax::parse(id, source.text());
-                self.diagnostics.extend(problems.into_iter().map(|problem| {
+                let code = Code::of(id, &self.sources.file(id));
+                self.diagnostics.extend(code.problems.iter().map(|problem| {
                     let report = if problem.fault == syntax::Fault::Limit {
                         limit_reached
                     } else {
@@ -346,7 +345,7 @@ impl Reader<'_> {
                     };
                     report(self.sources, &self.unit, problem.span, &problem.message)
                 }));
-                Some(body)
+                Some(code.body.clone())
             }
             Err(ReadError::Io(error)) => {
                 self.errors.push(error);

@@ -5,7 +5,7 @@
 /// module has a row, each beside it needs one.
 pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("files", ""),
-    ("source", "files::Files"),
+    ("source", "files::Files files::counts"),
     ("conditions", ""),
     ("given", ""),
     ("discover", "files"),
@@ -17,6 +17,10 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("frontend::json", "frontend::tree source"),
     ("frontend::toml", "frontend::tree source"),
     ("frontend::yaml", "frontend::tree source"),
+    (
+        "frontend::parsed",
+        "frontend::json frontend::toml frontend::tree frontend::yaml source",
+    ),
     // Where a suppression stands is syntax; what it says is not.
     ("frontend::comments", "diagnostic frontend::* source suppress"),
     ("frontend::edits", "diagnostic frontend::* source"),
@@ -62,7 +66,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
 
 /// What a dialect may import: never the other one, a rule, a report or a suppression.
 const DIALECT: &str = "conditions diagnostic files frontend frontend::comments frontend::edits \
-    frontend::json frontend::lower frontend::toml frontend::tree frontend::yaml given graph source";
+    frontend::json frontend::lower frontend::parsed frontend::tree frontend::yaml given graph source";
 
 /// Modules that may touch files: the tests' own.
 pub(super) const DISK: &[&str] = &["files", "testing"];

@@ -6,9 +6,9 @@
 //! parameters/dev.json                 [{"ParameterKey": "Timeout", …}]   the environment `dev`
 //! ```
 
-use super::{Settings, files, parse, samconfig};
+use super::{Settings, files, samconfig};
 use crate::files::{Files, Kind};
-use crate::frontend::{NamedEnvironment, read};
+use crate::frontend::{NamedEnvironment, parsed, read};
 use crate::given::{Given, Parameters};
 use crate::source::Sources;
 use rustc_hash::FxHashMap;
@@ -130,7 +130,7 @@ fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
         return None;
     }
     let id = read(file, sources, "").ok()?;
-    let parsed = parse(file, sources.file(id).text(), id);
+    let parsed = parsed::tree(id, &sources.file(id));
     match (parsed.documents.as_slice(), parsed.errors.is_empty()) {
         ([only], true) => files::names_in(only).filter(|names| !names.is_empty()),
         _ => None,

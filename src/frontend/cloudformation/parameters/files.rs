@@ -1,10 +1,10 @@
 //! Files of parameters, in the forms that AWS's tools read: the lists of `aws cloudformation create-stack` and
 //! `deploy`, the object of `CodePipeline`, a plain object, and a SAM configuration.
 
-use super::{Supplied, assignment, parse, samconfig};
+use super::{Supplied, assignment, samconfig};
 use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::tree::{Entry, Node, SyntaxError, Value};
-use crate::frontend::{ReadError, read as read_text};
+use crate::frontend::{ReadError, parsed, read as read_text};
 use crate::graph::{Cause, Reason};
 use crate::source::{Sources, Span};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
             place.line, place.column, problem.message
         )
     };
-    let parsed = parse(&absolute, source.text(), file);
+    let parsed = parsed::tree(file, &source);
     if let Some(problem) = parsed.errors.first().or(parsed.limits.first()) {
         return Err(fault(problem));
     }

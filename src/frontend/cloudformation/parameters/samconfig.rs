@@ -2,12 +2,12 @@
 //! hands over unless it is told otherwise. It applies to the template that it names, or to the default one.
 
 use super::files::Assignments;
-use super::{Supplied, assignment, parse, unquoted};
+use super::{Supplied, assignment, unquoted};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::tree::Node;
-use crate::frontend::{ReadError, parse_error, read as read_text};
+use crate::frontend::{ReadError, parse_error, parsed, read as read_text};
 use crate::source::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) fn read(
         Err(ReadError::Unfit(_) | ReadError::Io(_)) => return none,
     };
     let source = sources.file(file);
-    let parsed = parse(&config, source.text(), file);
+    let parsed = parsed::tree(file, &source);
     let faults = parsed.errors.iter().chain(&parsed.limits);
     let faults = faults.map(|fault| parse_error(sources, unit, fault.span, &fault.message));
     let faults: Vec<Diagnostic> = faults.filter(|_| is_default).collect();
@@ -69,7 +69,7 @@ pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
     let names = || {
         let config = beside(path, sources.files())?;
         let file = read_text(&config, sources, "").ok()?;
-        let parsed = parse(&config, sources.file(file).text(), file);
+        let parsed = parsed::tree(file, &sources.file(file));
         let document = parsed.documents.first()?;
         if !applies(document, path.parent()?, path, sources.files()) {
             return None;

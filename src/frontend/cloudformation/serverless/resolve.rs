@@ -4,11 +4,11 @@
 
 use super::variables::{self, Piece, Source, is_code, pieces};
 use crate::diagnostic::Diagnostic;
+use crate::frontend::cloudformation::complaints;
 use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::cloudformation::value::Part;
-use crate::frontend::cloudformation::{complaints, parse};
 use crate::frontend::tree::{Entry, Node, Value};
-use crate::frontend::{ReadError, limit_reached, read};
+use crate::frontend::{ReadError, limit_reached, parsed, read};
 use crate::graph::{Origin, Reason};
 use crate::source::{Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -462,10 +462,10 @@ impl<'a> Resolver<'a> {
         }
         let content = match read(file, self.sources, self.unit) {
             Ok(id) => {
-                let mut parsed = parse(self.sources.file(id).text(), id);
+                let parsed = parsed::tree(id, &self.sources.file(id));
                 let found = complaints(&parsed, self.sources, self.unit);
                 self.diagnostics.extend(found);
-                (!parsed.documents.is_empty()).then(|| Arc::new(parsed.documents.swap_remove(0)))
+                parsed.documents.first().cloned().map(Arc::new)
             }
             Err(ReadError::Unfit(diagnostic)) => {
                 self.diagnostics.push(*diagnostic);

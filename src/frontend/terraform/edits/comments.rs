@@ -4,7 +4,7 @@
 //! why, is not known here.
 
 use super::super::super::comments::Syntax;
-use super::document::Trace;
+use super::super::syntax::Trace;
 use crate::diagnostic::Edit;
 use crate::source::{FileId, SourceFile, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,19 +68,23 @@ impl Gaps {
         file.made(|source| {
             let text = |range: Range<usize>| source.get(range).unwrap_or("");
             let trace = Trace::of(file);
-            let gaps = trace.comments.iter().filter_map(|comment| {
-                let at = file.line_index(comment.start);
-                let start = file.line_range(at).start;
-                let code = text(start..comment.start).trim_end();
-                let said = text(comment.clone());
-                // Others are not aligned.
-                let is_to_the_end = said.starts_with(['#', '/']) && !said.starts_with("/*");
-                let gap = Gap {
-                    range: start + code.len()..comment.start,
-                    width: code.chars().count(),
-                };
-                (is_to_the_end && !code.is_empty()).then_some((at, gap))
-            });
+            let gaps = trace
+                .comments
+                .iter()
+                .map(|comment| &comment.range)
+                .filter_map(|comment| {
+                    let at = file.line_index(comment.start);
+                    let start = file.line_range(at).start;
+                    let code = text(start..comment.start).trim_end();
+                    let said = text(comment.clone());
+                    // Others are not aligned.
+                    let is_to_the_end = said.starts_with(['#', '/']) && !said.starts_with("/*");
+                    let gap = Gap {
+                        range: start + code.len()..comment.start,
+                        width: code.chars().count(),
+                    };
+                    (is_to_the_end && !code.is_empty()).then_some((at, gap))
+                });
             Gaps(gaps.collect())
         })
     }

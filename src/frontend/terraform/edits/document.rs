@@ -1,7 +1,7 @@
 //! One file to edit: its blocks and arguments with the lines that they stand on, and how it breaks and indents lines.
 
 use super::super::super::comments::Syntax;
-use super::super::syntax::{self, Attribute, Block, Body};
+use super::super::syntax::{Attribute, Block, Body, Code, Trace};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use std::ops::Range;
 use std::path::Path;
@@ -13,43 +13,6 @@ pub(super) struct Document {
     file: Arc<SourceFile>,
     code: Arc<Code>,
     trace: Arc<Trace>,
-}
-
-/// What a file of code says, in either syntax.
-pub(super) struct Code {
-    pub(super) body: Body,
-    pub(super) is_whole: bool,
-}
-
-impl Code {
-    /// Reads `file`, which is called `id`.
-    pub(super) fn of(id: FileId, file: &SourceFile) -> Arc<Code> {
-        let is_json = Syntax::of(file.name()) == Some(Syntax::TerraformJson);
-        let parse = if is_json { syntax::parse_json } else { syntax::parse };
-        file.made(|text| {
-            let (body, problems) = parse(id, text);
-            let is_whole = problems.is_empty();
-            Code { body, is_whole }
-        })
-    }
-}
-
-/// Where a file has comments, and its elements begin and end.
-pub(super) struct Trace {
-    pub(super) comments: Vec<Range<usize>>,
-    elements: Vec<Range<usize>>,
-}
-
-impl Trace {
-    pub(super) fn of(file: &SourceFile) -> Arc<Trace> {
-        file.made(|text| {
-            let (comments, elements) = syntax::traced(text);
-            Trace {
-                comments: comments.into_iter().map(|comment| comment.range).collect(),
-                elements,
-            }
-        })
-    }
 }
 
 /// A top-level block whose braces were found.
@@ -89,7 +52,7 @@ impl Document {
             return None;
         }
         let (code, trace) = (Code::of(id, &file), Trace::of(&file));
-        code.is_whole.then_some(Document { id, file, code, trace })
+        code.is_whole().then_some(Document { id, file, code, trace })
     }
 
     pub(super) fn text(&self) -> &str {
@@ -223,8 +186,8 @@ impl Document {
 
     /// Where the comments in `range` begin and end.
     pub(super) fn comments(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let within = move |comment: &&Range<usize>| range.start <= comment.start && comment.start < range.end;
-        self.trace.comments.iter().filter(within).cloned()
+        let comments = self.trace.comments.iter().map(|comment| comment.range.clone());
+        comments.filter(move |comment| range.start <= comment.start && comment.start < range.end)
     }
 }
 

@@ -1,27 +1,27 @@
 //! The same in Terraform's JSON, where a block is an entry and an expression a template.
 
-use super::super::syntax::Block;
+use super::super::syntax::{Block, Code};
 use super::arguments::{is_literal, takes};
-use super::document::{Code, is_overridden};
+use super::document::is_overridden;
 use super::module::Module;
 use super::wanted::{ALARM, QUEUE, Source, Wanted, Written};
 use crate::diagnostic::{Change, Edit, Place, Undelivered};
 use crate::frontend::edits::piece::Piece;
 use crate::frontend::edits::tree::{Editor, Step};
-use crate::frontend::json;
-use crate::frontend::tree::{Entry, Node, Parsed, Value};
+use crate::frontend::parsed::Repeating;
+use crate::frontend::tree::{Entry, Node, Value};
 use crate::source::{Sources, Span};
 use std::sync::Arc;
 
 /// The edits that make `change` of the resource with this header.
 pub(super) fn edits(change: &Change, header: Span, sources: &Sources) -> Option<Vec<Edit>> {
     let file = sources.file(header.file);
-    let parsed: Arc<Parsed> = file.made(|text| json::parse(text, header.file));
+    let parsed = Repeating::of(header.file, &file);
     let code = Code::of(header.file, &file);
-    if !code.is_whole || !parsed.duplicates.is_empty() || !parsed.comments.is_empty() {
+    if !code.is_whole() || !parsed.duplicates.is_empty() || !parsed.comments.is_empty() {
         return None;
     }
-    let root = parsed.documents.first()?;
+    let root = parsed.root()?;
     let block = code.body.blocks.iter().find(|block| block.header == header)?;
     if &*block.kind != "resource" || is_overridden(header.file, block, sources) {
         return None;

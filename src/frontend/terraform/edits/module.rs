@@ -2,8 +2,8 @@
 //!
 //! Files are read as they are written, and nothing is evaluated. What a file with errors hides is not seen.
 
-use super::super::syntax::{Block, Expression, Kind, Step};
-use super::document::{Code, module_of};
+use super::super::syntax::{Block, Code, Expression, Kind, Step};
+use super::document::module_of;
 use super::naming;
 use super::references::uses;
 use super::wanted::{ALARM, Arguments, QUEUE, Written};

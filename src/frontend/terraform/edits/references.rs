@@ -4,7 +4,8 @@
 //! both spellings of Terraform, since JSON writes a reference as a template.
 
 use super::super::super::comments::Syntax;
-use super::document::{Trace, module_of};
+use super::super::syntax::Trace;
+use super::document::module_of;
 use crate::diagnostic::Edit;
 use crate::source::{SourceFile, Sources, Span};
 use std::ops::Range;
@@ -64,7 +65,7 @@ fn without_comments(file: &SourceFile) -> Arc<Bare> {
     file.made(|text| {
         let mut code = String::with_capacity(text.len());
         let mut from = 0;
-        for comment in &Trace::of(file).comments {
+        for comment in Trace::of(file).comments.iter().map(|comment| &comment.range) {
             code.push_str(text.get(from..comment.start).unwrap_or(""));
             code.push('\n');
             from = comment.end;

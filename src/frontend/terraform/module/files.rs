@@ -184,9 +184,11 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
         Ok(file) => {
             let text = sources.file(file);
             let (body, problems) = match content {
-                Content::Values => inputs::values(file, text.text(), json),
-                Content::Blocks if json => syntax::parse_json(file, text.text()),
-                Content::Blocks => syntax::parse(file, text.text()),
+                Content::Values => inputs::values(file, &text),
+                Content::Blocks => {
+                    let code = syntax::Code::of(file, &text);
+                    (code.body.clone(), code.problems.clone())
+                }
             };
             for problem in problems {
                 let report = match problem.fault {
@@ -214,7 +216,7 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
                     Some(span)
                 }
             };
-            let span = span.unwrap_or_else(|| Span::new(sources.add(&path, ""), 0..0));
+            let span = span.unwrap_or_else(|| Span::new(sources.add_unread(&path, ""), 0..0));
             Body {
                 broken: Some(syntax::anything(span)),
                 lost: true,
@@ -247,5 +249,8 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
 /// Where to point in a file of which a part cannot be read.
 fn first_place(body: &Body, path: &Path, sources: &Sources) -> Span {
     let known = body.broken.as_ref().or(body.attributes.first());
-    known.map_or_else(|| Span::new(sources.add(path, ""), 0..0), |attribute| attribute.span)
+    known.map_or_else(
+        || Span::new(sources.add_unread(path, ""), 0..0),
+        |attribute| attribute.span,
+    )
 }

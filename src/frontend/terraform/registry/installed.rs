@@ -2,7 +2,7 @@
 //! `.terraform/modules/modules.json`. The code is read as that of local modules is, within the same bounds.
 
 use super::super::super::tree::Node;
-use super::super::super::{ReadError, json, limit_reached, parse_error, read};
+use super::super::super::{ReadError, limit_reached, parse_error, parsed, read};
 use super::super::module::{Bounds, Module};
 use super::address::{Address, Revision};
 use super::version::Range;
@@ -61,7 +61,7 @@ pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bou
         Err(ReadError::Io(error)) => return root.errors.push(error),
         Err(ReadError::Unfit(diagnostic)) => return root.diagnostics.push(*diagnostic),
     };
-    let parsed = json::parse(sources.file(file).text(), file);
+    let parsed = parsed::tree(file, &sources.file(file));
     for (problems, report) in [
         (&parsed.errors, parse_error as fn(&_, &_, _, &_) -> _),
         (&parsed.limits, limit_reached),

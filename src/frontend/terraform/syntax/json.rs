@@ -8,18 +8,23 @@ use super::super::number::Number;
 use super::convert::{self, Drift};
 use super::{Attribute, Block, Body, Expression, Fault, Item, Kind, Problem, broken, scan};
 use crate::frontend::json;
-use crate::frontend::tree::{Entry, Node, Value};
+use crate::frontend::tree::{Entry, Node, Parsed, Value};
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 
 /// Blocks may be nested so deep; no resource nests half of it.
 const MAX_BLOCKS: usize = 16;
 
-/// Reads a file of a module.
-pub(in super::super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
+/// Reads the text of a module's file.
+pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
+    of_tree(file, text, &json::parse_repeating(text, file))
+}
+
+/// Reads a file of a module, of which `parsed` is the tree.
+pub(super) fn of_tree(file: FileId, text: &str, parsed: &Parsed) -> (Body, Vec<Problem>) {
     let mut reader = Reader::new(file, text);
     let mut body = Body::default();
-    for entry in reader.root() {
+    for entry in reader.root(parsed) {
         if let Some(labels) = labels(&entry.key) {
             reader.unpack(&entry.key, labels, &[], &entry, &mut body);
         }
@@ -29,10 +34,10 @@ pub(in super::super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) 
 }
 
 /// Reads a file of values for variables: nothing in it is a template.
-pub(in super::super) fn parse_values(file: FileId, text: &str) -> (Body, Vec<Problem>) {
+pub(super) fn values_of_tree(file: FileId, text: &str, parsed: &Parsed) -> (Body, Vec<Problem>) {
     let mut reader = Reader::new(file, text);
     let mut body = Body::default();
-    for entry in reader.root() {
+    for entry in reader.root(parsed) {
         let value = reader.value(&entry.value, Reading::Literal);
         body.attributes.push(attribute(&entry, value));
     }
@@ -98,19 +103,18 @@ impl<'t> Reader<'t> {
     }
 
     /// The entries of the outermost object, comments left out.
-    fn root(&mut self) -> Vec<Entry> {
-        let parsed = json::parse_repeating(self.text, self.file);
+    fn root(&mut self, parsed: &Parsed) -> Vec<Entry> {
         self.is_cut = !(parsed.errors.is_empty() && parsed.limits.is_empty());
-        let failures = parsed.errors.into_iter().map(|error| (error, false));
-        let limits = parsed.limits.into_iter().map(|error| (error, true));
-        for (error, limit) in failures.chain(limits) {
+        let failures = parsed.errors.iter().map(|error| (error, Fault::Syntax));
+        let limits = parsed.limits.iter().map(|error| (error, Fault::Limit));
+        for (error, fault) in failures.chain(limits) {
             self.problems.push(Problem {
                 span: error.span,
-                message: error.message,
-                fault: if limit { Fault::Limit } else { Fault::Syntax },
+                message: error.message.clone(),
+                fault,
             });
         }
-        let objects: Vec<Node> = parsed.documents.into_iter().flat_map(objects).collect();
+        let objects: Vec<Node> = parsed.documents.iter().cloned().flat_map(objects).collect();
         objects.into_iter().flat_map(entries).collect()
     }
 

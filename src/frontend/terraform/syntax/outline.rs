@@ -1,14 +1,14 @@
 //! What a Terraform file declares, and in how many places it is no Terraform.
 
-use super::{Body, Problem, parse, parse_json};
+use super::{Body, Problem, json, parse};
 use crate::source::FileId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The number of faults in a file, and its declarations: blocks with their labels, and top-level names.
-pub(in crate::frontend) fn outline(file: FileId, text: &str, json: bool) -> (usize, BTreeSet<String>) {
-    let (body, problems): (Body, Vec<Problem>) = if json {
-        parse_json(file, text)
+pub(in crate::frontend) fn outline(file: FileId, text: &str, is_json: bool) -> (usize, BTreeSet<String>) {
+    let (body, problems): (Body, Vec<Problem>) = if is_json {
+        json::parse(file, text)
     } else {
         parse(file, text)
     };

@@ -7,7 +7,8 @@
 mod trace;
 
 use std::ops::Range;
-use trace::{Comment, Trace};
+pub(in crate::frontend) use trace::Comment;
+use trace::Tracer;
 
 /// Brackets may be nested this deep; the parser's own limit.
 const MAX_DEPTH: usize = 60;
@@ -72,7 +73,7 @@ struct Scanner<'a> {
     blank: bool,
     items: Vec<Item>,
     /// What comments are about, where that is asked for.
-    trace: Option<Trace>,
+    trace: Option<Tracer>,
 }
 
 /// The items of `text`, in order.
@@ -81,12 +82,12 @@ pub(super) fn items(text: &str) -> Vec<Item> {
 }
 
 /// The comments of `text`, and its elements in the order of their beginnings.
-pub(in crate::frontend) fn traced(text: &str) -> (Vec<Comment>, Vec<Range<usize>>) {
-    let trace = scan(text, Some(Trace::new())).trace;
+pub(super) fn traced(text: &str) -> (Vec<Comment>, Vec<Range<usize>>) {
+    let trace = scan(text, Some(Tracer::new())).trace;
     trace.map(|trace| trace.finish(text.len())).unwrap_or_default()
 }
 
-fn scan(text: &str, trace: Option<Trace>) -> Scanner<'_> {
+fn scan(text: &str, trace: Option<Tracer>) -> Scanner<'_> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let mut scanner = Scanner {
         text,

@@ -37,7 +37,7 @@ impl Level {
 
 /// What a scanner saw.
 #[derive(Debug)]
-pub(super) struct Trace {
+pub(super) struct Tracer {
     /// In the order of their beginnings, no two of which are the same.
     elements: Vec<Range<usize>>,
     levels: Vec<Level>,
@@ -52,9 +52,9 @@ pub(super) struct Trace {
     code_on_line: bool,
 }
 
-impl Trace {
+impl Tracer {
     pub(super) fn new() -> Self {
-        Trace {
+        Tracer {
             elements: Vec::new(),
             levels: vec![Level::OUTERMOST],
             comments: Vec::new(),
