@@ -66,6 +66,8 @@ mod max_receive_count_too_low;
 mod maximum_concurrency_exceeds_reserved;
 mod maximum_concurrency_out_of_range;
 mod parse_error;
+mod pipe_batch_exceeds_target;
+mod pipe_visibility_timeout_too_short;
 mod provisioned_pollers_out_of_range;
 mod provisioned_pollers_with_maximum_concurrency;
 mod queue_age_unalarmed;
@@ -97,6 +99,7 @@ mod sam_subscription_enabled_ignored;
 mod sam_subscription_queue_implicit;
 mod stream_setting_on_queue;
 mod suppression_without_reason;
+mod task_token_without_timeout;
 mod unknown_rule_in_suppression;
 mod unused_suppression;
 mod visibility_timeout_below_function_timeout;
@@ -344,8 +347,11 @@ pub static RULES: &[&Rule] = &[
     &queue_policy_source_unscoped::RULE,
     &queue_key_blocks_service::RULE,
     // pipes-and-sam
+    &pipe_visibility_timeout_too_short::RULE,
+    &pipe_batch_exceeds_target::RULE,
     &sam_subscription_queue_implicit::RULE,
     &sam_subscription_enabled_ignored::RULE,
+    &task_token_without_timeout::RULE,
     // alarms
     &dead_letter_queue_unalarmed::RULE,
     &dead_letter_queue_alarm_metric_blind::RULE,
@@ -391,6 +397,10 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &visibility_timeout_below_function_timeout::RULE,
             &sam_subscription_queue_implicit::RULE,
         ],
+    ),
+    (
+        &pipe_visibility_timeout_too_short::RULE,
+        &[&visibility_timeout_zero::RULE],
     ),
     // Nobody can set anything of a queue that the SAM transform makes.
     (&redrive_policy_missing::RULE, &[&sam_subscription_queue_implicit::RULE]),

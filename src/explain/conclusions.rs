@@ -117,6 +117,7 @@ impl<'p> Here<'p> {
             deliveries.pipes.iter().for_each(|node| note(&node.resource));
             deliveries.subscriptions.iter().for_each(|node| note(&node.resource));
             deliveries.targets.iter().for_each(|node| note(&node.resource));
+            deliveries.machines.iter().for_each(|node| note(&node.resource));
         }
         Here { place, headed }
     }

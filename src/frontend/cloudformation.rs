@@ -8,6 +8,7 @@
 mod cdk;
 mod comparisons;
 mod conditions;
+mod definitions;
 mod edits;
 mod eval;
 mod handover;
@@ -120,6 +121,7 @@ fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> 
             around.met.is_frame.set(true);
         }
         let (document, problems) = includes::included(document, path, sources, &name);
+        let document = definitions::placed(document, path, sources, &name);
         let found = faults_of(&problems.refused, &problems.limits, sources, &name);
         loaded.diagnostics.extend(found);
         let parameters = document.get("Parameters").and_then(Node::entries).unwrap_or_default();

@@ -39,6 +39,7 @@ pub(super) mod delivery;
 mod document;
 pub(super) mod function;
 mod lists;
+pub(super) mod machine;
 pub(super) mod mapping;
 pub(super) mod queue;
 mod read;
@@ -223,6 +224,7 @@ pub(super) enum Kind {
     RolePolicy(&'static access::RolePolicyNames),
     Rule(&'static delivery::RuleNames),
     Schedule(&'static delivery::TargetNames),
+    StateMachine(&'static machine::MachineNames),
     Subscription(&'static delivery::SubscriptionNames),
     Target(&'static delivery::TargetNames),
     Topic(&'static delivery::TopicNames),
@@ -292,6 +294,7 @@ impl<V: View> Lowering<V> {
             Kind::RolePolicy(names) => self.role_policy(&node, names),
             Kind::Rule(names) => self.rule(&node, names),
             Kind::Schedule(names) => self.schedule(node, names),
+            Kind::StateMachine(names) => self.state_machine(node, names),
             Kind::Subscription(names) => self.separate_subscription(node, names),
             Kind::Target(names) => self.separate_target(node, names),
             Kind::Topic(names) => self.topic(node, names),

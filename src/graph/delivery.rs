@@ -1,8 +1,11 @@
 //! What delivers to queues and reads them besides event source mappings: topics and subscriptions, targets of rules
-//! and schedules, notifications of buckets, and pipes.
+//! and schedules, notifications of buckets, pipes, and state machines.
 
 use super::lookup::take;
-use super::{Attribute, Fault, Link, Resource, Seconds, UnitId};
+use super::{Attribute, Fault, Link, Reason, Resource, Seconds, UnitId};
+use crate::conditions::Condition;
+use crate::source::Span;
+use std::sync::Arc;
 
 /// An `EventBridge` pipe, whatever its source and target.
 #[derive(Debug, Clone)]
@@ -15,6 +18,8 @@ pub struct Pipe {
     pub enrichment: Attribute<Option<Link>>,
     /// Where it delivers.
     pub target: Attribute<Link>,
+    /// What that is.
+    pub target_kind: Attribute<TargetKind>,
     /// Largest batch that it reads from a queue.
     pub batch_size: Attribute<i64>,
     /// Batching window of a queue as its source.
@@ -29,6 +34,59 @@ pub struct Pipe {
     pub message_group_id: Attribute<Option<String>>,
     /// The role it works under.
     pub role: Attribute<Option<Link>>,
+}
+
+/// What a pipe delivers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A queue.
+    Queue,
+    /// An SNS topic.
+    Topic,
+    /// An event bus.
+    EventBus,
+    /// A Kinesis stream.
+    Stream,
+    /// A delivery stream of Data Firehose.
+    DeliveryStream,
+    /// Anything else.
+    Other,
+}
+
+impl TargetKind {
+    /// The kind of a resource of which only the ARN is known, by the service in it.
+    pub fn of_service(service: &str) -> TargetKind {
+        match service {
+            "sqs" => TargetKind::Queue,
+            "sns" => TargetKind::Topic,
+            "events" => TargetKind::EventBus,
+            "kinesis" => TargetKind::Stream,
+            "firehose" => TargetKind::DeliveryStream,
+            _ => TargetKind::Other,
+        }
+    }
+
+    /// In a sentence: "an SNS topic".
+    pub fn shown(self) -> &'static str {
+        match self {
+            TargetKind::Queue => "a queue",
+            TargetKind::Topic => "an SNS topic",
+            TargetKind::EventBus => "an event bus",
+            TargetKind::Stream => "a Kinesis stream",
+            TargetKind::DeliveryStream => "a delivery stream",
+            TargetKind::Other => "another kind of target",
+        }
+    }
+
+    /// The largest batch that it takes from a pipe, where that is less than what any pipe may read.
+    /// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-pipes-batching-concurrency.html>
+    pub fn largest_batch(self) -> Option<i64> {
+        match self {
+            TargetKind::Queue | TargetKind::Topic | TargetKind::EventBus => Some(10),
+            TargetKind::Stream | TargetKind::DeliveryStream => Some(500),
+            TargetKind::Other => None,
+        }
+    }
 }
 
 /// An SNS topic.
@@ -103,6 +161,39 @@ pub struct EventTarget {
     pub enabled: Attribute<bool>,
 }
 
+/// A state machine of Step Functions.
+#[derive(Debug, Clone)]
+pub struct StateMachine {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// Whether it is an express workflow, none of whose tasks can wait.
+    pub express: Attribute<bool>,
+    /// What its definition says of tasks that wait.
+    pub tasks: Attribute<TokenTasks>,
+}
+
+/// The tasks of a definition that send a message with a task token, and wait until somebody sends the token back.
+#[derive(Debug, Clone, Default)]
+pub struct TokenTasks {
+    /// Those that are known.
+    pub all: Vec<TokenTask>,
+    /// Why there may be more.
+    pub opaque: Option<Reason>,
+}
+
+/// A task that sends a message with a task token, and waits until somebody sends the token back.
+#[derive(Debug, Clone)]
+pub struct TokenTask {
+    /// The name of its state.
+    pub state: Arc<str>,
+    /// What it does, in the definition.
+    pub span: Span,
+    /// The condition under which it does.
+    pub when: Condition,
+    /// The condition under which nothing limits how long it waits.
+    pub unlimited: Condition,
+}
+
 /// What delivers in a unit, or in a project.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
@@ -114,6 +205,8 @@ pub struct Deliveries {
     pub subscriptions: Vec<Subscription>,
     /// Targets of rules and schedules, notifications of buckets.
     pub targets: Vec<EventTarget>,
+    /// State machines.
+    pub machines: Vec<StateMachine>,
 }
 
 impl Deliveries {
@@ -125,5 +218,6 @@ impl Deliveries {
             &mut node.resource
         });
         take(&mut self.targets, other.targets, unit, |node| &mut node.resource);
+        take(&mut self.machines, other.machines, unit, |node| &mut node.resource);
     }
 }

@@ -1,6 +1,6 @@
 //! The nodes of one kind, where their units left them: a project has tens of thousands, and each is large.
 
-use super::delivery::{EventTarget, Pipe, Subscription};
+use super::delivery::{EventTarget, Pipe, StateMachine, Subscription};
 use super::{Alarm, EventSourceMapping, Function, Queue, Resource, UnitId};
 use std::ops::Index;
 use std::slice;
@@ -133,6 +133,7 @@ resources!(
     Function,
     Pipe,
     Queue,
+    StateMachine,
     Subscription
 );
 

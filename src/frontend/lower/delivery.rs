@@ -4,14 +4,16 @@
 use super::queue::is_missing;
 use super::read::{dangling, exact};
 use super::{Lowering, Named, Node, Path, View, is_absent, last, own_link};
-use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, Topic};
-use crate::graph::{Attribute, Cause, Fault, Link, PolicyFault, Resource, limits};
+use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, TargetKind, Topic};
+use crate::graph::{Attribute, Cause, Fault, Link, PolicyFault, Resource, Unresolved, limits};
 
 /// What a dialect calls a pipe's attributes.
 pub(in crate::frontend) struct PipeNames {
     pub(in crate::frontend) source: Path,
     pub(in crate::frontend) enrichment: Path,
     pub(in crate::frontend) target: Path,
+    /// What declared resources are as targets; those of other types are other targets.
+    pub(in crate::frontend) target_kinds: &'static [(&'static str, TargetKind)],
     pub(in crate::frontend) batch_size: Path,
     pub(in crate::frontend) window: Path,
     /// What holds the filters, the list of them in it, and the pattern of each.
@@ -78,6 +80,9 @@ impl<V: View> Lowering<V> {
             source: self.source(written, names.source),
             enrichment: self.optional_link(written, names.enrichment),
             target: self.link(written, names.target, Named::Queue),
+            target_kind: self.required(written, names.target, |view, value| {
+                target_kind(view, value, names.target_kinds)
+            }),
             batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
             window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
             filters: self.filters(written, names.filters),
@@ -259,4 +264,19 @@ impl<V: View> Lowering<V> {
             }
         }
     }
+}
+
+/// What `value` names as the target of a pipe.
+fn target_kind<V: View>(
+    view: &mut V,
+    value: &V::Written,
+    kinds: &[(&str, TargetKind)],
+) -> Result<TargetKind, Unresolved> {
+    if let Some(kind) = view.kind_of(value) {
+        let found = kinds.iter().find(|(name, _)| **name == *kind);
+        return Ok(found.map_or(TargetKind::Other, |(_, kind)| *kind));
+    }
+    let link = view.link(value, Named::Queue)?;
+    let service = link.service().map(TargetKind::of_service);
+    service.ok_or_else(|| Cause::Elsewhere.because("what it names is declared elsewhere").into())
 }

@@ -31,7 +31,20 @@ settings! {
 impl Advice {
     /// The least visibility timeout: `6 × 300 s + 5 s`.
     pub(crate) fn needed<'a>(self, timeout: &'a Operand<'_>, window: impl Into<Term<'a>>) -> Term<'a> {
-        let timeouts = self.factor * Term::from(timeout);
+        self.with_window(self.factor * Term::from(timeout), window)
+    }
+
+    /// The same where two functions run one after the other: `6 × 60 s + 6 × 30 s + 5 s`.
+    pub(crate) fn needed_by_both<'a>(
+        self,
+        (first, second): (&'a Operand<'_>, &'a Operand<'_>),
+        window: impl Into<Term<'a>>,
+    ) -> Term<'a> {
+        let timeouts = self.factor * Term::from(first) + self.factor * Term::from(second);
+        self.with_window(timeouts, window)
+    }
+
+    fn with_window<'a>(self, timeouts: Term<'a>, window: impl Into<Term<'a>>) -> Term<'a> {
         if self.count_window {
             timeouts + window.into()
         } else {
@@ -41,12 +54,17 @@ impl Advice {
 
     /// What to do about `visibility`.
     pub(crate) fn help(self, visibility: &Operand<'_>, needed: &Term<'_>) -> String {
+        self.help_for("the function timeout", visibility, needed)
+    }
+
+    /// The same, where it is `time` that counts.
+    pub(crate) fn help_for(self, time: &str, visibility: &Operand<'_>, needed: &Term<'_>) -> String {
         let window = if self.count_window {
             " plus the batching window"
         } else {
             ""
         };
-        let (name, timeouts) = (visibility.name, self.timeouts());
+        let (name, timeouts) = (visibility.name, self.times(time));
         if needed.is_known() {
             format!("set `{name}` to {} or more: {timeouts}{window}", needed.value)
         } else {
@@ -54,11 +72,12 @@ impl Advice {
         }
     }
 
-    fn timeouts(self) -> String {
+    /// In words: "six times the function timeout".
+    pub(crate) fn times(self, time: &str) -> String {
         match self.factor {
-            1 => "the function timeout".to_owned(),
-            ADVISED_FUNCTION_TIMEOUTS => "six times the function timeout".to_owned(),
-            factor => format!("{factor} times the function timeout"),
+            1 => time.to_owned(),
+            ADVISED_FUNCTION_TIMEOUTS => format!("six times {time}"),
+            factor => format!("{factor} times {time}"),
         }
     }
 }

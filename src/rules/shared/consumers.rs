@@ -199,6 +199,30 @@ impl Findings<'_> {
         all
     }
 
+    /// How long the function may take that `link`, written in `resource`, names; unresolved timeouts count as the least
+    /// that they may be. Nothing where it is no function of the project.
+    pub(crate) fn least_run_times_behind<'g>(
+        &mut self,
+        graph: &'g Graph,
+        resource: &Resource,
+        link: &Link,
+        at: Provenance<'g>,
+        when: &Condition,
+    ) -> Vec<RunTime<'g>> {
+        let Some(function) = graph.function(resource.unit, link) else {
+            return Vec::new();
+        };
+        let when = when.and(&function.resource.when);
+        let all = self.run_times_of(function, &when, true).into_iter();
+        let run_time = |(limit, durable)| RunTime {
+            function,
+            limit,
+            durable,
+            link: at,
+        };
+        all.map(run_time).collect()
+    }
+
     /// The limits of `function`, each with whether it is that of a durable execution.
     fn run_times_of<'g>(
         &mut self,

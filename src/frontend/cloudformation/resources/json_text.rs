@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 /// The mark around a part's number in a policy's text: no template holds it, and it may stand in JSON.
 const MARK: char = '\u{e000}';
-/// Policies are read this deep; those that AWS takes have six levels.
-const MAX_DEPTH: usize = 16;
+/// Texts are read this deep. The policies that AWS takes have six levels, a definition of states four for each state
+/// that holds others.
+const MAX_DEPTH: usize = 64;
 
 /// What such a text holds.
 #[derive(Clone)]

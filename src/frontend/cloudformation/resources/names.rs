@@ -8,9 +8,11 @@ use crate::frontend::lower::delivery::{
     NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
+use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::{Kind, Named};
+use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
 /// What a type of resource is in the graph; `None` where it is nothing.
@@ -31,6 +33,8 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "AWS::SNS::Subscription" => Kind::Subscription(&SUBSCRIPTION),
         "AWS::Events::Rule" => Kind::Rule(&RULE),
         "AWS::Scheduler::Schedule" => Kind::Schedule(&SCHEDULE),
+        "AWS::StepFunctions::StateMachine" => Kind::StateMachine(&STATE_MACHINE),
+        "AWS::Serverless::StateMachine" => Kind::StateMachine(&SAM_STATE_MACHINE),
         "AWS::S3::Bucket" => Kind::Notifications(&NOTIFICATIONS),
         "AWS::IAM::Role" => Kind::Role(&ROLE),
         "AWS::IAM::Policy" => Kind::RolePolicy(&POLICY),
@@ -188,6 +192,13 @@ static PIPE: PipeNames = PipeNames {
     source: "Source",
     enrichment: "Enrichment",
     target: "Target",
+    target_kinds: &[
+        ("AWS::SQS::Queue", TargetKind::Queue),
+        ("AWS::SNS::Topic", TargetKind::Topic),
+        ("AWS::Events::EventBus", TargetKind::EventBus),
+        ("AWS::Kinesis::Stream", TargetKind::Stream),
+        ("AWS::KinesisFirehose::DeliveryStream", TargetKind::DeliveryStream),
+    ],
     batch_size: "SourceParameters.SqsQueueParameters.BatchSize",
     window: "SourceParameters.SqsQueueParameters.MaximumBatchingWindowInSeconds",
     filters: ["SourceParameters.FilterCriteria", "Filters", "Pattern"],
@@ -253,6 +264,16 @@ static NOTIFICATIONS: NotificationNames = NotificationNames {
         ),
         ("NotificationConfiguration.TopicConfigurations", "Topic", Named::Queue),
     ],
+};
+
+static STATE_MACHINE: MachineNames = MachineNames {
+    definitions: &["DefinitionString", "Definition"],
+    kind: "StateMachineType",
+};
+
+static SAM_STATE_MACHINE: MachineNames = MachineNames {
+    definitions: &["Definition"],
+    kind: "Type",
 };
 
 static ROLE: RoleNames = RoleNames {

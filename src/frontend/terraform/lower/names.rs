@@ -10,9 +10,11 @@ use crate::frontend::lower::delivery::{
     NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
+use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::separate::SeparateNames;
+use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
 /// What a type of resource is in the graph; `None` where it is nothing.
@@ -36,6 +38,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "aws_cloudwatch_event_rule" => Kind::Rule(&RULE),
         "aws_cloudwatch_event_target" => Kind::Target(&TARGET),
         "aws_scheduler_schedule" => Kind::Schedule(&SCHEDULE),
+        "aws_sfn_state_machine" => Kind::StateMachine(&STATE_MACHINE),
         "aws_s3_bucket_notification" => Kind::Notifications(&NOTIFICATIONS),
         "aws_iam_role" => Kind::Role(&ROLE),
         "aws_iam_role_policy" => Kind::RolePolicy(&ROLE_POLICY),
@@ -197,6 +200,13 @@ static PIPE: PipeNames = PipeNames {
     source: "source",
     enrichment: "enrichment",
     target: "target",
+    target_kinds: &[
+        ("aws_sqs_queue", TargetKind::Queue),
+        ("aws_sns_topic", TargetKind::Topic),
+        ("aws_cloudwatch_event_bus", TargetKind::EventBus),
+        ("aws_kinesis_stream", TargetKind::Stream),
+        ("aws_kinesis_firehose_delivery_stream", TargetKind::DeliveryStream),
+    ],
     batch_size: "source_parameters.sqs_queue_parameters.batch_size",
     window: "source_parameters.sqs_queue_parameters.maximum_batching_window_in_seconds",
     filters: ["source_parameters.filter_criteria", "filter", "pattern"],
@@ -258,6 +268,11 @@ static NOTIFICATIONS: NotificationNames = NotificationNames {
         ("lambda_function", "lambda_function_arn", Named::Function),
         ("topic", "topic_arn", Named::Queue),
     ],
+};
+
+static STATE_MACHINE: MachineNames = MachineNames {
+    definitions: &["definition"],
+    kind: "type",
 };
 
 static ROLE: RoleNames = RoleNames {

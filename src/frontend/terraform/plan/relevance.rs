@@ -6,7 +6,7 @@ use super::references::{Place, Resolver};
 use memchr::memmem;
 
 /// Types that are nodes of the graph, set attributes of one, or may consume what a queue holds.
-const NODES: [&str; 8] = [
+const NODES: [&str; 9] = [
     "aws_sqs_",
     "aws_lambda_",
     "aws_sns_",
@@ -15,6 +15,7 @@ const NODES: [&str; 8] = [
     "aws_cloudwatch_metric_alarm",
     "aws_cloudwatch_event_",
     "aws_s3_bucket_notification",
+    "aws_sfn_state_machine",
 ];
 
 /// Types that name queues and functions in permissions only.

@@ -1,0 +1,144 @@
+//! Flags pipes that read larger batches from a queue than their target takes.
+
+use super::prelude::*;
+use crate::graph::delivery::{Pipe, TargetKind};
+
+pub(super) static RULE: Rule = Rule {
+    id: "pipe-batch-exceeds-target",
+    category: Category::PipesAndSam,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: Some(Safety::Unsafe),
+    summary: "a pipe has a larger batch size than its target takes",
+    page: include_str!("../../rules/pipe-batch-exceeds-target.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for pipe in &graph.deliveries().pipes {
+        let batches = findings.any_numbers(&pipe.resource.when, pipe, &pipe.batch_size, Unit::Messages);
+        for batch in batches.iter().filter(|batch| !batch.is_default) {
+            for kind in findings.known(&batch.when, pipe, &pipe.target_kind) {
+                if let Some(most) = kind.value.largest_batch() {
+                    let is_taken = at_most(batch, most)
+                        .note(|| format!(", as {} takes", kind.value.shown()))
+                        .given(&kind);
+                    findings.require(&kind.when, pipe, is_taken, || too_large(pipe, batch, &kind, most));
+                }
+            }
+        }
+    }
+}
+
+fn too_large(pipe: &Pipe, batch: &Operand<'_>, kind: &Known<'_, TargetKind>, most: i64) -> Finding {
+    let target = kind.value.shown();
+    let headline = format!(
+        "{} has a batch size of {} and delivers to {target}, which takes at most {most} messages at once",
+        pipe.resource.shown(),
+        batch.value
+    );
+    let label = format!("{} is above {most}, so the pipe is rejected", batch.shown());
+    Finding::new("batch_size", headline, batch, label)
+        .label(kind, format!("{target}: at most {most} messages at once"))
+        .help(format!("set `{}` to {most} or less", batch.name))
+        .fix(batch.set_to(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, run_files};
+
+    fn terraform(target: &str, batch: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "orders" {{}}
+resource "aws_sqs_queue" "out" {{}}
+resource "aws_sns_topic" "out" {{}}
+resource "aws_cloudwatch_event_bus" "out" {{}}
+resource "aws_kinesis_stream" "out" {{}}
+resource "aws_kinesis_firehose_delivery_stream" "out" {{}}
+resource "aws_cloudwatch_log_group" "out" {{}}
+resource "aws_lambda_function" "out" {{}}
+resource "aws_pipes_pipe" "orders" {{
+  source = aws_sqs_queue.orders.arn
+  target = {target}
+  source_parameters {{
+    sqs_queue_parameters {{
+      {batch}
+    }}
+  }}
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn each_target_takes_as_many_as_it_does() {
+        for (target, most) in [
+            ("aws_sqs_queue.out.arn", 10),
+            ("aws_sns_topic.out.arn", 10),
+            ("aws_cloudwatch_event_bus.out.arn", 10),
+            ("\"arn:aws:events:eu-west-1:111122223333:event-bus/out\"", 10),
+            ("\"arn:aws:sqs:eu-west-1:111122223333:out\"", 10),
+            ("aws_kinesis_stream.out.arn", 500),
+            ("aws_kinesis_firehose_delivery_stream.out.arn", 500),
+        ] {
+            let batch = |size| format!("batch_size = {size}");
+            check(&RULE, Terraform, &terraform(target, &batch(most)));
+            let expected = format!("{} # expect: pipe-batch-exceeds-target", batch(most + 1));
+            check(&RULE, Terraform, &terraform(target, &expected));
+        }
+    }
+
+    #[test]
+    fn other_targets_and_the_default_are_fine() {
+        for target in [
+            "aws_lambda_function.out.arn",
+            "aws_cloudwatch_log_group.out.arn",
+            "\"arn:aws:states:eu-west-1:111122223333:stateMachine:m\"",
+        ] {
+            check(&RULE, Terraform, &terraform(target, "batch_size = 10000"));
+        }
+        check(&RULE, Terraform, &terraform("aws_sqs_queue.out.arn", ""));
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        for text in [
+            terraform("var.open", "batch_size = 100"),
+            terraform("aws_sqs_queue.out.arn", "batch_size = var.open"),
+        ] {
+            let outcome = run_files(&RULE, &[("main.tf", &text)]);
+            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
+            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Topic:
+    Type: AWS::SNS::Topic
+  Pipe:
+    Type: AWS::Pipes::Pipe
+    Properties:
+      Source: arn:aws:sqs:eu-west-1:111122223333:orders
+      Target: !Ref Topic
+      SourceParameters:
+        SqsQueueParameters:
+          BatchSize: 11 # expect: pipe-batch-exceeds-target
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+        check(
+            &RULE,
+            CloudFormation,
+            &template.replace("11 # expect: pipe-batch-exceeds-target", "10"),
+        );
+    }
+}

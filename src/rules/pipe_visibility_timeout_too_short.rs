@@ -1,0 +1,259 @@
+//! Flags queues whose visibility timeout is too short for a pipe that invokes functions with what it reads.
+
+use super::prelude::*;
+use crate::graph::delivery::Pipe;
+use crate::rules::shared::advice::{Advice, set_to_needed};
+use crate::rules::shared::consumers::RunTime;
+use crate::rules::shared::operands::Side;
+
+pub(super) static RULE: Rule = Rule {
+    id: "pipe-visibility-timeout-too-short",
+    category: Category::PipesAndSam,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: Some(Safety::Unsafe),
+    summary: "the visibility timeout is less than six times what the functions of a pipe may take",
+    page: include_str!("../../rules/pipe-visibility-timeout-too-short.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// What a pipe does not wait for.
+const NOT_WAITED_FOR: &str = "FIRE_AND_FORGET";
+
+/// A function that a pipe waits for, or a step without one, and where that is so.
+type Step<'g> = (Condition, Option<RunTime<'g>>);
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for queue in graph.queues() {
+        for (reads, pipe) in graph.pipes_from(queue) {
+            findings.about_to_judge(&queue.visibility_timeout);
+            let running = findings.known(&reads, pipe, &pipe.running);
+            for running in running.into_iter().filter(|running| *running.value) {
+                for (when, enrichment) in enrichments(graph, findings, pipe, &running.when) {
+                    for (when, target) in targets(graph, findings, pipe, &when) {
+                        let functions = enrichment.iter().chain(&target).collect();
+                        judge(findings, queue, pipe, functions, &when);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn enrichments<'g>(graph: &'g Graph, findings: &mut Findings<'_>, pipe: &'g Pipe, when: &Condition) -> Vec<Step<'g>> {
+    let links = findings.known(when, pipe, &pipe.enrichment);
+    let steps = links.into_iter().flat_map(|link| match link.value {
+        None => vec![(link.when, None)],
+        Some(to) => step(graph, findings, pipe, &link, to),
+    });
+    steps.collect()
+}
+
+fn targets<'g>(graph: &'g Graph, findings: &mut Findings<'_>, pipe: &'g Pipe, when: &Condition) -> Vec<Step<'g>> {
+    let mut all = Vec::new();
+    for invocation in findings.known(when, pipe, &pipe.invocation_type) {
+        if invocation.value.as_deref() == Some(NOT_WAITED_FOR) {
+            all.push((invocation.when, None));
+            continue;
+        }
+        for link in findings.known(&invocation.when, pipe, &pipe.target) {
+            all.extend(step(graph, findings, pipe, &link, link.value));
+        }
+    }
+    all
+}
+
+/// What `link`, which leads to `to`, invokes. What is no function of the project takes a time that is not known.
+fn step<'g, T>(
+    graph: &'g Graph,
+    findings: &mut Findings<'_>,
+    pipe: &'g Pipe,
+    link: &Known<'g, T>,
+    to: &Link,
+) -> Vec<Step<'g>> {
+    if graph.function(pipe.resource.unit, to).is_none() {
+        return vec![(link.when.clone(), None)];
+    }
+    let times = findings.least_run_times_behind(graph, &pipe.resource, to, **link, &link.when);
+    let steps = times.into_iter().map(|time| (time.limit.when.clone(), Some(time)));
+    steps.collect()
+}
+
+/// Judges `queue` by the functions that `pipe` invokes one after the other with each batch.
+fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec<&RunTime<'_>>, when: &Condition) {
+    let advice = findings.settings::<Advice>(queue);
+    for window in findings.bounded_numbers(when, pipe, &pipe.window, &limits::WINDOW, Side::Least) {
+        for visibility in findings.most_visibility(&window.when, queue) {
+            let (needed, takes) = match *functions {
+                [first] => (advice.needed(&first.limit, &window), Term::from(&first.limit)),
+                [first, second] => (
+                    advice.needed_by_both((&first.limit, &second.limit), &window),
+                    &first.limit + Term::from(&second.limit),
+                ),
+                _ => continue,
+            };
+            let enough = at_least(&visibility, needed.clone())
+                .note(|| format!(", with {}", names(&functions)))
+                .given(functions[0]);
+            findings.require(&visibility.when, queue, enough, || {
+                let mut headline = format!(
+                    "{} has a visibility timeout of {}, less than the {} that AWS advises for the pipe {}",
+                    queue.resource.shown(),
+                    visibility.spoken(),
+                    needed.spoken(),
+                    pipe.resource.shown(),
+                );
+                if visibility.value < takes.value {
+                    headline += ", so messages may reappear while the pipe still works on them";
+                }
+                let label = format!("messages become visible again after {}", visibility.shown());
+                let finding = Finding::new(
+                    "visibility_timeout",
+                    headline,
+                    &visibility,
+                    visibility.or_default("SQS", label),
+                );
+                let finding = functions.iter().fold(finding, |finding, time| finding.show(*time));
+                finding
+                    .label(
+                        pipe.resource.header,
+                        format!("{} reads the queue", pipe.resource.shown()),
+                    )
+                    .help(advice.help_for("what the functions of the pipe may take", &visibility, &needed))
+                    .fix(set_to_needed(&visibility, &needed))
+            });
+        }
+    }
+}
+
+fn names(functions: &[&RunTime<'_>]) -> String {
+    let names: Vec<String> = functions.iter().map(|time| time.function.resource.shown()).collect();
+    names.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings, run_files};
+
+    const EXPECTED: &str = "# expect: pipe-visibility-timeout-too-short";
+
+    /// An enrichment of 20 s, a target of 30 s.
+    fn terraform(visibility: &str, pipe: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "orders" {{
+  visibility_timeout_seconds = {visibility}
+}}
+resource "aws_lambda_function" "enrich" {{
+  timeout = 20
+}}
+resource "aws_lambda_function" "work" {{
+  timeout = 30
+}}
+resource "aws_pipes_pipe" "orders" {{
+  source = aws_sqs_queue.orders.arn
+  {pipe}
+}}
+"#
+        )
+    }
+
+    const BOTH: &str = "enrichment = aws_lambda_function.enrich.arn\n target = aws_lambda_function.work.arn";
+
+    fn with(settings: &str) -> String {
+        format!("{BOTH}\n{settings}")
+    }
+
+    #[test]
+    fn six_times_both_and_the_window_are_enough() {
+        let window =
+            with("source_parameters {\n sqs_queue_parameters {\n maximum_batching_window_in_seconds = 5\n}\n}");
+        for (visibility, pipe) in [("300", BOTH), ("305", &*window)] {
+            check(&RULE, Terraform, &terraform(visibility, pipe));
+        }
+        for (visibility, pipe) in [("299", BOTH), ("304", &*window)] {
+            check(&RULE, Terraform, &terraform(&format!("{visibility} {EXPECTED}"), pipe));
+        }
+    }
+
+    #[test]
+    fn the_arithmetic_names_both() {
+        let found = findings(&RULE, Terraform, &terraform("299", BOTH));
+        assert_eq!(
+            found[0].calculation.as_deref(),
+            Some("6 × 20 s + 6 × 30 s + 0 s = 300 s")
+        );
+        assert!(!found[0].headline.contains("reappear"), "{}", found[0].headline);
+        let found = findings(&RULE, Terraform, &terraform("49", BOTH));
+        assert!(found[0].headline.contains("reappear"), "{}", found[0].headline);
+    }
+
+    #[test]
+    fn what_it_does_not_wait_for_takes_no_time() {
+        let forgotten =
+            "target_parameters {\n lambda_function_parameters {\n invocation_type = \"FIRE_AND_FORGET\"\n}\n}";
+        check(&RULE, Terraform, &terraform("120", &with(forgotten)));
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&format!("119 {EXPECTED}"), &with(forgotten)),
+        );
+        let machine = "enrichment = aws_lambda_function.enrich.arn\n target = \"arn:aws:states:eu-west-1:111122223333:stateMachine:m\"";
+        check(&RULE, Terraform, &terraform(&format!("119 {EXPECTED}"), machine));
+        check(&RULE, Terraform, &terraform("120", machine));
+    }
+
+    #[test]
+    fn a_pipe_that_does_not_run_or_may_not_and_functions_elsewhere_are_silent() {
+        for pipe in [
+            with("desired_state = \"STOPPED\""),
+            with("desired_state = var.open"),
+            "target = \"arn:aws:lambda:eu-west-1:111122223333:function:elsewhere\"".to_owned(),
+            "target = \"arn:aws:states:eu-west-1:111122223333:stateMachine:m\"".to_owned(),
+            "target = var.open".to_owned(),
+        ] {
+            check(&RULE, Terraform, &terraform("30", &pipe));
+        }
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        let text = terraform("var.open", BOTH);
+        let outcome = run_files(&RULE, &[("main.tf", &text)]);
+        assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
+        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+    }
+
+    #[test]
+    fn at_zero_another_rule_speaks() {
+        check(&RULE, Terraform, &terraform("0", BOTH));
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = |kind| {
+            format!(
+                "
+Resources:
+  Orders: # expect: pipe-visibility-timeout-too-short
+    Type: AWS::SQS::Queue
+  Work:
+    Type: {kind}
+    Properties:
+      Timeout: 6
+  Pipe:
+    Type: AWS::Pipes::Pipe
+    Properties:
+      Source: !GetAtt Orders.Arn
+      Target: !GetAtt Work.Arn
+"
+            )
+        };
+        check(&RULE, CloudFormation, &template("AWS::Lambda::Function"));
+        check(&RULE, Sam, &template("AWS::Serverless::Function"));
+    }
+}

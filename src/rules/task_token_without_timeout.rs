@@ -1,0 +1,304 @@
+//! Flags state machines that send a message with a task token and wait for it without a limit.
+
+use super::prelude::*;
+use crate::graph::delivery::{StateMachine, TokenTask};
+
+pub(super) static RULE: Rule = Rule {
+    id: "task-token-without-timeout",
+    category: Category::PipesAndSam,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "a state machine waits without a limit for the token that it sent to a queue",
+    page: include_str!("../../rules/task-token-without-timeout.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for machine in &graph.deliveries().machines {
+        for tasks in findings.known(&machine.resource.when, machine, &machine.tasks) {
+            if let Some(reason) = &tasks.value.opaque {
+                findings.unsettled(&tasks.when, machine, reason, tasks.span);
+            }
+            for task in &tasks.value.all {
+                // Express workflows are refused with such a task, and never wait for long.
+                for express in findings.known(&tasks.when.and(&task.when), machine, &machine.express) {
+                    if !*express.value {
+                        judge(findings, machine, task, &express.when);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn judge(findings: &mut Findings<'_>, machine: &StateMachine, task: &TokenTask, when: &Condition) {
+    let limited = when.and(&task.unlimited.not());
+    if limited.is_possible() {
+        let words = || format!("the wait of `{}` is limited", task.state);
+        findings.satisfied(&limited, machine, fact(true, words).given(&task.span));
+    }
+    let headline = format!(
+        "`{}` of {} sends a message with a task token and waits for an answer without a limit",
+        task.state,
+        machine.resource.shown()
+    );
+    let label = "where the message ends in a dead-letter queue, the execution waits for up to a year";
+    let finding = Finding::new("definition", headline, task.span, label)
+        .help("set `TimeoutSeconds` or `HeartbeatSeconds` in the state, and catch `States.Timeout`");
+    findings.report(&when.and(&task.unlimited), machine, finding);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, check_files, findings, run_files};
+
+    const SENDS: &str = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
+
+    /// A definition with one task, and what else the machine and its task have.
+    fn terraform(resource: &str, task: &str, machine: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+data "aws_partition" "current" {{}}
+resource "aws_sfn_state_machine" "approval" {{
+  {machine}
+  definition = jsonencode({{
+    StartAt = "Ask"
+    States = {{
+      Ask = {{
+        Type     = "Task"
+        Resource = {resource}
+        {task}
+        End      = true
+      }}
+    }}
+  }})
+}}
+"#
+        )
+    }
+
+    fn expected(resource: &str) -> String {
+        format!("{resource} # expect: task-token-without-timeout")
+    }
+
+    #[test]
+    fn a_task_without_a_limit_waits() {
+        for resource in [
+            format!("\"{SENDS}\""),
+            "\"arn:aws-cn:states:::sqs:sendMessage.waitForTaskToken\"".to_owned(),
+            "\"arn:aws:states:::aws-sdk:sqs:sendMessage.waitForTaskToken\"".to_owned(),
+            "\"arn:${data.aws_partition.current.partition}:states:::sqs:sendMessage.waitForTaskToken\"".to_owned(),
+        ] {
+            check(&RULE, Terraform, &terraform(&expected(&resource), "", ""));
+        }
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&expected(&format!("\"{SENDS}\"")), "TimeoutSeconds = null", ""),
+        );
+    }
+
+    #[test]
+    fn any_limit_is_one() {
+        for limit in [
+            "TimeoutSeconds = 3600",
+            "TimeoutSecondsPath = \"$.timeout\"",
+            "HeartbeatSeconds = 60",
+            "HeartbeatSecondsPath = \"$.heartbeat\"",
+            "QueryLanguage = \"JSONata\"\n TimeoutSeconds = \"{% $states.input.timeout %}\"",
+            "TimeoutSeconds = var.open",
+        ] {
+            check(&RULE, Terraform, &terraform(&format!("\"{SENDS}\""), limit, ""));
+        }
+    }
+
+    #[test]
+    fn other_tasks_and_express_workflows_are_fine() {
+        for resource in ["\"arn:aws:states:::sqs:sendMessage\"", "var.open"] {
+            check(&RULE, Terraform, &terraform(resource, "", ""));
+        }
+        for machine in ["type = \"EXPRESS\"", "type = var.open"] {
+            check(&RULE, Terraform, &terraform(&format!("\"{SENDS}\""), "", machine));
+        }
+        check(
+            &RULE,
+            Terraform,
+            &terraform(&expected(&format!("\"{SENDS}\"")), "", "type = \"STANDARD\""),
+        );
+    }
+
+    #[test]
+    fn what_is_open_is_said_and_not_judged() {
+        let text = "variable \"open\" {}\nresource \"aws_sfn_state_machine\" \"m\" {\n definition = var.open\n}\n";
+        let outcome = run_files(&RULE, &[("main.tf", text)]);
+        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+    }
+
+    #[test]
+    fn texts_and_templates_are_read() {
+        let heredoc = format!(
+            r#"
+resource "aws_sfn_state_machine" "approval" {{
+  definition = <<EOT
+{{"StartAt": "Ask", "States": {{"Ask": {{"Type": "Task", "Resource": "{SENDS}", "End": true,
+  "Parameters": {{"QueueUrl": "${{aws_sqs_queue.q.url}}", "MessageBody": {{"Token.$": "$$.Task.Token"}}}}}}}}}}
+EOT
+}}
+resource "aws_sqs_queue" "q" {{}}
+"#
+        );
+        let found = findings(&RULE, Terraform, &heredoc);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let definition = format!(
+            "{{\"States\": {{\"Ask\": {{\"Resource\": \"{SENDS}\", \"Parameters\": {{\"QueueUrl\": \"${{url}}\"}}}}}}}}"
+        );
+        let main = r#"
+resource "aws_sqs_queue" "q" {}
+resource "aws_sfn_state_machine" "approval" {
+  definition = templatefile("${path.module}/ask.asl.json", { url = aws_sqs_queue.q.url }) # expect: task-token-without-timeout
+}
+"#;
+        check_files(&RULE, &[("main.tf", main), ("ask.asl.json", &definition)]);
+    }
+
+    #[test]
+    fn states_in_states_are_read() {
+        let template = |limit: &str, of_all: &str| {
+            format!(
+                "
+Resources:
+  Machine:
+    Type: AWS::StepFunctions::StateMachine
+    Properties:
+      Definition:
+        {of_all}
+        StartAt: Both
+        States:
+          Both:
+            Type: Parallel
+            Branches:
+              - StartAt: Each
+                States:
+                  Each:
+                    Type: Map
+                    ItemProcessor:
+                      StartAt: Ask
+                      States:
+                        Ask:
+                          Type: Task
+                          {limit}
+                          Resource: !Sub arn:${{AWS::Partition}}:states:::sqs:sendMessage.waitForTaskToken"
+            )
+        };
+        check(
+            &RULE,
+            CloudFormation,
+            &format!("{} # expect: task-token-without-timeout\n", template("", "")),
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            &format!("{}\n", template("HeartbeatSeconds: 60", "")),
+        );
+        check(
+            &RULE,
+            CloudFormation,
+            &format!("{}\n", template("", "TimeoutSeconds: 600")),
+        );
+    }
+
+    #[test]
+    fn a_text_with_substitutions_is_read() {
+        let template = |sub: &str| {
+            format!(
+                "
+Resources:
+  Queue:
+    Type: AWS::SQS::Queue
+  Machine:
+    Type: AWS::StepFunctions::StateMachine
+    Properties:
+      DefinitionString: {sub} '{{\"States\": {{\"Ask\": {{\"Resource\": \"{SENDS}\", \"Parameters\": {{\"QueueUrl\": \"${{Queue}}\"}}}}}}}}' # expect: task-token-without-timeout
+"
+            )
+        };
+        check(&RULE, CloudFormation, &template("!Sub"));
+        check(&RULE, CloudFormation, &template(""));
+    }
+
+    #[test]
+    fn a_limit_under_a_condition_leaves_the_rest() {
+        let template = "
+Parameters:
+  Stage: {Type: String}
+Conditions:
+  Prod: !Equals [!Ref Stage, prod]
+Resources:
+  Machine:
+    Type: AWS::StepFunctions::StateMachine
+    Properties:
+      Definition:
+        StartAt: Ask
+        States:
+          Ask:
+            Type: Task
+            TimeoutSeconds: !If [Prod, 600, !Ref AWS::NoValue]
+            Resource: arn:aws:states:::sqs:sendMessage.waitForTaskToken # expect: task-token-without-timeout
+";
+        check(&RULE, CloudFormation, template);
+        let found = findings(&RULE, CloudFormation, template);
+        assert_eq!(found[0].when.as_deref(), Some("not Prod"));
+    }
+
+    #[test]
+    fn the_files_of_sam_are_read() {
+        let template = "Transform: AWS::Serverless-2016-10-31
+Resources:
+  Machine:
+    Type: AWS::Serverless::StateMachine
+    Properties:
+      DefinitionUri: states/ask.asl.yaml
+      DefinitionSubstitutions: {QueueUrl: !Ref Queue}
+  Queue:
+    Type: AWS::SQS::Queue
+";
+        let states = |resource| {
+            format!("StartAt: Ask\nStates:\n  Ask:\n    Type: Task\n    Resource: {resource}\n    End: true\n")
+        };
+        let waits = states("arn:aws:states:::sqs:sendMessage.waitForTaskToken # expect: task-token-without-timeout");
+        let sends = states("arn:aws:states:::sqs:sendMessage");
+        check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &waits)]);
+        check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &sends)]);
+        let outcome = run_files(&RULE, &[("template.yaml", template)]);
+        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+    }
+
+    #[test]
+    fn a_definition_within_a_sam_template_is_read() {
+        let template = "
+Resources:
+  Machine:
+    Type: AWS::Serverless::StateMachine
+    Properties:
+      Definition:
+        StartAt: Ask
+        States:
+          Ask:
+            Type: Task
+            Resource: arn:aws:states:::sqs:sendMessage.waitForTaskToken # expect: task-token-without-timeout
+";
+        check(&RULE, Sam, template);
+        check(
+            &RULE,
+            Sam,
+            &template
+                .replace(" # expect: task-token-without-timeout", "")
+                .replace("Properties:", "Properties:\n      Type: EXPRESS"),
+        );
+    }
+}
