@@ -2,7 +2,7 @@
 
 mod remedy;
 
-pub use remedy::{Change, Edit, Fix, Place, Remedy, Safety, Undelivered};
+pub use remedy::{Change, Edit, Fix, Place, REPORT_FAILURES, Remedy, Safety, Undelivered};
 
 use crate::source::Span;
 use std::fmt;

@@ -10,6 +10,7 @@ pub mod attribute;
 pub mod declared;
 pub mod delivery;
 mod ends;
+mod handler;
 mod knowledge;
 pub mod limits;
 mod lookup;
@@ -28,6 +29,7 @@ pub use arn::FIFO_SUFFIX;
 pub use attribute::{Attribute, Case, Name, Origin, Origins, Sourced, State, Unresolved};
 pub use delivery::Deliveries;
 pub use ends::End;
+pub use handler::{Code, CodeSource, Continues, Fact, Handler, Response};
 pub use knowledge::{Bounds, Knowledge, Pattern};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
@@ -358,6 +360,10 @@ pub struct Function {
     pub role: Attribute<Option<Link>>,
     /// What Lambda does about loops through a queue: `Allow` or `Terminate`.
     pub recursive_loop: Attribute<String>,
+    /// Where its source lies, as far as the files say.
+    pub code: Code,
+    /// What its source says; `None` where that was not read or not understood.
+    pub handler: Option<Arc<Handler>>,
 }
 
 /// Pollers that an event source mapping holds ready.

@@ -23,6 +23,7 @@ mod fixes;
 pub mod frontend;
 pub mod given;
 pub mod graph;
+mod handlers;
 pub mod history;
 mod ignores;
 mod pipeline;

@@ -9,6 +9,8 @@ mod alarm_statistic_misleading;
 mod alarm_without_action;
 mod async_failure_target_fifo;
 mod batch_exceeds_function_timeout;
+mod batch_item_failures_ignored;
+mod batch_item_failures_never_returned;
 mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
@@ -36,6 +38,7 @@ mod event_source_mapping_source_undeclared;
 mod expired_suppression;
 mod failure_target_is_source_queue;
 mod fifo_attribute_on_standard_queue;
+mod fifo_batch_continues_after_failure;
 mod fifo_batch_size_too_large;
 mod fifo_batching_window;
 mod fifo_dead_letter_breaks_order;
@@ -55,6 +58,7 @@ mod function_dead_letter_config_ineffective;
 mod function_response_type_unknown;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
+mod handler_swallows_failures;
 mod in_flight_limit_at_risk;
 mod latency_budget_exceeds_function_timeout;
 mod latency_budget_stale;
@@ -118,6 +122,7 @@ mod shared {
     pub(super) mod dead_letter;
     pub(super) mod finding;
     pub(super) mod findings;
+    pub(super) mod handlers;
     pub(super) mod names;
     pub(super) mod needs;
     pub(super) mod operands;
@@ -176,6 +181,8 @@ pub enum Category {
     Alarms,
     /// How long work takes, as teams declare it.
     Consumers,
+    /// What the source of functions says.
+    Handlers,
     /// sqslint's own: files that cannot be read, limits, suppressions.
     Tool,
 }
@@ -194,6 +201,7 @@ impl Category {
             Category::PipesAndSam => "pipes-and-sam",
             Category::Alarms => "alarms",
             Category::Consumers => "consumers",
+            Category::Handlers => "handlers",
             Category::Tool => "tool",
         }
     }
@@ -369,6 +377,11 @@ pub static RULES: &[&Rule] = &[
     &batch_exceeds_function_timeout::RULE,
     &latency_budget_exceeds_function_timeout::RULE,
     &latency_budget_stale::RULE,
+    // handlers
+    &batch_item_failures_ignored::RULE,
+    &batch_item_failures_never_returned::RULE,
+    &handler_swallows_failures::RULE,
+    &fifo_batch_continues_after_failure::RULE,
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,
@@ -386,6 +399,11 @@ pub fn by_id(id: &str) -> Option<&'static Rule> {
 /// Where two rules find the same resource at fault for one cause: a rule, and those that speak in its place where they
 /// find no less. Their conditions decide, whether they are selected or not.
 static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
+    // Where failed messages are lost, it matters less that others come back with them.
+    (
+        &batch_item_failures_unreported::RULE,
+        &[&batch_item_failures_ignored::RULE],
+    ),
     (
         &visibility_timeout_below_function_timeout::RULE,
         &[&visibility_timeout_zero::RULE],

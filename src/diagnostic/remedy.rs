@@ -60,6 +60,9 @@ pub struct Undelivered {
     pub retention: i64,
 }
 
+/// The response type that reports the messages of a batch that failed.
+pub const REPORT_FAILURES: &str = "ReportBatchItemFailures";
+
 /// What is to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
@@ -70,6 +73,8 @@ pub enum Change {
         /// Its new value.
         value: i64,
     },
+    /// The list of response types, where none is written, gets the one that reports failed messages of a batch.
+    ReportFailures(Place),
     /// The attribute goes.
     Remove(Place),
     /// A whole number that is written here as a text becomes a number.
@@ -94,6 +99,7 @@ impl Change {
     pub fn title(&self) -> String {
         match self {
             Change::Number { place, value } => format!("set `{}` to {value}", place.name),
+            Change::ReportFailures(place) => format!("set `{}` to `{REPORT_FAILURES}`", place.name),
             Change::Remove(place) => format!("remove `{}`", place.name),
             Change::Unquote(_) => "write the number without quotes".to_owned(),
             Change::Arn(_) => "refer to the queue's ARN".to_owned(),

@@ -25,6 +25,11 @@ pub(super) enum Syntax {
     Tree,
 }
 
+/// How the names of files end that hold the source of functions.
+const OF_HANDLERS: [&str; 10] = [
+    ".cjs", ".cs", ".cts", ".go", ".java", ".js", ".mjs", ".mts", ".py", ".ts",
+];
+
 impl Syntax {
     /// By the name of the file.
     pub(super) fn of(name: &str) -> Option<Syntax> {
@@ -33,7 +38,7 @@ impl Syntax {
             Some(Syntax::Hcl)
         } else if ends(&[".tf.json", ".tofu.json"]) {
             Some(Syntax::TerraformJson)
-        } else if ends(&[".toml", ".tfvars.json", ".tfstate"]) {
+        } else if ends(&[".toml", ".tfvars.json", ".tfstate"]) || ends(&OF_HANDLERS) {
             None
         } else {
             Some(Syntax::Tree)

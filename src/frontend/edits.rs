@@ -132,9 +132,11 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         Change::Number { place, value } => number(place, *value, sources),
         Change::Unquote(span) => unquoted(*span, sources).map(|edit| vec![edit]),
         Change::Suppression { at, name } => comments::removal(*at, name.as_deref(), sources).map(|edit| vec![edit]),
-        Change::Remove(_) | Change::Arn(_) | Change::DeadLetterQueue(_) | Change::Alarm(_) => {
-            in_dialect(change, sources)
-        }
+        Change::Remove(_)
+        | Change::ReportFailures(_)
+        | Change::Arn(_)
+        | Change::DeadLetterQueue(_)
+        | Change::Alarm(_) => in_dialect(change, sources),
     }?;
     edits.extend(terraform::realigned(&edits, sources));
     edits.sort_by_key(|edit| edit.span);
@@ -145,7 +147,9 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
 /// What only the dialect of the file knows to write.
 fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let at = match change {
-        Change::Number { place, .. } | Change::Remove(place) => place.written.unwrap_or(place.header),
+        Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => {
+            place.written.unwrap_or(place.header)
+        }
         Change::DeadLetterQueue(queue) => queue.header,
         Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
     };

@@ -35,6 +35,7 @@
 
 pub(super) mod access;
 pub(super) mod alarm;
+pub(super) mod code;
 pub(super) mod delivery;
 mod document;
 pub(super) mod function;
@@ -51,6 +52,7 @@ use crate::graph::{
     Alarm, Attribute, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, Target, UnitGraph, Unresolved,
 };
 use crate::source::Span;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where an attribute stands: the keys, arguments or blocks that lead to it, with dots between them.
@@ -124,6 +126,19 @@ pub(super) trait View {
     /// Whether a resource at `address` is among those.
     fn is_among(_address: &str, _among: &str) -> bool {
         true
+    }
+
+    /// Where paths begin that name files of the project.
+    fn directory(&self) -> Option<PathBuf>;
+
+    /// What describes the archive that the function `within` is uploaded as, where the same files make it.
+    fn archive(&mut self, _within: &Self::Written) -> Option<Self::Written> {
+        None
+    }
+
+    /// The file or directory that a tool made the code of the function `within` from, or put it into.
+    fn asset(&self, _within: &Self::Written) -> Option<String> {
+        None
     }
 
     /// Why there is no value of the attribute `name`, which has to have one.

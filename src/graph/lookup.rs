@@ -5,8 +5,9 @@ use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
 use super::{
-    Access, Alarm, AlarmListener, Attribute, Case, Cause, Condition, DeadLetterUse, Deliveries, EventSourceMapping,
-    Form, Function, Invocation, Link, Queue, Reason, Resource, State, Target, Unit, UnitGraph, UnitId,
+    Access, Alarm, AlarmListener, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
+    EventSourceMapping, Form, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit,
+    UnitGraph, UnitId,
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -473,6 +474,15 @@ impl Graph {
         places.dedup();
         let found = places.into_iter().filter_map(|at| self.invocations.get(at));
         found.map(|(_, invocation)| invocation).collect()
+    }
+
+    /// Says of each function that a mapping may invoke what its source says, as `read` finds it.
+    pub(crate) fn learn_handlers(&mut self, mut read: impl FnMut(&Code) -> Option<Arc<Handler>>) {
+        for (at, function) in self.functions.iter_mut().enumerate() {
+            if self.invoking.contains_key(&at) {
+                function.handler = read(&function.code);
+            }
+        }
     }
 
     /// The unit that links of other units call `key`.

@@ -41,6 +41,11 @@ impl<T> Nodes<T> {
         Iter { nodes, units }
     }
 
+    /// All of them, to change what says nothing of where they are.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.units.iter_mut().flat_map(|(_, nodes)| nodes)
+    }
+
     /// The node at a place among all.
     pub fn get(&self, at: usize) -> Option<&T> {
         let behind = self.units.partition_point(|(start, _)| *start <= at);

@@ -9,6 +9,7 @@ use crate::discover::Input;
 use crate::frontend::{self, NamedEnvironment};
 use crate::given::{Given, Givens};
 use crate::graph::Graph;
+use crate::handlers;
 use crate::source::Sources;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -127,7 +128,8 @@ fn environment(
             parts.push(loaded.graph);
         }
     }
-    let graph = Graph::assemble(parts);
+    let mut graph = Graph::assemble(parts);
+    handlers::read(&mut graph, &gathered.sources);
     let units = (!own.is_empty()).then(|| with_calls(own, &graph, &gathered.sources));
     if let Some(units) = &units {
         findings.retain(|found: &Diagnostic| units.contains(&found.subject.unit));

@@ -1,6 +1,8 @@
 //! Flags mappings that cannot say which messages of a batch failed.
 
 use super::prelude::*;
+use crate::graph::Response;
+use crate::rules::shared::handlers::Handled;
 use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,7 +34,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 }
                 for source in findings.sources(graph, mapping, &batch.when) {
-                    findings.report(&source.when, mapping, unreported(mapping, &reports, &batch, &source));
+                    let handled = findings.handled(graph, mapping, &source.when);
+                    let finding = unreported(mapping, &reports, &batch, &source, &handled);
+                    findings.report(&source.when, mapping, finding);
                 }
             }
         }
@@ -44,6 +48,7 @@ fn unreported(
     reports: &Known<'_, bool>,
     batch: &Operand<'_>,
     source: &TypedQueue<'_>,
+    handled: &[Handled<'_>],
 ) -> Finding {
     let headline = format!(
         "one failed message from {} returns its whole batch of up to {} messages, since {} does not report which ones failed",
@@ -67,13 +72,17 @@ fn unreported(
         ""
     };
     let size = format!("up to {} messages per batch{}", batch.value, batch.provenance());
-    Finding::new("report_batch_item_failures", headline, reports, label)
+    let finding = Finding::new("report_batch_item_failures", headline, reports, label)
         .severity(severity)
-        .label(batch, size)
-        .help(format!(
-            "set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
-            reports.name
-        ))
+        .label(batch, size);
+    let silent = handled.iter().filter(|one| one.handler.response == Response::Nothing);
+    let finding = silent.fold(finding, |finding, one| {
+        finding.label(one.handler.place, one.says_nothing())
+    });
+    finding.help(format!(
+        "set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
+        reports.name
+    ))
 }
 
 #[cfg(test)]

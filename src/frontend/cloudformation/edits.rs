@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     match change {
         Change::Number { place, value } => Page::with(place.header, sources, |page| page.number(place, *value)),
+        Change::ReportFailures(place) => Page::with(place.header, sources, |page| page.report(place)),
         Change::Remove(place) => {
             let written = place.written.filter(|_| place.origins.is_empty())?;
             Page::with(written, sources, |page| page.removal(written))

@@ -54,7 +54,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         let own = template.properties_of(declared);
         let assumed = resource.when.clone();
         let node = Node {
-            written: Written::resource(own, declared.header, assumed, may_have_globals),
+            written: Written::resource(own, declared.header, assumed, may_have_globals).with_asset(declared.asset),
             resource,
             cause: None,
             made: Made {

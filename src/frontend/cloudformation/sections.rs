@@ -9,7 +9,7 @@ use crate::frontend::tree::{Entry, Node, Value};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Transforms of AWS that change no resource that is judged, besides the two that are understood.
@@ -38,6 +38,8 @@ pub(super) struct Sections<'t> {
     pub(super) unit: String,
     /// What other units name it by.
     pub(super) key: String,
+    /// Where paths begin that name files.
+    pub(super) directory: Option<PathBuf>,
     /// What lies around it, where it was read from a file.
     pub(super) surroundings: Option<&'t Surroundings<'t>>,
     /// Resources that other fragments declare, with their units; `None` where several do.
@@ -120,6 +122,7 @@ impl<'t> Sections<'t> {
         Sections {
             unit: unit.to_owned(),
             key: unit.to_owned(),
+            directory: None,
             surroundings: None,
             siblings: FxHashMap::default(),
             dialect,
@@ -156,6 +159,7 @@ impl<'t> Sections<'t> {
     pub(super) fn within(mut self, around: &'t Surroundings<'t>, key: &str) -> Self {
         key.clone_into(&mut self.key);
         self.surroundings = Some(around);
+        self.directory = around.path.parent().map(Path::to_owned);
         if let Some(environment) = around.environment {
             for resource in &mut self.resources {
                 let known = resource.construct.take();

@@ -116,6 +116,7 @@ pub(super) fn fill(
     graph.unit.notes.append(&mut compiled.notes);
     let mut sections = Sections::new(&unit, Dialect::Serverless, &[&root], values);
     sections.origins = Some(&resolver.origins);
+    sections.directory = path.parent().map(Path::to_owned);
     let limits = lower(&sections.into(), graph, sources);
     // What `resources` say of a generated resource is spelled as CloudFormation spells it.
     let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);

@@ -1,5 +1,6 @@
 //! Lambda functions, and where failed asynchronous invocations go.
 
+use super::code::CodeNames;
 use super::{Lowering, Named, Node, Path, View, is_absent};
 use crate::conditions::{Case, Cases, Condition};
 use crate::graph::{Attribute, DeadLetterUse, FailureTarget, Function, Link, Owner, Seconds, Sourced, State, limits};
@@ -15,6 +16,7 @@ pub(in crate::frontend) struct FunctionNames {
     pub(in crate::frontend) failures: &'static [FailureNames],
     pub(in crate::frontend) role: Path,
     pub(in crate::frontend) recursive_loop: Path,
+    pub(in crate::frontend) code: CodeNames,
 }
 
 /// What a dialect calls a setting that takes failures.
@@ -50,6 +52,8 @@ impl<V: View> Lowering<V> {
             failure_targets,
             role: self.optional_link(written, names.role),
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
+            code: self.code(written, &names.code),
+            handler: None,
             resource: node.resource,
         };
         self.graph.functions.push(function);

@@ -27,7 +27,7 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         return None; // References and objects are written as Terraform has taken them since 0.12.
     }
     let header = match change {
-        Change::Number { place, .. } | Change::Remove(place) => place.header,
+        Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => place.header,
         Change::DeadLetterQueue(queue) => queue.header,
         Change::Alarm(header) => *header,
         Change::Arn(span) => return references::to_arn(*span, sources).map(|edit| vec![edit]),
@@ -41,6 +41,9 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         Change::Number { place, value } if place.written.is_none() => {
             arguments::insert(&document, place, *value, sources).map(|edit| vec![edit])
         }
+        Change::ReportFailures(place) if place.written.is_none() => {
+            arguments::insert_report(&document, place, sources).map(|edit| vec![edit])
+        }
         Change::Remove(place) => arguments::remove(&document, place),
         Change::DeadLetterQueue(queue) => dead_letter::queue(&document, queue, sources),
         Change::Alarm(header) => dead_letter::alarm(&document, *header, sources).map(|edit| vec![edit]),
@@ -50,7 +53,7 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
 
 fn place_of(change: &Change) -> Span {
     match change {
-        Change::Number { place, .. } | Change::Remove(place) => place.header,
+        Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => place.header,
         Change::DeadLetterQueue(queue) => queue.header,
         Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
     }

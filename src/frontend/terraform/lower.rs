@@ -5,6 +5,7 @@
 //! resource may say about queues and functions is in `uses.rs`.
 
 mod among;
+mod archive;
 mod composed;
 mod link;
 mod names;
@@ -35,7 +36,7 @@ pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
 
 /// Goes through everything once. Where `names` are settled, links find them.
 fn pass(eval: &mut Evaluator, graph: UnitGraph, names: &mut Names) -> UnitGraph {
-    let mut lowering = Lowering::new(Terraform { eval, names }, graph);
+    let mut lowering = Lowering::new(Terraform::new(eval, names), graph);
     // Instances are added while modules are expanded.
     let mut at = 0;
     while at < lowering.view.eval.instances.len() {

@@ -72,7 +72,7 @@ fn instance_of(unit: &str, call: &str) -> String {
 /// The block that a fix of `found` is for. Which queues an alarm is for, its rule sees to.
 fn header(found: &Diagnostic) -> Option<Span> {
     match &found.remedy.as_ref()?.change {
-        Change::Number { place, .. } | Change::Remove(place) => Some(place.header),
+        Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => Some(place.header),
         Change::DeadLetterQueue(queue) => Some(queue.header),
         Change::Unquote(_) | Change::Arn(_) | Change::Alarm(_) | Change::Suppression { .. } => None,
     }

@@ -73,6 +73,11 @@ impl<'g> Provenance<'g> {
         self.origins.is_empty().then_some(Change::Arn(self.span))
     }
 
+    /// The change that asks for the messages of a batch that failed, where nothing is written.
+    pub(crate) fn report_failures(&self) -> Option<Change> {
+        self.is_default.then(|| Change::ReportFailures(self.place(None)))
+    }
+
     /// The change that takes the attribute away.
     pub(crate) fn removal(&self) -> Change {
         Change::Remove(self.place(None))

@@ -11,6 +11,8 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("discover", "files"),
     ("diagnostic", "source"),
     ("graph", "conditions source"),
+    // It knows programming languages, and neither dialects nor rules.
+    ("handlers", "files graph source"),
     // The entrance: it knows the dialects, and no dialect knows it more than by its types.
     ("frontend", "diagnostic discover files frontend::* given graph source"),
     ("frontend::tree", "source"),
@@ -53,7 +55,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     // The steps of a run, and nothing that uses a run.
     (
         "pipeline",
-        "config diagnostic discover files frontend given graph history rules selection source suppress",
+        "config diagnostic discover files frontend given graph handlers history rules selection source suppress",
     ),
     ("fixes", "diagnostic discover files frontend graph pipeline source"),
     ("ignores", "config diagnostic files frontend pipeline rules source"),
@@ -81,4 +83,7 @@ pub(super) const WRAPPED: &[(&str, &str)] = &[
     ("num_bigint", "frontend::terraform"),
     ("owo_colors", "report::human"),
     ("regex", "frontend::terraform"),
+    ("tree_sitter", "handlers"),
+    ("tree_sitter_python", "handlers"),
+    ("tree_sitter_typescript", "handlers"),
 ];

@@ -1,7 +1,7 @@
 //! Properties of resources and settings of events that are put in or taken out.
 
 use super::Page;
-use crate::diagnostic::{Edit, Place};
+use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
 use crate::frontend::edits::piece::Piece;
 use crate::frontend::edits::tree::{Step, written};
 use crate::frontend::tree::{Entry, Node};
@@ -32,6 +32,12 @@ const NUMBERS: [(&str, &[&str]); 5] = [
 /// Settings of an `sqs` event that may be put in.
 const SETTINGS: [&str; 2] = ["batchSize", "maximumBatchingWindow"];
 
+/// What asks for the messages of a batch that failed, in CloudFormation and SAM.
+const RESPONSE_TYPES: &str = "FunctionResponseTypes";
+
+/// The same in the Serverless Framework, which takes one.
+const RESPONSE_TYPE: &str = "functionResponseType";
+
 /// Properties that name a queue: numbers follow them.
 const NAMES: [&str; 4] = ["QueueName", "FifoQueue", "Queue", "EventSourceArn"];
 
@@ -53,6 +59,28 @@ impl Page<'_> {
             }
             None if is_queue_event(&path) => self.setting(owner, &place.name, &value),
             None => None,
+        }?;
+        Some(vec![edit])
+    }
+
+    /// The list of response types for a mapping or an event that has none.
+    pub(super) fn report(&self, place: &Place) -> Option<Vec<Edit>> {
+        if place.written.is_some() {
+            return None;
+        }
+        let path = self.path(place.header)?;
+        let owner = owner(&path, place.header)?;
+        let kind = Piece::text(REPORT_FAILURES);
+        let edit = match owner.value.get("Type").and_then(Node::as_str) {
+            Some("AWS::Lambda::EventSourceMapping" | "SQS") if place.name == RESPONSE_TYPES => {
+                self.property_last(owner, RESPONSE_TYPES, Piece::Short(vec![kind]))
+            }
+            None if is_queue_event(&path) && place.name == RESPONSE_TYPE => {
+                owner.value.get("arn")?;
+                let last = written(&owner.value).last().map(|entry| &*entry.key);
+                self.editor.insert(&owner.value, last, RESPONSE_TYPE, &kind)
+            }
+            _ => None,
         }?;
         Some(vec![edit])
     }

@@ -4,6 +4,7 @@ use crate::frontend::lower::access::{
     Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
 };
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
+use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
     NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
@@ -99,6 +100,14 @@ static FUNCTION: FunctionNames = FunctionNames {
     ],
     role: "Role",
     recursive_loop: "RecursiveLoop",
+    code: CodeNames {
+        handler: "Handler",
+        // SAM's name, and what `aws cloudformation package` uploads.
+        paths: &["CodeUri", "Code"],
+        texts: &["InlineCode", "Code.ZipFile"],
+        archived: &[],
+        archived_texts: None,
+    },
 };
 
 static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {

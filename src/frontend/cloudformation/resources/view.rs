@@ -12,6 +12,7 @@ use crate::graph::{
     Attribute, Cause, Knowledge, Link, Origin, PolicyFault, Reason, Sourced, State, Target, Unresolved,
 };
 use crate::source::Span;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What SAM's `Globals` may set that is judged.
@@ -32,6 +33,8 @@ pub(in crate::frontend::cloudformation) struct Written<'t> {
     assumed: Condition,
     /// Whether `Globals` in a file that is not here may add to it.
     may_have_globals: bool,
+    /// What CDK uploads for it.
+    asset: Option<&'t str>,
 }
 
 #[derive(Clone)]
@@ -52,7 +55,13 @@ impl<'t> Written<'t> {
             header,
             assumed,
             may_have_globals,
+            asset: None,
         }
+    }
+
+    /// The same resource, for which CDK uploads the file or directory `asset`.
+    pub(super) fn with_asset(self, asset: Option<&'t str>) -> Self {
+        Written { asset, ..self }
     }
 
     /// Something in it, where `when` holds.
@@ -62,6 +71,7 @@ impl<'t> Written<'t> {
             header,
             assumed: self.assumed.and(when),
             may_have_globals: false,
+            asset: None,
         }
     }
 
@@ -357,6 +367,14 @@ impl<'t> View for CloudFormation<'_, 't> {
             },
         };
         Some(PolicyFault::CountNotInteger(text))
+    }
+
+    fn directory(&self) -> Option<PathBuf> {
+        self.template.directory.clone()
+    }
+
+    fn asset(&self, within: &Written<'t>) -> Option<String> {
+        within.asset.map(str::to_owned)
     }
 
     fn missing(name: &str) -> Reason {

@@ -147,6 +147,12 @@ impl Service {
             let config = mapping(target.value.span, vec![renamed("TargetArn", target)]);
             properties.push(set("DeadLetterConfig", config));
         }
+        // The whole service is packed, unless an archive is named that somebody else made.
+        let artifact = function.get("package").and_then(|package| package.get("artifact"));
+        if let (Some(handler), None) = (own("handler"), artifact) {
+            properties.push(renamed("Handler", handler));
+            properties.push(set("Code", text(header, ".")));
+        }
         let mut made = resource(id.clone(), "AWS::Lambda::Function", header, properties);
         if let (Some(condition), Value::Mapping(attributes)) = (own("condition"), &mut made.value.value) {
             attributes.push(renamed("Condition", condition));

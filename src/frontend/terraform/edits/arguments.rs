@@ -8,7 +8,7 @@ use super::super::registry;
 use super::super::syntax::{Attribute, Block, Kind};
 use super::alignment::{self, groups, is_loose};
 use super::document::{Argument, Document, Found, is_overridden};
-use crate::diagnostic::{Edit, Place};
+use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
 use crate::source::{Sources, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -46,6 +46,22 @@ pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &S
         return None;
     }
     add(document, &found, &place.name, &value.to_string())
+}
+
+/// The edit that has a mapping ask which messages of a batch failed, where nothing is written.
+pub(super) fn insert_report(document: &Document, place: &Place, sources: &Sources) -> Option<Edit> {
+    let found = document.block(place.header)?;
+    let may_be = &*found.block.kind == "resource" && takes_report(found.block, &place.name);
+    if !may_be || is_overridden(document.id, found.block, sources) {
+        return None;
+    }
+    add(document, &found, &place.name, &format!("[\"{REPORT_FAILURES}\"]"))
+}
+
+/// Whether the resource takes a list of response types by this name.
+pub(super) fn takes_report(block: &Block, name: &str) -> bool {
+    let kind = block.labels.first().map_or("", |kind| kind);
+    (kind, name) == ("aws_lambda_event_source_mapping", "function_response_types")
 }
 
 /// Whether the resource takes a number of this name.

@@ -1,11 +1,11 @@
 //! The same in Terraform's JSON, where a block is an entry and an expression a template.
 
 use super::super::syntax::{Block, Code};
-use super::arguments::{is_literal, takes};
+use super::arguments::{is_literal, takes, takes_report};
 use super::document::is_overridden;
 use super::module::Module;
 use super::wanted::{ALARM, QUEUE, Source, Wanted, Written};
-use crate::diagnostic::{Change, Edit, Place, Undelivered};
+use crate::diagnostic::{Change, Edit, Place, REPORT_FAILURES, Undelivered};
 use crate::frontend::edits::piece::Piece;
 use crate::frontend::edits::tree::{Editor, Step};
 use crate::frontend::parsed::Repeating;
@@ -30,6 +30,7 @@ pub(super) fn edits(change: &Change, header: Span, sources: &Sources) -> Option<
     let resource = Resource::of(root, block.clone(), editor, sources)?;
     match change {
         Change::Number { place, value } if place.written.is_none() => resource.insert(place, *value),
+        Change::ReportFailures(place) if place.written.is_none() => resource.report(place),
         Change::Remove(place) => resource.remove(place),
         Change::DeadLetterQueue(queue) => resource.dead_letter_queue(queue),
         Change::Alarm(_) => resource.alarm(),
@@ -68,6 +69,12 @@ impl<'n> Resource<'n> {
     fn insert(&self, place: &Place, value: i64) -> Option<Vec<Edit>> {
         let is_known = takes(&self.block, &place.name);
         let edit = is_known.then(|| self.add(&place.name, &Piece::Number(value)))??;
+        Some(vec![edit])
+    }
+
+    fn report(&self, place: &Place) -> Option<Vec<Edit>> {
+        let types = Piece::Short(vec![Piece::text(REPORT_FAILURES)]);
+        let edit = takes_report(&self.block, &place.name).then(|| self.add(&place.name, &types))??;
         Some(vec![edit])
     }
 

@@ -27,7 +27,7 @@ fn declared(base: &str, first: Option<&Step>) -> Option<String> {
 }
 
 /// The first name of a traversal and the steps after it.
-fn root(expression: &Expression) -> Option<(&str, &[Step])> {
+pub(super) fn root(expression: &Expression) -> Option<(&str, &[Step])> {
     match &expression.kind {
         Syntax::Traversal(base, steps) => match &base.kind {
             Syntax::Variable(name) => Some((name, steps)),

@@ -6,6 +6,7 @@ use crate::frontend::lower::access::{
     Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
 };
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
+use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
     NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
@@ -104,6 +105,13 @@ static FUNCTION: FunctionNames = FunctionNames {
     role: "role",
     // A resource of its own sets it.
     recursive_loop: "recursive_loop",
+    code: CodeNames {
+        handler: "handler",
+        paths: &[],
+        texts: &[],
+        archived: &["source_file", "source_dir"],
+        archived_texts: Some(("source", "content")),
+    },
 };
 
 static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {

@@ -5,6 +5,7 @@ use super::super::json;
 use super::super::syntax::{Block, Body};
 use super::super::value::{Kind, Value};
 use super::among;
+use super::archive::Archives;
 use super::composed::Names;
 use super::link::{function_link, link, qualifier, service};
 use crate::conditions::{Case, Condition};
@@ -12,6 +13,7 @@ use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::graph::Reason;
 use crate::graph::{Attribute, Cause, Knowledge, Link, Name, PolicyFault, Sourced, State, Target, Unresolved};
 use crate::source::Span;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The configuration of one unit.
@@ -19,6 +21,8 @@ pub(in crate::frontend::terraform) struct Terraform<'a, 'e> {
     pub(super) eval: &'e mut Evaluator<'a>,
     /// Names that are put together from something unknown.
     pub(super) names: &'e mut Names,
+    /// Archives that the configuration makes.
+    pub(super) archives: Archives,
 }
 
 /// Something that a configuration says.
@@ -309,8 +313,27 @@ impl View for Terraform<'_, '_> {
         among::is_within(address, among)
     }
 
+    fn directory(&self) -> Option<PathBuf> {
+        Some(self.eval.instances.first()?.module.directory.clone())
+    }
+
+    fn archive(&mut self, within: &Written) -> Option<Written> {
+        let What::Block(block, scope) = &within.what else {
+            return None;
+        };
+        let (archive, scope) = self.archives.find(self.eval, block, scope)?;
+        Some(Written::resource(archive, scope, within.assumed.clone()))
+    }
+
     fn missing(name: &str) -> Reason {
         Cause::Invalid.because(format!("`{name}` is not set"))
+    }
+}
+
+impl<'a, 'e> Terraform<'a, 'e> {
+    pub(super) fn new(eval: &'e mut Evaluator<'a>, names: &'e mut Names) -> Self {
+        let archives = Archives::default();
+        Terraform { eval, names, archives }
     }
 }
 

@@ -1,0 +1,250 @@
+//! What becomes of failures on their way out of a handler: whether they reach Lambda, end in a `catch`, or are noted.
+
+use super::file::{Entry, File, MAX_CALLS};
+use super::records::{Region, Runs};
+use super::syntax::{Catch, Expression, Function, Kind, Place, Statement, Term, walk};
+use super::words::{FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS, is_harmless};
+use std::sync::Arc;
+
+impl<'m> File<'m> {
+    /// The first `catch` around all the work on a record, or on the batch, after which Lambda hears of no failure.
+    pub(super) fn swallowing(&self, entry: &Entry<'m>, regions: &[Region<'m>]) -> Option<&'m Place> {
+        let mut lost = regions
+            .iter()
+            .filter_map(|region| self.lost(region.body, region.is_used, 0));
+        lost.next()
+            .or_else(|| self.lost_batch(&entry.function.body, entry.function))
+    }
+
+    /// A `catch` in a handler around all that it does with the records.
+    fn lost_batch(&self, body: &'m [Statement], handler: &'m Arc<Function>) -> Option<&'m Place> {
+        body.iter().find_map(|statement| match &statement.kind {
+            Kind::Try { body, catches, .. } => {
+                let general = catches.iter().find(|catch| catch.is_general)?;
+                let takes_records = self.reads_records(body);
+                let is_lost = takes_records && self.works(body, 0) && self.swallows(general, false);
+                let answers = super::answers::returned(&general.body).into_iter();
+                let mut answers = answers.map(|value| self.answer(value, handler, 0));
+                let says_nothing = answers.all(|answer| answer.failures.is_none() && !answer.is_unknown);
+                (is_lost && says_nothing).then_some(&general.at)
+            }
+            Kind::Block(_, inner) => self.lost_batch(inner, handler),
+            _ => None,
+        })
+    }
+
+    fn reads_records(&self, body: &'m [Statement]) -> bool {
+        let mut found = false;
+        walk(body, true, &mut |seen| {
+            let named = seen
+                .expression()
+                .filter(|one| matches!(one.kind, Term::Member(..) | Term::Call { .. }));
+            found |= named.is_some_and(|expression| self.is_of_records(expression, 0));
+        });
+        found
+    }
+
+    /// The `catch` around all the work in `body` that lets failures go; nothing where some work is done outside of it.
+    fn lost(&self, body: &'m [Statement], is_used: bool, depth: usize) -> Option<&'m Place> {
+        if depth > MAX_CALLS {
+            return None;
+        }
+        let mut working = body.iter().filter(|one| self.works(std::slice::from_ref(one), 0));
+        let (Some(only), None) = (working.next(), working.next()) else {
+            return None;
+        };
+        match &only.kind {
+            Kind::Try { body, catches, last } => {
+                let general = catches.iter().find(|catch| catch.is_general);
+                match general {
+                    Some(catch) if self.swallows(catch, is_used) && !self.works(last, 0) => Some(&catch.at),
+                    Some(_) => None,
+                    None => self.lost(body, is_used, depth + 1),
+                }
+            }
+            Kind::Expression(value) => self.lost_in(value, false, depth),
+            Kind::Return(Some(value)) => self.lost_in(value, is_used, depth),
+            Kind::Assign { value, .. } => self.lost_in(value, true, depth),
+            Kind::Block(_, inner) | Kind::Loop { body: inner, .. } => self.lost(inner, is_used, depth + 1),
+            Kind::Branch { arms, .. } => {
+                let mut working = arms.iter().filter(|arm| self.works(arm, 0));
+                match (working.next(), working.next()) {
+                    (Some(only), None) => self.lost(only, is_used, depth + 1),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The same for an expression that is a call of a function of the file, or has a `.catch(…)`.
+    fn lost_in(&self, value: &'m Expression, is_used: bool, depth: usize) -> Option<&'m Place> {
+        match &value.kind {
+            Term::Await(inner) => self.lost_in(inner, is_used, depth),
+            Term::Call { callee, arguments, .. } => {
+                if let (Term::Member(_, name), [given]) = (&callee.kind, arguments.as_slice())
+                    && &**name == "catch"
+                {
+                    let is_lost = match &given.kind {
+                        Term::Function(function) => self.lets_go(&function.body, is_used, &given.at),
+                        // `.catch(console.error)`
+                        _ => !is_used && is_harmless(given),
+                    };
+                    return is_lost.then_some(&given.at);
+                }
+                let arguments_work = arguments.iter().any(|one| self.works_in(one, 0));
+                let called = self.called(callee).filter(|_| !arguments_work)?;
+                self.lost(&called.body, is_used, depth + 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a `catch` lets every failure go.
+    fn swallows(&self, catch: &'m Catch, is_used: bool) -> bool {
+        self.lets_go(&catch.body, is_used, &catch.at)
+    }
+
+    /// Whether what is done about a failure tells nobody but the readers of logs.
+    fn lets_go(&self, body: &'m [Statement], is_used: bool, from: &Place) -> bool {
+        let end = body.last().map_or(from.end, |last| last.at.end);
+        let within = from.start..end;
+        let only_looks = |value: &'m Expression| !self.works_in(value, 0) && !mentions_failures(value);
+        body.iter().all(|statement| match &statement.kind {
+            Kind::Nothing | Kind::Continue | Kind::Break | Kind::Return(None) => true,
+            Kind::Expression(value) => only_looks(value),
+            Kind::Return(Some(value)) => !is_used && only_looks(value),
+            Kind::Assign { target, value, .. } => {
+                only_looks(value) && target.name().is_some_and(|name| self.stays_within(name, &within))
+            }
+            Kind::Branch { tests, arms, .. } => {
+                tests.iter().all(only_looks) && arms.iter().all(|arm| self.lets_go(arm, is_used, from))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a variable is used nowhere else.
+    fn stays_within(&self, name: &str, within: &Place) -> bool {
+        let mut is_elsewhere = false;
+        walk(&self.module.body, true, &mut |seen| {
+            let named = seen
+                .expression()
+                .filter(|one| one.name().is_some_and(|found| **found == *name));
+            is_elsewhere |= named.is_some_and(|expression| !within.contains(&expression.at.start));
+        });
+        !is_elsewhere
+    }
+
+    /// Whether statements do more than to look at values and to write logs.
+    pub(super) fn works(&self, body: &'m [Statement], depth: usize) -> bool {
+        body.iter().any(|statement| {
+            let of_its_own = statement
+                .expressions()
+                .into_iter()
+                .any(|value| self.works_in(value, depth));
+            of_its_own || statement.inner().into_iter().any(|inner| self.works(inner, depth))
+        })
+    }
+
+    fn works_in(&self, value: &'m Expression, depth: usize) -> bool {
+        let is_work = match &value.kind {
+            Term::Call { callee, is_new, .. } if !is_harmless(callee) && !is_new => match self.called(callee) {
+                Some(called) if depth < MAX_CALLS => self.works(&called.body, depth + 1),
+                _ => true,
+            },
+            _ => false,
+        };
+        is_work || value.parts().into_iter().any(|part| self.works_in(part, depth))
+    }
+
+    /// Whether some failure may be caught before it gets to Lambda.
+    pub(super) fn may_catch(&self) -> bool {
+        let rethrows = |catch: &Catch| matches!(catch.body.last().map(|last| &last.kind), Some(Kind::Raise(_)));
+        let mut found = false;
+        walk(&self.module.body, true, &mut |seen| {
+            if let Some(Kind::Try { catches, .. }) = seen.statement().map(|statement| &statement.kind) {
+                found |= catches.iter().any(|catch| !rethrows(catch));
+            }
+            let called = seen.call().and_then(|(_, callee, _)| callee.last_name());
+            found |= matches!(called, Some("catch" | "allSettled" | "gather"));
+        });
+        found
+    }
+
+    /// What goes on with the records behind one that failed, where all are reported as they fail.
+    pub(super) fn going_on(&self, regions: &[Region<'m>]) -> Option<(&'m Place, Option<&'static str>)> {
+        if self.says(&["MessageGroupId", "messageGroupId", "message_group_id"]) || self.says(&FIFO_PROCESSORS) {
+            return None;
+        }
+        let mut processor = None;
+        walk(&self.module.body, true, &mut |seen| {
+            if let Some((whole, callee, _)) = seen.call()
+                && callee.name().is_some_and(|name| STANDARD_PROCESSORS.contains(&&**name))
+            {
+                processor = processor.or(Some((&whole.at, callee.last_name())));
+            }
+        });
+        if let Some((at, name)) = processor {
+            let instead = match name {
+                Some("BatchProcessor") if self.says(&["processPartialResponse"]) => "SqsFifoPartialProcessorAsync",
+                _ => "SqsFifoPartialProcessor",
+            };
+            return Some((at, Some(instead)));
+        }
+        let mut collecting = regions.iter().filter(|region| match region.runs {
+            Runs::Library => false,
+            Runs::Loop => notes_failures(region.body) && !leaves(region.body),
+            Runs::Together => notes_failures(region.body),
+        });
+        collecting.next().map(|region| (region.at, None))
+    }
+}
+
+/// Whether a response of failed messages stands in it.
+fn mentions_failures(value: &Expression) -> bool {
+    let mut found = false;
+    value.walk(true, &mut |seen| match seen.expression().map(|part| &part.kind) {
+        Some(Term::Object(entries)) => found |= entries.iter().any(|(key, _)| key.as_deref() == Some(FAILURES)),
+        Some(Term::Member(_, name)) => found |= &**name == FAILURES,
+        _ => {}
+    });
+    found
+}
+
+/// Whether a `catch` in it puts the failed message on a list.
+fn notes_failures(body: &[Statement]) -> bool {
+    body.iter().any(|statement| {
+        let in_catch = match &statement.kind {
+            Kind::Try { catches, .. } => catches.iter().any(|catch| puts_on_list(&catch.body)),
+            _ => false,
+        };
+        in_catch || statement.inner().into_iter().any(notes_failures)
+    })
+}
+
+fn puts_on_list(body: &[Statement]) -> bool {
+    let mut found = false;
+    walk(body, false, &mut |seen| {
+        if let Some((_, callee, arguments)) = seen.call() {
+            let is_list = matches!(callee.last_name(), Some("append" | "push"));
+            let mut names_message = false;
+            for argument in arguments {
+                argument.walk(false, &mut |seen| {
+                    let name = seen.expression().and_then(Expression::last_name);
+                    names_message |= matches!(name, Some("messageId" | "message_id"));
+                });
+            }
+            found |= is_list && names_message;
+        }
+    });
+    found
+}
+
+/// Whether a loop may be left before its end.
+fn leaves(body: &[Statement]) -> bool {
+    body.iter().any(|statement| {
+        let itself = matches!(statement.kind, Kind::Break | Kind::Return(_) | Kind::Raise(_));
+        itself || statement.inner().into_iter().any(leaves)
+    })
+}

@@ -1,0 +1,169 @@
+//! The names that libraries and languages have for things, as far as handlers are understood by them.
+
+use super::syntax::{Expression, Term};
+
+/// Functions that give every record to a handler of it and return what failed (Powertools for AWS Lambda).
+pub(super) const BATCH_FUNCTIONS: [&str; 4] = [
+    "process_partial_response",
+    "async_process_partial_response",
+    "processPartialResponse",
+    "processPartialResponseSync",
+];
+
+/// Classes that collect what failed, in any order, and go on behind it.
+pub(super) const STANDARD_PROCESSORS: [&str; 3] = ["BatchProcessor", "AsyncBatchProcessor", "BatchProcessorSync"];
+
+/// Those that stop at the first failure.
+pub(super) const FIFO_PROCESSORS: [&str; 2] = ["SqsFifoPartialProcessor", "SqsFifoPartialProcessorAsync"];
+
+/// What a response lists the failed messages by.
+pub(super) const FAILURES: &str = "batchItemFailures";
+
+/// The middleware of middy that makes the response of settled promises.
+pub(super) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
+
+/// Decorators and wrappers that hand on what a handler returns.
+pub(super) const TRANSPARENT: [&str; 14] = [
+    "async_batch_processor",
+    "batch_processor",
+    "bind",
+    "capture",
+    "captureLambdaHandler",
+    "capture_lambda_handler",
+    "capture_method",
+    "event_source",
+    "injectLambdaContext",
+    "inject_lambda_context",
+    "logMetrics",
+    "log_metrics",
+    "middy",
+    "staticmethod",
+];
+
+/// Functions that only look at values, or print them.
+const FUNCTIONS: [&str; 28] = [
+    "Boolean",
+    "Error",
+    "Number",
+    "String",
+    "bool",
+    "dict",
+    "enumerate",
+    "filter",
+    "float",
+    "getattr",
+    "hasattr",
+    "int",
+    "isinstance",
+    "len",
+    "list",
+    "max",
+    "min",
+    "parseInt",
+    "pprint",
+    "print",
+    "range",
+    "repr",
+    "set",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "type",
+];
+
+/// Objects and modules of which every function does no more.
+const OBJECTS: [&str; 16] = [
+    "Array",
+    "Buffer",
+    "Date",
+    "JSON",
+    "Math",
+    "Number",
+    "Object",
+    "String",
+    "base64",
+    "console",
+    "datetime",
+    "json",
+    "metrics",
+    "sys",
+    "traceback",
+    "tracer",
+];
+
+/// Methods that do no more, whatever they are called on.
+const METHODS: [&str; 24] = [
+    "decode",
+    "encode",
+    "endsWith",
+    "endswith",
+    "entries",
+    "format",
+    "includes",
+    "isoformat",
+    "items",
+    "join",
+    "keys",
+    "lower",
+    "replace",
+    "slice",
+    "split",
+    "startsWith",
+    "startswith",
+    "strip",
+    "toISOString",
+    "toString",
+    "toUpperCase",
+    "trim",
+    "upper",
+    "values",
+];
+
+/// What looks up keys, and not what lies on other machines.
+const REQUESTS: [&str; 7] = ["axios", "client", "got", "http", "httpx", "requests", "session"];
+
+/// Whether calling this changes nothing that matters here.
+pub(super) fn is_harmless(callee: &Expression) -> bool {
+    if says_log(callee) {
+        return true;
+    }
+    let root = callee.first_name().unwrap_or_default();
+    match &callee.kind {
+        Term::Name(name) => FUNCTIONS.binary_search(&&**name).is_ok(),
+        Term::Member(of, name) => {
+            let is_lookup = &**name == "get" && REQUESTS.binary_search(&root).is_err();
+            let is_of_text = matches!(of.kind, Term::Text(_) | Term::Other(_));
+            is_lookup || is_of_text || OBJECTS.binary_search(&root).is_ok() || METHODS.binary_search(&&**name).is_ok()
+        }
+        _ => false,
+    }
+}
+
+/// Whether something in what is called is called like a log.
+fn says_log(callee: &Expression) -> bool {
+    match &callee.kind {
+        Term::Name(name) => is_log(name),
+        Term::Member(of, name) => is_log(name) || says_log(of),
+        Term::Call { callee, .. } => says_log(callee),
+        _ => false,
+    }
+}
+
+/// Whether something is called like a log.
+fn is_log(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    matches!(lower.as_str(), "log" | "logging" | "_log" | "warn") || lower.ends_with("logger")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FUNCTIONS, METHODS, OBJECTS, REQUESTS, TRANSPARENT};
+
+    #[test]
+    fn lists_are_sorted() {
+        for list in [&FUNCTIONS[..], &METHODS, &OBJECTS, &REQUESTS, &TRANSPARENT] {
+            assert!(list.is_sorted(), "{list:?}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Flags mappings that do not ask which messages failed, though the function says so.
+
+use super::prelude::*;
+use crate::graph::{Fact, Response};
+use crate::rules::shared::handlers::Handled;
+use crate::rules::shared::queue_types::QueueRead;
+
+pub(super) static RULE: Rule = Rule {
+    id: "batch-item-failures-ignored",
+    category: Category::Handlers,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: Some(Safety::Safe),
+    summary: "the function returns the messages that failed, and Lambda deletes them unread",
+    page: include_str!("../../rules/batch-item-failures-ignored.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+            let Response::Failures(returned) = &handled.handler.response else {
+                continue;
+            };
+            for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
+                let asked = || "`ReportBatchItemFailures` is set".to_owned();
+                let is_set = fact(*reports.value, asked).given(&reports);
+                if findings.satisfied(&reports.when, mapping, is_set) {
+                    continue;
+                }
+                for source in findings.queues_read(graph, mapping, &reports.when) {
+                    let finding = ignored(mapping, &handled, returned, &reports, &source);
+                    findings.report(&source.when, mapping, finding);
+                }
+            }
+        }
+    }
+}
+
+fn ignored(
+    mapping: &EventSourceMapping,
+    handled: &Handled<'_>,
+    returned: &Fact,
+    reports: &Known<'_, bool>,
+    source: &QueueRead<'_>,
+) -> Finding {
+    let headline = format!(
+        "{} returns which messages of {} failed, but {} does not ask: Lambda deletes them with the rest of the batch",
+        handled.function.resource.shown(),
+        source.shown,
+        mapping.resource.shown()
+    );
+    // A mapping that is switched off loses nothing until it is switched on.
+    let severity = match mapping.enabled.known() {
+        Some(false) => Severity::Info,
+        _ => Severity::Error,
+    };
+    let label = "without `ReportBatchItemFailures` Lambda does not read what the function returns";
+    Finding::new("report_batch_item_failures", headline, reports, label)
+        .severity(severity)
+        .label(returned.span, &*returned.words)
+        .help(format!("set `{}` to `ReportBatchItemFailures`", reports.name))
+        .fix(reports.report_failures())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_files;
+
+    const HANDLER: &str = "\
+def handler(event, context):
+    failures = []
+    for record in event['Records']:
+        try:
+            work(record)
+        except Exception:
+            failures.append({'itemIdentifier': record['messageId']})
+    return {'batchItemFailures': failures}
+";
+
+    /// A SAM template with the code in `src/app.py`, and settings of its event.
+    fn sam(handler: &str, settings: &str) {
+        let template = format!(
+            "Transform: AWS::Serverless-2016-10-31
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: src/
+      Handler: app.handler
+      Runtime: python3.13
+      Events:
+        E:{settings}
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+"
+        );
+        check_files(&RULE, &[("template.yaml", &template), ("src/app.py", handler)]);
+    }
+
+    const FLAGGED: &str = " # expect: batch-item-failures-ignored";
+
+    #[test]
+    fn what_the_function_returns_is_to_be_asked_for() {
+        sam(HANDLER, FLAGGED);
+    }
+
+    #[test]
+    fn a_function_that_returns_nothing_of_the_kind_is_fine() {
+        sam("def handler(event, context):\n    return {'statusCode': 200}\n", "");
+    }
+
+    #[test]
+    fn comments_strings_and_other_functions_do_not_count() {
+        sam(
+            "# return {'batchItemFailures': []}\ndef handler(event, context):\n    '''batchItemFailures'''\n    print('batchItemFailures')\n",
+            "",
+        );
+        sam(
+            "def other(event, context):\n    return {'batchItemFailures': f()}\ndef handler(event, context):\n    pass\n",
+            "",
+        );
+    }
+
+    #[test]
+    fn a_list_that_stays_empty_reports_nothing() {
+        sam(
+            "def handler(event, context):\n    return {'batchItemFailures': []}\n",
+            "",
+        );
+        sam(
+            "def handler(event, context):\n    failures = []\n    return {'batchItemFailures': failures}\n",
+            "",
+        );
+    }
+
+    #[test]
+    fn a_library_returns_it_too() {
+        for import in [
+            "processor = BatchProcessor(event_type=EventType.SQS)\ndef handler(event, context):\n    return process_partial_response(event=event, record_handler=work, processor=processor, context=context)\n",
+            "processor = BatchProcessor(event_type=EventType.SQS)\n@batch_processor(record_handler=work, processor=processor)\ndef handler(event, context):\n    return processor.response()\n",
+            "processor = BatchProcessor(event_type=EventType.SQS)\n@logger.inject_lambda_context\ndef handler(event, context):\n    with processor(records=event['Records'], handler=work):\n        processor.process()\n    return processor.response()\n",
+        ] {
+            sam(import, FLAGGED);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_judged() {
+        sam(
+            "def handler(event, context:\n    return {'batchItemFailures': f()}\n",
+            "",
+        );
+        sam("from other import handler\n", "");
+    }
+
+    #[test]
+    fn records_of_a_stream_are_no_messages() {
+        sam(
+            "def handler(event, context):\n    return {'batchItemFailures': [{'itemIdentifier': r['dynamodb']['SequenceNumber']} for r in failed(event)]}\n",
+            "",
+        );
+    }
+
+    const SCRIPT: &str = "\
+export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> => {
+  const batchItemFailures: SQSBatchItemFailure[] = [];
+  for (const record of event.Records) {
+    try {
+      await work(record);
+    } catch (error) {
+      batchItemFailures.push({ itemIdentifier: record.messageId });
+    }
+  }
+  return { batchItemFailures };
+};
+";
+
+    /// A Terraform module with `source` as what its archive is made of, and settings of the mapping.
+    fn terraform(source: &str, settings: &str, files: &[(&str, &str)]) {
+        let mark = if settings.contains("function_response_types") || source.contains("elsewhere") {
+            ""
+        } else {
+            " # expect: batch-item-failures-ignored"
+        };
+        let module = format!(
+            r#"
+resource "aws_sqs_queue" "q" {{}}
+{source}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  role          = "arn:aws:iam::123456789012:role/r"
+  handler       = "index.handler"
+  runtime       = "nodejs22.x"
+  filename      = data.archive_file.code.output_path
+}}
+resource "aws_lambda_event_source_mapping" "m" {{{mark}
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+  {settings}
+}}
+"#
+        );
+        let mut all = vec![("infra/main.tf", module.as_str())];
+        all.extend(files);
+        check_files(&RULE, &all);
+    }
+
+    fn archive(arguments: &str) -> String {
+        format!(
+            "data \"archive_file\" \"code\" {{\n  type = \"zip\"\n  output_path = \"${{path.module}}/code.zip\"\n{arguments}\n}}"
+        )
+    }
+
+    #[test]
+    fn an_archive_is_made_of_a_directory_a_file_or_a_text() {
+        let script = ("infra/src/index.ts", SCRIPT);
+        terraform(&archive("source_dir = \"${path.module}/src\""), "", &[script]);
+        terraform(&archive("source_file = \"${path.module}/src/index.ts\""), "", &[script]);
+        let inline = "source {\n  filename = \"index.js\"\n  content = <<-EOT\n    exports.handler = async (event) => ({ batchItemFailures: await failed(event) });\n  EOT\n}";
+        terraform(&archive(inline), "", &[]);
+    }
+
+    #[test]
+    fn an_archive_is_found_by_its_path_too() {
+        let named = archive("source_dir = \"${path.module}/src\"");
+        let module = format!(
+            r#"
+resource "aws_sqs_queue" "q" {{}}
+{named}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  role          = "arn:aws:iam::123456789012:role/r"
+  handler       = "index.handler"
+  filename      = "${{path.module}}/code.zip"
+}}
+resource "aws_lambda_event_source_mapping" "m" {{ # expect: batch-item-failures-ignored
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+"#
+        );
+        check_files(&RULE, &[("main.tf", &module), ("src/index.ts", SCRIPT)]);
+    }
+
+    #[test]
+    fn asking_for_it_is_all_that_is_needed() {
+        let script = ("infra/src/index.ts", SCRIPT);
+        let setting = "function_response_types = [\"ReportBatchItemFailures\"]";
+        terraform(&archive("source_dir = \"${path.module}/src\""), setting, &[script]);
+    }
+
+    #[test]
+    fn a_source_that_is_not_here_says_nothing() {
+        terraform(&archive("source_dir = \"${path.module}/elsewhere\""), "", &[]);
+    }
+
+    #[test]
+    fn the_code_of_a_template_may_stand_in_it() {
+        let template = "\
+AWSTemplateFormatVersion: 2010-09-09
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      Handler: index.handler
+      Runtime: nodejs22.x
+      Code:
+        ZipFile: |
+          exports.handler = async (event) => {
+            const failed = await work(event);
+            return { batchItemFailures: failed };
+          };
+  M: # expect: batch-item-failures-ignored
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Q.Arn
+      FunctionName: !Ref F
+";
+        check_files(&RULE, &[("template.yaml", template)]);
+    }
+
+    #[test]
+    fn a_service_names_the_file_in_its_handler() {
+        let service = "\
+service: orders
+provider:
+  name: aws
+functions:
+  fulfil:
+    handler: src/index.handler
+    events:
+      - sqs: # expect: batch-item-failures-ignored
+          arn: arn:aws:sqs:eu-west-1:123456789012:orders
+";
+        check_files(&RULE, &[("serverless.yml", service), ("src/index.ts", SCRIPT)]);
+    }
+
+    #[test]
+    fn what_a_tool_packed_is_not_read() {
+        let service = "\
+service: orders
+provider:
+  name: aws
+functions:
+  fulfil:
+    handler: dist/index.handler
+    events:
+      - sqs:
+          arn: arn:aws:sqs:eu-west-1:123456789012:orders
+";
+        let built = format!("Object.defineProperty(exports, \"__esModule\", {{ value: true }});\n{SCRIPT}");
+        check_files(&RULE, &[("serverless.yml", service), ("dist/index.js", &built)]);
+        let packed = SCRIPT.replace(
+            "await work(record)",
+            &format!("await work(record, '{}')", "x".repeat(3_000)),
+        );
+        check_files(&RULE, &[("serverless.yml", service), ("dist/index.js", &packed)]);
+    }
+}

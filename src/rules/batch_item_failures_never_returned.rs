@@ -1,0 +1,179 @@
+//! Flags functions that are asked which messages of a batch failed, and never say.
+
+use super::prelude::*;
+use crate::graph::Response;
+use crate::rules::shared::handlers::Handled;
+
+pub(super) static RULE: Rule = Rule {
+    id: "batch-item-failures-never-returned",
+    category: Category::Handlers,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "Lambda asks which messages failed, and the function never says: what it caught is deleted",
+    page: include_str!("../../rules/batch-item-failures-never-returned.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+            if handled.handler.response != Response::Nothing {
+                continue;
+            }
+            for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
+                let is_unasked = fact(!*reports.value, || {
+                    "Lambda does not ask which messages failed".to_owned()
+                });
+                if findings.satisfied(&reports.when, mapping, is_unasked.given(&reports)) {
+                    continue;
+                }
+                for batch in findings.batch_sizes(&reports.when, mapping) {
+                    let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).given(&batch);
+                    findings.require(&batch.when, mapping, is_single, || {
+                        never(mapping, &handled, &reports, &batch)
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn never(
+    mapping: &EventSourceMapping,
+    handled: &Handled<'_>,
+    reports: &Known<'_, bool>,
+    batch: &Operand<'_>,
+) -> Finding {
+    let (function, asks) = (handled.function.resource.shown(), mapping.resource.shown());
+    let (severity, consequence) = if handled.handler.may_catch {
+        (
+            Severity::Warning,
+            "a failure that it catches counts as success, and the message is deleted",
+        )
+    } else {
+        (
+            Severity::Info,
+            "one failed message returns its whole batch all the same",
+        )
+    };
+    let headline = format!("{asks} asks which messages of a batch failed, but {function} never says: {consequence}");
+    // A mapping that is switched off harms nobody until it is switched on.
+    let severity = match mapping.enabled.known() {
+        Some(false) => Severity::Info,
+        _ => severity,
+    };
+    let size = format!("up to {} messages per batch{}", batch.value, batch.provenance());
+    Finding::new(
+        "report_batch_item_failures",
+        headline,
+        reports,
+        "Lambda reads what the function returns, and takes nothing for success",
+    )
+    .severity(severity)
+    .label(handled.handler.place, handled.says_nothing())
+    .label(batch, size)
+    .help("return `batchItemFailures` with the ids of the messages that failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::diagnostic::Severity;
+    use crate::testing::{check_files, run_files};
+
+    fn template(batch: &str, settings: &str) -> String {
+        format!(
+            "Transform: AWS::Serverless-2016-10-31
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: src/
+      Handler: app.handler
+      Runtime: nodejs22.x
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            {batch}
+            {settings}
+"
+        )
+    }
+
+    const ASKS: &str = "FunctionResponseTypes: [ReportBatchItemFailures]";
+
+    fn severities(settings: &str, handler: &str) -> Vec<Severity> {
+        let template = template("BatchSize: 2", settings);
+        let found = run_files(&RULE, &[("template.yaml", &template), ("src/app.js", handler)]).findings;
+        found.iter().map(|found| found.severity).collect()
+    }
+
+    const CATCHES: &str = "\
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try { await work(record); } catch (error) { console.error(error); }
+  }
+};
+";
+
+    #[test]
+    fn what_is_caught_is_lost() {
+        assert_eq!(severities(ASKS, CATCHES), [Severity::Warning]);
+        let answers = CATCHES.replace("  }\n};", "  }\n  return { statusCode: 200 };\n};");
+        assert_eq!(severities(ASKS, &answers), [Severity::Warning]);
+    }
+
+    #[test]
+    fn what_is_not_caught_returns_the_batch() {
+        let handler = "exports.handler = async (event) => { for (const r of event.Records) await work(r); };\n";
+        assert_eq!(severities(ASKS, handler), [Severity::Info]);
+    }
+
+    #[test]
+    fn who_does_not_ask_gets_no_answer() {
+        assert_eq!(severities("", CATCHES), []);
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_is_not_known() {
+        for handler in [
+            "const { process } = require('./work');\nexports.handler = async (event) => process(event);\n",
+            "const { process } = require('./work');\nexports.handler = async (event) => { return await process(event); };\n",
+            "exports.handler = async (event) => ({ ...(await work(event)) });\n",
+            "exports.handler = wrapped(async (event) => { await work(event); });\n",
+            "exports.handler = (event, context, callback) => work(event, callback);\n",
+            "exports.handler = async (event) => { const answer = {}; await work(event, answer); return answer; };\n",
+            "class Lambda { async handler(event) { return this.work(event); } }\n",
+        ] {
+            assert_eq!(severities(ASKS, handler), [], "{handler}");
+        }
+    }
+
+    #[test]
+    fn failures_may_be_returned_by_another_function_of_the_file() {
+        for handler in [
+            "const all = async (event) => { const failed = await work(event); return { batchItemFailures: failed }; };\nexports.handler = async (event) => await all(event);\n",
+            "exports.handler = async (event) => { const answer = { batchItemFailures: [] }; answer.batchItemFailures.push(await work(event)); return answer; };\n",
+            "exports.handler = (event, context, callback) => { callback(null, { batchItemFailures: work(event) }); };\n",
+            "const middy = require('@middy/core');\nconst report = require('@middy/sqs-partial-batch-failure');\nexports.handler = middy(async (event) => Promise.allSettled(event.Records.map(work))).use(report());\n",
+            "const { processPartialResponse } = require('@aws-lambda-powertools/batch');\nexports.handler = async (event, context) => processPartialResponse(event, work, processor, { context });\n",
+        ] {
+            assert_eq!(severities(ASKS, handler), [], "{handler}");
+        }
+    }
+
+    #[test]
+    fn a_batch_of_one_needs_no_answer() {
+        for (size, mark) in [(1, ""), (2, " # expect: batch-item-failures-never-returned")] {
+            let asks = format!("{ASKS}{mark}");
+            let template = template(&format!("BatchSize: {size}"), &asks);
+            check_files(&RULE, &[("template.yaml", &template), ("src/app.js", CATCHES)]);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Flags functions that go on with a batch of a FIFO queue behind a message that failed.
+
+use super::prelude::*;
+use crate::graph::{Continues, Response};
+use crate::rules::shared::handlers::Handled;
+use crate::rules::shared::queue_types::TypedQueue;
+
+pub(super) static RULE: Rule = Rule {
+    id: "fifo-batch-continues-after-failure",
+    category: Category::Handlers,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "the function goes on behind a failed message of a FIFO queue, and later ones overtake it",
+    page: include_str!("../../rules/fifo-batch-continues-after-failure.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+            let (Some(goes_on), Response::Failures(_)) = (&handled.handler.continues, &handled.handler.response) else {
+                continue;
+            };
+            for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
+                // What is not asked for has a rule of its own.
+                if !*reports.value {
+                    continue;
+                }
+                for batch in findings.batch_sizes(&reports.when, mapping) {
+                    for source in findings.sources(graph, mapping, &batch.when) {
+                        let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).given(&batch);
+                        let keeps = fact(!source.fifo, || "a standard queue keeps no order".to_owned()).given(&source);
+                        if findings.satisfied(&source.when, mapping, keeps) {
+                            continue;
+                        }
+                        findings.require(&source.when, mapping, is_single, || {
+                            overtaken(mapping, &handled, goes_on, &source)
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn overtaken(
+    mapping: &EventSourceMapping,
+    handled: &Handled<'_>,
+    goes_on: &Continues,
+    source: &TypedQueue<'_>,
+) -> Finding {
+    let headline = format!(
+        "{} goes on with a batch of the FIFO queue {} after a message failed: later messages of its group overtake it",
+        handled.function.resource.shown(),
+        source.shown
+    );
+    let help = match goes_on.instead {
+        Some(instead) => format!("use `{instead}`, which stops at the first failure and returns the rest of the batch"),
+        None => {
+            "stop at the first failure, and return that message and all behind it in `batchItemFailures`".to_owned()
+        }
+    };
+    // A mapping that is switched off harms nobody until it is switched on.
+    let severity = match mapping.enabled.known() {
+        Some(false) => Severity::Info,
+        _ => Severity::Warning,
+    };
+    let invokes = format!("{} invokes it", mapping.resource.shown());
+    Finding::new("order", headline, goes_on.fact.span, &*goes_on.fact.words)
+        .severity(severity)
+        .show(source)
+        .label(mapping.resource.header, invokes)
+        .help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_files;
+
+    /// The code behind a queue, with batches of that size.
+    fn queue(is_fifo: bool, batch: u32, handler: &str) {
+        let fifo = if is_fifo { "FifoQueue: true" } else { "DelaySeconds: 0" };
+        let template = format!(
+            "Transform: AWS::Serverless-2016-10-31
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      {fifo}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: src/
+      Handler: app.handler
+      Runtime: python3.13
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+            BatchSize: {batch}
+            FunctionResponseTypes: [ReportBatchItemFailures]
+"
+        );
+        check_files(&RULE, &[("template.yaml", &template), ("src/app.py", handler)]);
+    }
+
+    fn library(processor: &str, end: &str) -> String {
+        format!(
+            "processor = {processor}(){end}
+def handler(event, context):
+    return process_partial_response(event=event, record_handler=work, processor=processor, context=context)
+"
+        )
+    }
+
+    const FLAGGED: &str = " # expect: fifo-batch-continues-after-failure";
+
+    fn looped(then: &str, end: &str) -> String {
+        format!(
+            "def handler(event, context):
+    failures = []
+    for record in event['Records']:{end}
+        try:
+            work(record)
+        except Exception:
+            failures.append({{'itemIdentifier': record['messageId']}})
+{then}    return {{'batchItemFailures': failures}}
+"
+        )
+    }
+
+    #[test]
+    fn the_processor_for_standard_queues_goes_on() {
+        queue(true, 10, &library("BatchProcessor", FLAGGED));
+        queue(true, 10, &library("SqsFifoPartialProcessor", ""));
+    }
+
+    #[test]
+    fn a_loop_that_collects_goes_on_unless_it_is_left() {
+        queue(true, 10, &looped("", FLAGGED));
+        queue(true, 10, &looped("            break\n", ""));
+    }
+
+    #[test]
+    fn who_looks_at_groups_may_know_what_to_skip() {
+        let handler = looped("", "").replace("work(record)", "work(record, record['attributes']['MessageGroupId'])");
+        queue(true, 10, &handler);
+    }
+
+    #[test]
+    fn a_standard_queue_or_one_message_has_no_order() {
+        queue(false, 10, &looped("", ""));
+        queue(true, 1, &looped("", ""));
+        queue(true, 2, &looped("", FLAGGED));
+    }
+}

@@ -1,0 +1,247 @@
+//! Flags functions that catch every failure of a message and go on, so that Lambda deletes it as done.
+
+use super::prelude::*;
+use crate::rules::shared::handlers::Handled;
+use crate::rules::shared::queue_types::QueueRead;
+
+pub(super) static RULE: Rule = Rule {
+    id: "handler-swallows-failures",
+    category: Category::Handlers,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "the function catches every failure of a message, and Lambda deletes it as done",
+    page: include_str!("../../rules/handler-swallows-failures.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+            for source in findings.queues_read(graph, mapping, &handled.when) {
+                if let Some(finding) = swallowed(mapping, &handled, &source) {
+                    findings.report(&source.when, mapping, finding);
+                }
+            }
+        }
+    }
+}
+
+fn swallowed(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &QueueRead<'_>) -> Option<Finding> {
+    let caught = handled.handler.swallows.as_ref()?;
+    let headline = format!(
+        "{} catches every failure of a message of {} and returns as if it were done: Lambda deletes the message",
+        handled.function.resource.shown(),
+        source.shown
+    );
+    // A mapping that is switched off loses nothing until it is switched on.
+    let severity = match mapping.enabled.known() {
+        Some(false) => Severity::Info,
+        _ => Severity::Warning,
+    };
+    let invokes = format!("{} invokes it", mapping.resource.shown());
+    let help = "throw the failure again, or return its message in `batchItemFailures`, so that SQS delivers it again";
+    let finding = Finding::new("failures", headline, caught.span, &*caught.words)
+        .severity(severity)
+        .label(mapping.resource.header, invokes)
+        .help(help);
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_files;
+
+    const TEMPLATE: &str = "\
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: src/
+      Handler: app.handler
+      Runtime: python3.13
+      Events:
+        E:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Q.Arn
+";
+
+    fn python(handler: &str) {
+        check_files(&RULE, &[("template.yaml", TEMPLATE), ("src/app.py", handler)]);
+    }
+
+    /// A handler whose loop has this body; each line is indented.
+    fn loop_of(body: &str) -> String {
+        let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
+        format!("def handler(event, context):\n    for record in event['Records']:\n{body}")
+    }
+
+    fn script(handler: &str) {
+        // A comment of a script, in the marks of the tests.
+        let marked = handler.replace("/*lost*/", "// # expect: handler-swallows-failures");
+        check_files(&RULE, &[("template.yaml", TEMPLATE), ("src/app.ts", &marked)]);
+    }
+
+    const LOST: &str = "# expect: handler-swallows-failures";
+
+    #[test]
+    fn what_only_the_log_hears_of_is_lost() {
+        for caught in [
+            "except Exception as error:",
+            "except:",
+            "except (ValueError, BaseException):",
+        ] {
+            for then in [
+                "print(error)",
+                "logger.exception('failed %s', record['messageId'])",
+                "pass",
+                "continue",
+            ] {
+                python(&loop_of(&format!(
+                    "try:\n    work(record)\n{caught} {LOST}\n    {then}"
+                )));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_later_is_not() {
+        for then in [
+            "raise",
+            "raise Failed() from error",
+            "failures.append(record['messageId'])",
+            "failed = True",
+            "queue.send_message(MessageBody=record['body'])",
+            "report(error)",
+            "if is_fatal(error):\n        raise",
+        ] {
+            let after = if then.contains("failed") {
+                "\nif failed:\n    raise Failed()"
+            } else {
+                ""
+            };
+            let handled = format!("try:\n    work(record)\nexcept Exception as error:\n    {then}{after}");
+            python(&loop_of(&handled));
+        }
+    }
+
+    #[test]
+    fn a_narrower_exception_is_a_decision() {
+        python(&loop_of(
+            "try:\n    work(record)\nexcept ValueError as error:\n    print(error)",
+        ));
+    }
+
+    #[test]
+    fn work_beside_it_may_be_what_counts() {
+        python(&loop_of(
+            "work(record)\ntry:\n    tell(record)\nexcept Exception as error:\n    print(error)",
+        ));
+        python(&loop_of(
+            "try:\n    body = json.loads(record['body'])\nexcept Exception:\n    continue\nwork(body)",
+        ));
+    }
+
+    #[test]
+    fn a_function_of_the_file_is_followed() {
+        let process = |end: &str| {
+            format!(
+                "def process(record):\n    try:\n        work(record)\n    except Exception as error:{end}\n        print(error)\n"
+            )
+        };
+        let marked = process(&format!(" {LOST}"));
+        python(&format!("{marked}\n{}", loop_of("process(record)")));
+        // Whoever looks at what it returns may know.
+        let answers = process("").replace("work(record)", "return work(record)");
+        python(&format!(
+            "{answers}\n{}",
+            loop_of("if not process(record):\n    raise Failed()")
+        ));
+    }
+
+    #[test]
+    fn the_handler_of_a_library_is_called_for_each_record() {
+        python(&format!(
+            "processor = BatchProcessor(event_type=EventType.SQS)
+def work_on(record):
+    try:
+        work(record)
+    except Exception as error: {LOST}
+        logger.error(error)
+def handler(event, context):
+    return process_partial_response(event=event, record_handler=work_on, processor=processor, context=context)
+"
+        ));
+    }
+
+    #[test]
+    fn a_catch_around_the_whole_batch_loses_all_of_it() {
+        python(&format!(
+            "def handler(event, context):\n    try:\n        for record in event['Records']:\n            work(record)\n    except Exception as error: {LOST}\n        print(error)\n        return {{'statusCode': 500}}\n"
+        ));
+        python(
+            "def handler(event, context):\n    try:\n        for record in event['Records']:\n            work(record)\n    except Exception as error:\n        print(error)\n        return {'batchItemFailures': [{'itemIdentifier': r['messageId']} for r in event['Records']]}\n",
+        );
+    }
+
+    #[test]
+    fn scripts_have_loops_callbacks_and_promises() {
+        script(
+            "export const handler = async (event: SQSEvent) => {
+  for (const record of event.Records) {
+    try {
+      await work(record);
+    } catch (error) { /*lost*/
+      console.error(error);
+    }
+  }
+};
+",
+        );
+        script(
+            "exports.handler = async ({ Records }) => {
+  await Promise.all(Records.map(async (record) => {
+    try {
+      await work(record);
+    } catch (error) { /*lost*/
+      logger.error('failed', { error });
+    }
+  }));
+};
+",
+        );
+        script(
+            "exports.handler = async (event) => {
+  for (const record of event.Records) {
+    await work(record).catch((error) => console.error(error)); /*lost*/
+  }
+};
+",
+        );
+    }
+
+    #[test]
+    fn what_a_map_returns_may_be_looked_at() {
+        script(
+            "exports.handler = async (event) => {
+  const results = await Promise.all(event.Records.map(async (record) => {
+    try {
+      await work(record);
+      return true;
+    } catch (error) {
+      console.error(error);
+      return false;
+    }
+  }));
+  if (results.includes(false)) throw new Error('some failed');
+};
+",
+        );
+    }
+}
