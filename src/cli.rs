@@ -124,7 +124,7 @@ struct CheckArgs {
     /// Print findings and errors only, no summary
     #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
     quiet: bool,
-    /// Also list what could not be judged, and why
+    /// Also show infos, and list what could not be judged, and why
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
     /// Also list what suppressions, a baseline or --since leave out, in formats that can show it
@@ -139,9 +139,9 @@ struct CheckArgs {
     /// Also run the pedantic rules, which not every team wants
     #[arg(long, help_heading = "Selection")]
     pedantic: bool,
-    /// Leave out findings below this severity
-    #[arg(long, value_enum, default_value_t = Level::Info, value_name = "SEVERITY", help_heading = "Selection")]
-    min_severity: Level,
+    /// Leave out findings below this severity [default: info, and the full report only counts those]
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Selection")]
+    min_severity: Option<Level>,
     /// Exit with 1 for findings of this severity or above [default: that of the configuration, else warning]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
@@ -188,6 +188,15 @@ fn reason(text: &str) -> Result<String, &'static str> {
         return Err("say why the findings may stay");
     }
     Ok(text.to_owned())
+}
+
+impl CheckArgs {
+    /// Whether the report for people shows infos: on demand, as where rules are selected of which most are no more.
+    fn shows_infos(&self) -> bool {
+        let is_selected = self.pedantic || !self.select.is_empty();
+        let is_level = self.min_severity == Some(Level::Info) || self.fail_level == Some(FailLevel::Info);
+        self.verbose || is_selected || is_level
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,8 @@
 
 use super::fixing::{self, Next};
 use super::output::{self, Written};
-use super::{CheckArgs, Exit, FailLevel, Streams, baseline, inputs};
+use super::{CheckArgs, Exit, FailLevel, Level, Streams, baseline, inputs};
+use sqslint::diagnostic::Severity;
 use sqslint::graph::{Graph, Resource, UnitKind};
 use sqslint::report::{Judged, Report, Units, counted, human, printable, summary};
 use sqslint::selection::Selection;
@@ -67,7 +68,7 @@ fn options(arguments: &CheckArgs) -> Options {
         config: arguments.config.source(),
         fail_level: arguments.fail_level.map(FailLevel::level),
         fail_on_unjudged: arguments.fail_on_unjudged,
-        min_severity: arguments.min_severity.severity(),
+        min_severity: arguments.min_severity.unwrap_or(Level::Info).severity(),
         force_exclude: arguments.inputs.force_exclude,
         no_gitignore: arguments.inputs.no_gitignore,
         allow_empty: arguments.allow_empty,
@@ -114,14 +115,6 @@ fn tell_outcome(
         writeln!(streams.err, "sqslint: {}", printable(line))?;
     }
     baseline::stale(&outcome, streams)?;
-    if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
-        // A terminal would break a line within a word; whatever else reads one wants it whole.
-        let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
-        for line in summary::lines(&report) {
-            let line = width.map_or_else(|| line.clone(), |width| human::wrapped(&line, width));
-            writeln!(streams.err, "{line}")?;
-        }
-    }
     let exit = if !outcome.errors.is_empty() || written == Written::Partly {
         Exit::Failed
     } else if nothing {
@@ -131,9 +124,44 @@ fn tell_outcome(
     } else {
         Exit::Clean
     };
+    if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
+        // A terminal would break a line within a word; whatever else reads one wants it whole.
+        let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let lines = summary::lines(&report).into_iter();
+        for line in lines.chain(ending(&outcome, exit, arguments)) {
+            let line = width.map_or_else(|| line.clone(), |width| human::wrapped(&line, width));
+            writeln!(streams.err, "{line}")?;
+        }
+    }
     // The process ends here: its memory is taken back at once, faster than node by node.
     std::mem::forget(outcome);
     Ok(exit)
+}
+
+/// Why the run fails, and how a project with many old findings begins.
+fn ending(outcome: &Outcome, exit: Exit, arguments: &CheckArgs) -> Vec<String> {
+    /// As many findings nobody fixes before the first commit.
+    const MANY: usize = 20;
+    if exit != Exit::Findings {
+        return Vec::new();
+    }
+    let least = arguments.fail_level.unwrap_or(FailLevel::Warning);
+    let is_bad = outcome
+        .findings
+        .iter()
+        .any(|found| least == FailLevel::Info || found.severity > Severity::Info);
+    let why = if is_bad {
+        "exit code 1: what was found fails the run (`--fail-level`, `--exit-zero`)"
+    } else {
+        "exit code 1: what could not be judged fails the run (`--fail-on-unjudged`)"
+    };
+    let is_compared = arguments.since.is_some() || !outcome.history.known.is_empty();
+    let adopt = (outcome.findings.len() >= MANY && !is_compared)
+        .then_some("`sqslint baseline create` accepts these findings, and from then on only new ones are reported");
+    std::iter::once(why)
+        .chain(adopt)
+        .map(|line| format!("sqslint: {line}"))
+        .collect()
 }
 
 /// The flag that asks for other texts in the files.

@@ -139,9 +139,9 @@ pub(super) fn write(
     let format = asked.format.unwrap_or(Format::Full);
     let mut out = BufWriter::new(&mut *streams.out);
     if annotates {
-        write_annotated(report, style(asked), &mut out)?;
+        write_annotated(report, style(arguments), &mut out)?;
     } else {
-        write_as(format, report, graph, style(asked), &mut out)?;
+        write_as(format, report, graph, style(arguments), &mut out)?;
     }
     out.flush()?;
     drop(out);
@@ -231,10 +231,12 @@ const PLAIN: human::Style = human::Style {
     unicode: true,
     graphics: true,
     links: false,
+    infos: true,
 };
 
 /// The look of a report on the terminal, or where output goes instead.
-fn style(asked: &OutputArgs) -> human::Style {
+fn style(arguments: &CheckArgs) -> human::Style {
+    let asked = &arguments.output;
     let stdout = io::stdout();
     let width = terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0));
     human::Style {
@@ -247,6 +249,7 @@ fn style(asked: &OutputArgs) -> human::Style {
         links: decided(asked.hyperlinks, || {
             stdout.is_terminal() && links::are_supported(|name| std::env::var(name).ok())
         }),
+        infos: arguments.shows_infos(),
     }
 }
 

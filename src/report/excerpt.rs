@@ -15,8 +15,16 @@ use unicode_width::UnicodeWidthChar;
 
 /// Labels beyond this many are not drawn.
 const MOST_LABELS: usize = 12;
-/// A label over more lines than this marks its first line only.
-const MOST_LINES: usize = 6;
+/// How much of a file is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// Lines before and after each label.
+    pub(super) around: bool,
+    /// A label over more lines than this marks its first line only.
+    pub(super) most_lines: usize,
+    /// Columns of a line.
+    pub(super) room: usize,
+}
 /// The least room for each of several labels in one long line, in characters.
 const LEAST_ROOM: usize = 24;
 /// The columns of a tab.
@@ -31,8 +39,6 @@ pub(super) struct Group {
     pub(super) file: Arc<SourceFile>,
     /// The number of the first line, from 0.
     pub(super) first_line: usize,
-    /// The number of lines.
-    pub(super) line_count: usize,
     /// Their place in the excerpt.
     pub(super) range: Range<usize>,
 }
@@ -81,9 +87,9 @@ struct Piece {
 }
 
 impl Excerpt {
-    /// The lines that `labels` lie on and one around each, none longer than `room` characters.
-    pub(super) fn new(sources: &Sources, labels: &[Label], room: usize, ellipsis: &str) -> Excerpt {
-        let (files, spots) = spots(sources, labels);
+    /// The lines that `labels` lie on.
+    pub(super) fn new(sources: &Sources, labels: &[Label], extent: Extent, ellipsis: &str) -> Excerpt {
+        let (files, spots) = spots(sources, labels, extent.most_lines);
         let mut excerpt = Excerpt {
             left_out: labels.len().saturating_sub(MOST_LABELS),
             ..Excerpt::default()
@@ -91,7 +97,7 @@ impl Excerpt {
         let mut pieces = Vec::new();
         for (at, file) in files.iter().enumerate() {
             let here: Vec<&Spot> = spots.iter().filter(|spot| spot.file == at).collect();
-            let mut groups = groups(file, &here);
+            let mut groups = groups(file, &here, extent.around);
             // The line to edit comes first, wherever it lies in its file.
             let edited = here.iter().find(|spot| spot.primary).map(|spot| spot.lines.start);
             groups.sort_by_key(|lines| !edited.is_some_and(|line| lines.contains(&line)));
@@ -101,7 +107,7 @@ impl Excerpt {
                     let writer = LineWriter {
                         file,
                         here: &here,
-                        room,
+                        room: extent.room,
                         ellipsis,
                     };
                     for (from, to) in writer.write(line, &mut excerpt.text) {
@@ -112,7 +118,6 @@ impl Excerpt {
                     name: printable(file.shown()),
                     file: file.clone(),
                     first_line: lines.start,
-                    line_count: lines.len(),
                     range: start..excerpt.text.len(),
                 });
             }
@@ -146,7 +151,7 @@ fn moved(pieces: &[Piece], spot: &Spot) -> Option<Range<usize>> {
 }
 
 /// The files in the order of their first label, and the labels as places in them.
-fn spots(sources: &Sources, labels: &[Label]) -> (Vec<Arc<SourceFile>>, Vec<Spot>) {
+fn spots(sources: &Sources, labels: &[Label], most_lines: usize) -> (Vec<Arc<SourceFile>>, Vec<Spot>) {
     let mut ids = Vec::new();
     let mut files: Vec<Arc<SourceFile>> = Vec::new();
     let mut spots: Vec<Spot> = Vec::new();
@@ -157,7 +162,7 @@ fn spots(sources: &Sources, labels: &[Label]) -> (Vec<Arc<SourceFile>>, Vec<Spot
             ids.len() - 1
         });
         let Some(file) = files.get(at) else { continue };
-        let (range, lines) = settle(file, label.span.range());
+        let (range, lines) = settle(file, label.span.range(), most_lines);
         let message = printable(&label.message);
         match spots.iter_mut().find(|spot| spot.file == at && spot.range == range) {
             // Two labels in one place would be drawn side by side, far from it.
@@ -176,14 +181,14 @@ fn spots(sources: &Sources, labels: &[Label]) -> (Vec<Arc<SourceFile>>, Vec<Spot
 
 /// `range` within the text, on character boundaries, without the line break at its end, covering at least one
 /// byte (past the end of the line, where nothing is left to cover); and the lines it lies on.
-fn settle(file: &SourceFile, range: Range<usize>) -> (Range<usize>, Range<usize>) {
+fn settle(file: &SourceFile, range: Range<usize>, most_lines: usize) -> (Range<usize>, Range<usize>) {
     let text = file.text();
     let start = text.floor_char_boundary(range.start.min(text.len()));
     let end = text.ceil_char_boundary(range.end.clamp(start, text.len()));
     let marked = text.get(start..end).unwrap_or("");
     let mut end = start + marked.trim_end_matches(['\n', '\r', ' ', '\t']).len();
     let first = file.line_index(start);
-    if file.line_index(end.saturating_sub(1).max(start)) - first >= MOST_LINES {
+    if file.line_index(end.saturating_sub(1).max(start)) - first >= most_lines {
         end = content(file, first).end.max(start);
     }
     if end == start {
@@ -202,12 +207,12 @@ fn content(file: &SourceFile, index: usize) -> Range<usize> {
     line.start..line.start + text.trim_end_matches(['\n', '\r']).len()
 }
 
-/// The lines to show: those of the spots with one around each, gaps of one line closed.
-fn groups(file: &SourceFile, spots: &[&Spot]) -> Vec<Range<usize>> {
+/// The lines to show: those of the spots, and with what stands `around` them one more each, gaps of one line closed.
+fn groups(file: &SourceFile, spots: &[&Spot], around: bool) -> Vec<Range<usize>> {
     let mut wanted: BTreeSet<usize> = BTreeSet::new();
     for spot in spots {
         wanted.extend(spot.lines.clone());
-        if file.is_guarded() {
+        if file.is_guarded() || !around {
             continue;
         }
         let around = [spot.lines.start.checked_sub(1), Some(spot.lines.end)];
@@ -217,7 +222,7 @@ fn groups(file: &SourceFile, spots: &[&Spot]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     for line in wanted {
         match groups.last_mut() {
-            Some(group) if line <= group.end + 1 => group.end = line + 1,
+            Some(group) if line <= group.end + usize::from(around) => group.end = line + 1,
             _ => groups.push(line..line + 1),
         }
     }

@@ -2,12 +2,12 @@
 //!
 //! It loads nothing and runs nothing, which its own policy states as well; so it can be kept as an artifact.
 
-use super::excerpt::{Excerpt, Group, Mark};
+use super::excerpt::{Excerpt, Extent, Group, Mark};
 use super::graph::{Topology, svg};
 use super::markup::escaped;
 use super::place::Paths;
 use super::suppressed::why;
-use super::{Report, counted, summary};
+use super::{Report, counted, prose, summary};
 use crate::diagnostic::{Diagnostic, Severity};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Characters of a line that are shown.
 const LINE_WIDTH: usize = 160;
+/// A label over more lines than this marks its first line only.
+const MOST_LINES: usize = 6;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1b1f24;--page:#fff;--faint:#59636e;--line:#d1d9e0;--code:#f6f8fa;--mark:#fff1b8;\
@@ -126,18 +128,22 @@ fn article(out: &mut dyn Write, report: &Report<'_>, found: &Diagnostic) -> io::
         sentence(&found.headline),
         severity = found.severity,
     )?;
-    let excerpt = Excerpt::new(report.sources, found.labels(), LINE_WIDTH, "…");
+    let extent = Extent {
+        around: true,
+        most_lines: MOST_LINES,
+        room: LINE_WIDTH,
+    };
+    let excerpt = Excerpt::new(report.sources, found.labels(), extent, "…");
     for group in &excerpt.groups {
         lines(out, &excerpt, group)?;
     }
     out.write_all(b"<dl>\n")?;
-    for (name, note) in super::prose::notes(found, excerpt.left_out) {
-        let note = match name {
-            "explain" => format!("<code>{}</code>", escaped(&note)),
-            _ => sentence(&note),
-        };
-        writeln!(out, "<dt>{name}</dt><dd>{note}</dd>")?;
+    let notes = prose::notes(found, excerpt.left_out).into_iter();
+    for (name, note) in notes.chain(prose::advice(found)) {
+        writeln!(out, "<dt>{name}</dt><dd>{}</dd>", sentence(&note))?;
     }
+    let explain = escaped(&format!("sqslint explain {}", found.rule));
+    writeln!(out, "<dt>explain</dt><dd><code>{explain}</code></dd>")?;
     out.write_all(b"</dl>\n</article>\n")
 }
 

@@ -5,9 +5,6 @@ use super::{Report, links, printable};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
-/// The indentation of a note's second line.
-pub(super) const INDENT: usize = 8;
-
 /// Appends `found`: what, where, why, and what to do.
 pub(super) fn write(text: &mut String, report: &Report<'_>, found: &Diagnostic, paths: Paths) {
     write_linked(text, report, found, paths, false);
@@ -34,31 +31,34 @@ pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagn
             at.column,
         );
     }
-    for (name, note) in notes(found, 0) {
+    for (name, note) in notes(found, 0).into_iter().chain(advice(found)) {
         let _ = writeln!(text, "  {name}: {note}");
     }
 }
 
-/// The notes below the places, each with its name.
+/// The notes below the places, each with its name: whom it concerns, the arithmetic, the condition.
 pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
+    if !found.calls.is_empty() {
+        notes.push(("for", calls(&found.calls)));
+    }
     if left_out > 0 {
         notes.push(("places", format!("and {left_out} more")));
     }
-    let optional = [
-        ("calculation", &found.calculation),
-        ("when", &found.when),
-        ("help", &found.help),
-    ];
-    for (name, note) in optional {
-        notes.extend(note.as_ref().map(|note| (name, printable(note))));
-    }
-    notes.extend(fix(found).map(|fix| ("fix", printable(&fix))));
-    if !found.calls.is_empty() {
-        notes.insert(0, ("for", calls(&found.calls)));
-    }
-    notes.push(("explain", format!("sqslint explain {}", found.rule)));
+    let optional = [("calculation", &found.calculation), ("when", &found.when)];
+    notes.extend(
+        optional
+            .into_iter()
+            .filter_map(|(name, note)| Some((name, printable(note.as_ref()?)))),
+    );
     notes
+}
+
+/// What to do, and what sqslint can do.
+pub(super) fn advice(found: &Diagnostic) -> impl Iterator<Item = (&'static str, String)> {
+    let help = found.help.as_ref().map(|help| ("help", printable(help)));
+    let fix = fix(found).map(|fix| ("fix", printable(&fix)));
+    help.into_iter().chain(fix)
 }
 
 /// The fix that sqslint can make, and the flags that ask for it.

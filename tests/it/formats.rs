@@ -76,7 +76,11 @@ fn several_reports_of_one_run() {
     let printed = out(&run(&[], &arguments));
     for format in FORMATS {
         let written = std::fs::read_to_string(path(format)).unwrap();
-        assert_eq!(written, out(&run(&[], &["check", "--format", format])), "{format}");
+        assert_eq!(
+            written,
+            out(&run(&[], &["check", "--format", format, "--verbose"])),
+            "{format}"
+        );
     }
     assert_eq!(printed, std::fs::read_to_string(path("concise")).unwrap());
 }
@@ -102,7 +106,7 @@ fn actions_get_annotations_unasked() {
     let (first, rest) = text.split_once('\n').unwrap();
     let token = first.strip_prefix("::stop-commands::").unwrap();
     let (report, commands) = rest.split_once(&format!("::{token}::\n")).unwrap();
-    assert!(report.contains("─[main.tf:") && !report.contains("\n::"), "{report}");
+    assert!(report.contains("\n  main.tf:") && !report.contains("\n::"), "{report}");
     assert!(commands.starts_with("::error file="), "{commands}");
     assert!(commands.lines().all(|line| line.starts_with("::")), "{commands}");
     let again = out(&run(&variables, &["check"]));

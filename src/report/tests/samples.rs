@@ -19,6 +19,7 @@ const STYLE: Style = Style {
     unicode: true,
     graphics: true,
     links: false,
+    infos: true,
 };
 
 fn subject() -> Subject {

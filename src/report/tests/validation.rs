@@ -27,6 +27,7 @@ const FULL: human::Style = human::Style {
     unicode: true,
     graphics: true,
     links: false,
+    infos: true,
 };
 
 /// A format: what it writes of a report.

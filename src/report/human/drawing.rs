@@ -1,0 +1,439 @@
+//! One finding on a terminal: what miette's types say of it, in two lines a place.
+//!
+//! The handlers that come with miette draw a box with a header, a footer and context around each place, six lines for
+//! what two can say; so this is a handler of its own over the same types.
+
+use super::Style;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::report::excerpt::{self, Excerpt};
+use crate::report::printable;
+use miette::{
+    GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
+    ThemeCharacters, ThemeStyles,
+};
+use owo_colors::XtermColors;
+use std::fmt::{self, Write};
+use unicode_width::UnicodeWidthStr;
+
+/// The columns before everything but a headline.
+const INDENT: usize = 2;
+/// With less room than this beside an underline, a message stands below it.
+const LEAST_BESIDE: usize = 28;
+/// An underline is shortened to this for the sake of its message.
+const LEAST_UNDERLINE: usize = 3;
+/// Names that are longer are shortened where they were written out before.
+const LONGEST_NAME: usize = 32;
+/// The colour of names of notes.
+const NOTE: u8 = 31;
+/// The colours of lines that go and come.
+const GONE: u8 = 160;
+const NEW: u8 = 28;
+
+/// How a finding is drawn.
+pub(super) struct Look {
+    style: Style,
+    theme: GraphicalTheme,
+}
+
+impl Look {
+    pub(super) fn new(style: Style) -> Look {
+        Look {
+            style,
+            theme: theme(style),
+        }
+    }
+
+    /// The headline and the places.
+    pub(super) fn draw(&self, text: &mut String, finding: &dyn miette::Diagnostic) {
+        self.headline(text, finding);
+        let labels: Vec<LabeledSpan> = finding.labels().into_iter().flatten().collect();
+        let Some(source) = finding.source_code() else { return };
+        let places: Vec<Placed<'_>> = labels.iter().filter_map(|label| Placed::of(label, source)).collect();
+        let last = places.iter().map(|place| place.line).max().unwrap_or(1);
+        let gutter = last.to_string().len();
+        let mut file = None;
+        let mut line = None;
+        for (at, place) in places.iter().enumerate() {
+            if file != Some(&place.file) {
+                let path = self.colored(NOTE, &place.file);
+                let _ = writeln!(text, "{:INDENT$}{path}:{}:{}", "", place.line, place.column);
+                (file, line) = (Some(&place.file), None);
+            }
+            if line != Some(place.line) {
+                let number = format!("{:>gutter$}", place.line);
+                let shown = place.text.replace('\t', &" ".repeat(excerpt::TAB_WIDTH));
+                let _ = writeln!(
+                    text,
+                    "{:INDENT$}{} {} {}",
+                    "",
+                    self.dimmed(&number),
+                    self.bar(),
+                    shown.trim_end()
+                );
+                line = Some(place.line);
+            }
+            self.label(text, place, gutter, at);
+        }
+    }
+
+    fn headline(&self, text: &mut String, finding: &dyn miette::Diagnostic) {
+        let code = finding.code().map_or_else(String::new, |code| code.to_string());
+        let color = match finding.severity() {
+            Some(miette::Severity::Error) | None => self.theme.styles.error,
+            Some(miette::Severity::Warning) => self.theme.styles.warning,
+            Some(miette::Severity::Advice) => self.theme.styles.advice,
+        };
+        let _ = write!(text, "{}:", self.styled(color, &code));
+        let mut column = visible(&code) + 1;
+        for word in finding.to_string().split(' ') {
+            let width = word.width() + 1;
+            if column + width > self.style.width && column > INDENT {
+                let _ = write!(text, "\n{:1$}", "", INDENT - 1);
+                column = INDENT - 1;
+            }
+            // Each word by itself: what stands before a line is not bold.
+            let word = if self.style.color {
+                format!("\u{1b}[1m{word}\u{1b}[0m")
+            } else {
+                word.to_owned()
+            };
+            let _ = write!(text, " {word}");
+            column += width;
+        }
+        text.push('\n');
+    }
+
+    /// The underline of a place and what is said of it, on one line where that fits.
+    fn label(&self, text: &mut String, place: &Placed<'_>, gutter: usize, index: usize) {
+        let colors = &self.theme.styles.highlights;
+        let color = colors.get(index % colors.len().max(1)).copied().unwrap_or_default();
+        let room = self.style.width.saturating_sub(INDENT + gutter + 3);
+        let before = INDENT + gutter + 1;
+        let said = place.message.width();
+        let beside = room.saturating_sub(place.start + 1);
+        let underline = if place.length + said <= beside {
+            place.length
+        } else {
+            beside
+                .saturating_sub(said)
+                .clamp(LEAST_UNDERLINE, place.length.max(LEAST_UNDERLINE))
+                .min(place.length)
+        };
+        let mark = self.theme.characters.underline.to_string().repeat(underline.max(1));
+        let start = place.start;
+        let column = start + underline + 1;
+        let fits = said <= room.saturating_sub(column);
+        let (column, first) = if fits || room.saturating_sub(column) >= LEAST_BESIDE {
+            (column, true)
+        } else {
+            (start.min(room / 3), false)
+        };
+        let lines = wrapped(place.message, room.saturating_sub(column).max(LEAST_BESIDE / 2));
+        let mut lines = lines.lines();
+        let beside = if first { lines.next().unwrap_or("") } else { "" };
+        let mark = self.styled(color, format!("{mark} {beside}").trim_end());
+        let _ = writeln!(text, "{:before$}{} {:start$}{mark}", "", self.bar(), "");
+        for line in lines {
+            let _ = writeln!(
+                text,
+                "{:before$}{} {:column$}{}",
+                "",
+                self.bar(),
+                "",
+                self.styled(color, line)
+            );
+        }
+    }
+
+    /// `  name: text`, with the text indented under itself where it needs several lines.
+    pub(super) fn note(&self, text: &mut String, name: &str, note: &str) {
+        let _ = write!(text, "{:INDENT$}{}", "", self.colored(NOTE, &format!("{name}:")));
+        let hanging = INDENT + 6;
+        let mut column = INDENT + visible(name) + 1;
+        for word in note.split(' ') {
+            let width = word.width() + 1;
+            if column + width > self.style.width && column > hanging {
+                let _ = write!(text, "\n{:1$}", "", hanging - 1);
+                column = hanging - 1;
+            }
+            let _ = write!(text, " {word}");
+            column += width;
+        }
+        text.push('\n');
+    }
+
+    /// The lines of a fix, with the flags that ask for it behind the last.
+    pub(super) fn change(&self, lines: &[(char, String)], how: &str) -> String {
+        const NAME: &str = "fix: ";
+        let ellipsis = if self.style.unicode { "…" } else { "..." };
+        let room = self.style.width.saturating_sub(INDENT + NAME.len() + 2);
+        let mut text = String::new();
+        let mut last = 0;
+        for (at, (sign, line)) in lines.iter().enumerate() {
+            let line = cut(line, room, ellipsis);
+            last = line.width();
+            let name = if at == 0 { NAME } else { "     " };
+            let color = if *sign == '-' { GONE } else { NEW };
+            let line = self.colored(color, format!("{sign} {line}").trim_end());
+            let gap = if at == 0 { "" } else { "\n" };
+            let _ = write!(text, "{gap}{:INDENT$}{}{line}", "", self.colored(NOTE, name));
+        }
+        let how = format!("({how})");
+        if last + 2 + how.width() > room {
+            let _ = write!(text, "\n{:1$}", "", INDENT + NAME.len() + 2);
+        } else {
+            text.push_str("  ");
+        }
+        text + &how + "\n"
+    }
+
+    fn bar(&self) -> char {
+        self.theme.characters.vbar
+    }
+
+    fn dimmed(&self, text: &str) -> String {
+        self.styled(self.theme.styles.linum, text)
+    }
+
+    fn colored(&self, color: u8, text: &str) -> String {
+        self.styled(owo_colors::Style::new().color(XtermColors::from(color)), text)
+    }
+
+    fn styled(&self, style: owo_colors::Style, text: &str) -> String {
+        if self.style.color && !text.is_empty() {
+            format!("{}", style.style(text))
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// A label on its line.
+struct Placed<'l> {
+    file: String,
+    /// From 1.
+    line: usize,
+    /// From 1, in characters of the file.
+    column: usize,
+    /// The line.
+    text: &'l str,
+    /// Columns before it, and its own.
+    start: usize,
+    length: usize,
+    message: &'l str,
+}
+
+impl<'l> Placed<'l> {
+    fn of(label: &'l LabeledSpan, source: &'l dyn SourceCode) -> Option<Placed<'l>> {
+        let line = source.read_span(label.inner(), 0, 0).ok()?;
+        let text = std::str::from_utf8(line.data()).ok()?;
+        let start = label.offset().checked_sub(line.span().offset())?;
+        let before = excerpt::width(text.get(..start)?);
+        let marked = text.get(start..).unwrap_or("");
+        let marked = marked.get(..label.len()).unwrap_or(marked);
+        let marked = marked.split('\n').next().unwrap_or("");
+        Some(Placed {
+            file: line.name().unwrap_or_default().to_owned(),
+            line: line.line() + 1,
+            column: line.column() + 1,
+            start: before,
+            length: excerpt::width(marked).max(1),
+            message: label.label().unwrap_or(""),
+            text,
+        })
+    }
+}
+
+/// One finding as miette wants to see it.
+#[derive(Debug)]
+pub(super) struct Drawing<'a> {
+    pub(super) excerpt: Excerpt,
+    pub(super) found: &'a Diagnostic,
+    /// Its rule, perhaps as a link.
+    pub(super) rule: String,
+}
+
+impl fmt::Display for Drawing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.found.headline))
+    }
+}
+
+impl std::error::Error for Drawing<'_> {}
+
+impl miette::Diagnostic for Drawing<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(format!("{}[{}]", self.found.severity, self.rule)))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.found.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Info => miette::Severity::Advice,
+        })
+    }
+
+    /// In the order of the excerpt: the line to edit and its file come first.
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let mut marks: Vec<_> = self.excerpt.marks.iter().collect();
+        marks.sort_by_key(|mark| mark.range.start);
+        Some(Box::new(marks.into_iter().map(|mark| {
+            let message = Some(mark.message.clone()).filter(|message| !message.is_empty());
+            let span = (mark.range.start, mark.range.len());
+            if mark.primary {
+                LabeledSpan::new_primary_with_span(message, span)
+            } else {
+                LabeledSpan::new_with_span(message, span)
+            }
+        })))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.excerpt)
+    }
+}
+
+impl SourceCode for Excerpt {
+    /// The line that `span` begins on, with the place that the span has in its file.
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        _: usize,
+        _: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let at = span.offset();
+        let holds = |group: &&excerpt::Group| group.range.contains(&at);
+        let group = self.groups.iter().find(holds).ok_or(MietteError::OutOfBounds)?;
+        let before = self.text.get(..at).ok_or(MietteError::OutOfBounds)?;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let rest = self.text.get(start..).unwrap_or("");
+        let line = rest.split('\n').next().unwrap_or("");
+        let mark = self.marks.iter().find(|mark| mark.range.start == at);
+        let (number, column) = mark.map_or((group.first_line, 0), |mark| {
+            (mark.position.line as usize - 1, mark.position.column as usize - 1)
+        });
+        Ok(Box::new(MietteSpanContents::new_named(
+            group.name.clone(),
+            line.as_bytes(),
+            SourceSpan::new(start.into(), line.len()),
+            number,
+            column,
+            1,
+        )))
+    }
+}
+
+/// `text` with line breaks, no line wider than `room` that has a blank in it.
+pub fn wrapped(text: &str, room: usize) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut column = 0;
+    for word in text.split(' ') {
+        if column > 0 && column + 1 + word.width() > room {
+            lines.push('\n');
+            column = 0;
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += word.width();
+    }
+    lines
+}
+
+/// The columns of a text in which there may be links.
+fn visible(text: &str) -> usize {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().map_or(0, UnicodeWidthStr::width);
+    // A link is an escape sequence that ends in another one: `ESC ]8;;ADDRESS ESC \\ text ESC ]8;; ESC \\`.
+    let shown = parts.filter_map(|part| part.strip_prefix('\\'));
+    first + shown.map(UnicodeWidthStr::width).sum::<usize>()
+}
+
+/// `text` up to `room` columns.
+fn cut(text: &str, room: usize, ellipsis: &str) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    head(text, room.saturating_sub(ellipsis.width())).to_owned() + ellipsis
+}
+
+/// The beginning of `text`, not wider than `room`.
+fn head(text: &str, room: usize) -> &str {
+    let ends = text.char_indices().map(|(at, character)| at + character.len_utf8());
+    let fitting = ends.take_while(|end| text.get(..*end).is_some_and(|head| head.width() <= room));
+    text.get(..fitting.last().unwrap_or(0)).unwrap_or("")
+}
+
+/// What a label says, with long names shortened in their middle that are `written` out beside it: in the headline, or on
+/// the line that it marks, where the last part of an address stands.
+pub(super) fn shortened(message: &str, written: &str, ellipsis: &str) -> String {
+    let is_written = |name: &str| {
+        let own = name.rsplit('.').next().unwrap_or(name);
+        written.contains(name) || written.contains(own)
+    };
+    let parts = message.split('`').enumerate().map(|(at, part)| {
+        let is_name = at % 2 == 1 && part.width() > LONGEST_NAME && !part.contains(' ');
+        if !is_name || !is_written(part) {
+            return part.to_owned();
+        }
+        let start = head(part, LONGEST_NAME / 3);
+        let tail = part.char_indices().map(|(at, _)| part.get(at..).unwrap_or(""));
+        let room = LONGEST_NAME - start.width() - ellipsis.width();
+        let mut tail = tail.skip_while(|tail| tail.width() > room);
+        format!("{start}{ellipsis}{}", tail.next().unwrap_or(""))
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+fn theme(style: Style) -> GraphicalTheme {
+    let mut characters = if style.unicode {
+        ThemeCharacters::unicode()
+    } else {
+        ThemeCharacters::ascii()
+    };
+    if style.unicode {
+        // miette's signs for warnings and advice are drawn twice as wide by some terminals.
+        "×".clone_into(&mut characters.error);
+        "!".clone_into(&mut characters.warning);
+        "i".clone_into(&mut characters.advice);
+    }
+    GraphicalTheme {
+        characters,
+        styles: if style.color { colors() } else { ThemeStyles::none() },
+    }
+}
+
+/// Colours of the fixed palette that read on black as on white, with a contrast of 4:1 or more on each: the first
+/// sixteen are what a terminal makes of them, and its yellow on white nobody can read.
+fn colors() -> ThemeStyles {
+    let of = |number: u8| owo_colors::Style::new().color(XtermColors::from(number));
+    ThemeStyles {
+        error: of(196).bold(),
+        warning: of(130).bold(),
+        advice: of(NOTE).bold(),
+        help: of(NOTE),
+        // Not underlined: names of files are full of underscores.
+        link: of(NOTE).bold(),
+        linum: owo_colors::Style::new().dimmed(),
+        highlights: vec![of(163).bold(), of(63).bold(), of(28).bold()],
+    }
+}
+
+/// Signs of our own sentences, for terminals that show ASCII only. What the files hold stays as it is.
+pub(super) fn in_ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '×' => plain.push('x'),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            '→' => plain.push_str("->"),
+            '…' => plain.push_str("..."),
+            '–' | '−' => plain.push('-'),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}

@@ -1,0 +1,96 @@
+//! Which finding comes first, which are told together, and how many there are of each rule.
+
+use crate::diagnostic::{Diagnostic, Safety, Severity};
+use crate::rules::RULES;
+use std::fmt::Write;
+
+/// Findings of one rule with one cause.
+pub(super) struct Group<'f> {
+    /// What is drawn.
+    pub(super) first: &'f Diagnostic,
+    /// What is named.
+    pub(super) others: Vec<&'f Diagnostic>,
+}
+
+impl<'f> Group<'f> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &'f Diagnostic> {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
+}
+
+/// The findings by severity, then by rule in the order of the catalogue, which begins with what costs most, then by
+/// place; those of one cause together.
+pub(super) fn groups<'f>(shown: &[&'f Diagnostic]) -> Vec<Group<'f>> {
+    let mut sorted = shown.to_vec();
+    sorted.sort_by_key(|found| (std::cmp::Reverse(found.severity), rank(found.rule)));
+    let mut groups: Vec<Group<'f>> = Vec::new();
+    for found in sorted {
+        let same = groups.iter_mut().rev();
+        let mut same = same.take_while(|group| is_alike(group.first, found));
+        match same.find(|group| has_cause_of(group.first, found)) {
+            Some(group) => group.others.push(found),
+            None => groups.push(Group {
+                first: found,
+                others: Vec::new(),
+            }),
+        }
+    }
+    groups
+}
+
+fn rank(rule: &str) -> usize {
+    RULES.iter().position(|one| one.id == rule).unwrap_or(usize::MAX)
+}
+
+fn is_alike(one: &Diagnostic, other: &Diagnostic) -> bool {
+    (one.rule, one.severity) == (other.rule, other.severity)
+}
+
+/// Whether both rest on the same place: a shared default, an argument of a call.
+fn has_cause_of(one: &Diagnostic, other: &Diagnostic) -> bool {
+    let causes = |found: &'_ Diagnostic| {
+        let further = found.labels().iter().filter(|label| !label.primary);
+        further.map(|label| label.span).collect::<Vec<_>>()
+    };
+    let known = causes(one);
+    one.calculation == other.calculation && causes(other).iter().any(|cause| known.contains(cause))
+}
+
+/// A line a rule: how many findings, and how many of them can be fixed.
+pub(super) fn table(shown: &[&Diagnostic]) -> String {
+    let mut rows: Vec<(&Diagnostic, usize, usize, usize)> = Vec::new();
+    let mut sorted = shown.to_vec();
+    sorted.sort_by_key(|found| (std::cmp::Reverse(found.severity), rank(found.rule)));
+    for found in sorted {
+        let is_of = |safety| usize::from(found.fix.as_ref().is_some_and(|fix| fix.safety == safety));
+        let (safe, not) = (is_of(Safety::Safe), is_of(Safety::Unsafe));
+        match rows.last_mut().filter(|row| is_alike(row.0, found)) {
+            Some(row) => *row = (row.0, row.1 + 1, row.2 + safe, row.3 + not),
+            None => rows.push((found, 1, safe, not)),
+        }
+    }
+    let longest = rows.iter().map(|row| row.0.rule.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (found, count, safe, not) in rows {
+        let fixes: Vec<String> = [(safe, "safe"), (not, "unsafe")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, kind)| format!("{count} {kind}"))
+            .collect();
+        let fixes = match fixes.as_slice() {
+            [] => String::new(),
+            all => format!("  fixes: {}", all.join(", ")),
+        };
+        let severity = match (found.severity, count) {
+            (Severity::Error, 1) => "error",
+            (Severity::Error, _) => "errors",
+            (Severity::Warning, 1) => "warning",
+            (Severity::Warning, _) => "warnings",
+            (Severity::Info, 1) => "info",
+            (Severity::Info, _) => "infos",
+        };
+        let row = format!("{count:>5} {severity:<8}  {:<longest$}{fixes}", found.rule);
+        let _ = writeln!(text, "{}", row.trim_end());
+    }
+    text + "\n"
+}
