@@ -21,6 +21,7 @@ mod reason;
 pub mod relations;
 pub mod values;
 mod watch;
+pub mod workers;
 
 pub use crate::conditions::Condition;
 pub use access::Access;
@@ -35,6 +36,7 @@ pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
 pub use reason::{Cause, Reason};
 pub use watch::{Doubt, Watch};
+pub use workers::Worker;
 
 use crate::source::Span;
 use std::fmt;
@@ -521,6 +523,8 @@ pub struct UnitGraph {
     pub alarm_listeners: Vec<AlarmListener>,
     /// What delivers to queues, or reads them besides mappings.
     pub deliveries: Deliveries,
+    /// What runs programs that may read queues.
+    pub workers: Vec<Worker>,
     /// Policies, roles and keys.
     pub access: Access,
     /// References from failure arguments.
@@ -548,6 +552,7 @@ impl UnitGraph {
             left_out_alarms: Vec::new(),
             alarm_listeners: Vec::new(),
             deliveries: Deliveries::default(),
+            workers: Vec::new(),
             access: Access::default(),
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),

@@ -46,6 +46,7 @@ pub(super) mod queue;
 mod read;
 pub(super) mod separate;
 pub(super) mod unread;
+pub(super) mod worker;
 
 use crate::conditions::Condition;
 use crate::graph::{
@@ -98,6 +99,11 @@ pub(super) trait View {
 
     /// A text.
     fn text(&mut self, value: &Self::Written) -> Result<String, Unresolved>;
+
+    /// What a value is that some dialects take as a text of JSON; `None` where that is not known.
+    fn decoded(&mut self, value: &Self::Written) -> Option<Self::Written> {
+        Some(value.clone())
+    }
 
     /// What a value points to.
     fn link(&mut self, value: &Self::Written, named: Named) -> Result<Link, Unresolved>;
@@ -219,6 +225,7 @@ pub(super) enum Kind {
     Alarm(&'static alarm::AlarmNames),
     CompositeAlarm(&'static alarm::TextNames),
     Function(&'static function::FunctionNames),
+    InstanceProfile(&'static worker::InstanceProfileNames),
     InvokeConfig(&'static function::InvokeConfigNames),
     Key(&'static access::KeyNames),
     KeyAlias(&'static access::KeyAliasNames),
@@ -243,6 +250,7 @@ pub(super) enum Kind {
     Subscription(&'static delivery::SubscriptionNames),
     Target(&'static delivery::TargetNames),
     Topic(&'static delivery::TopicNames),
+    Worker(&'static worker::WorkerNames),
 }
 
 impl Kind {
@@ -290,6 +298,7 @@ impl<V: View> Lowering<V> {
             Kind::Alarm(names) => self.alarm(node, names),
             Kind::CompositeAlarm(names) => self.composite_alarm(node, names),
             Kind::Function(names) => self.function(node, names),
+            Kind::InstanceProfile(names) => self.instance_profile(node, names),
             Kind::InvokeConfig(names) => self.invoke_config(node, names),
             Kind::Key(names) => self.key(node, names),
             Kind::KeyAlias(names) => self.key_alias(node, names),
@@ -313,6 +322,7 @@ impl<V: View> Lowering<V> {
             Kind::Subscription(names) => self.separate_subscription(node, names),
             Kind::Target(names) => self.separate_target(node, names),
             Kind::Topic(names) => self.topic(node, names),
+            Kind::Worker(names) => self.worker(node, names),
         }
     }
 

@@ -3,6 +3,7 @@
 //! It holds documents as they were understood. Whether an action is allowed is for the rules that ask.
 
 use super::lookup::take;
+use super::workers::InstanceProfile;
 use super::{Attribute, Link, Resource, UnitId};
 use crate::conditions::Condition;
 use crate::graph::Reason;
@@ -122,6 +123,8 @@ pub struct Role {
     pub resource: Resource,
     /// The physical name where written.
     pub name: Attribute<Option<String>>,
+    /// Who may take it; `None` where nothing is written.
+    pub trust: Attribute<Option<PolicyDocument>>,
 }
 
 /// One policy of one role: inline, or attached by the role or by a resource of its own.
@@ -188,6 +191,8 @@ pub struct Access {
     pub queue_policies: Vec<QueuePolicy>,
     /// Roles.
     pub roles: Vec<Role>,
+    /// What hands roles to instances.
+    pub instance_profiles: Vec<InstanceProfile>,
     /// What roles are granted.
     pub role_policies: Vec<RolePolicy>,
     /// Managed policies that the project declares.
@@ -207,6 +212,9 @@ impl Access {
             &mut node.resource
         });
         take(&mut self.roles, other.roles, unit, |node| &mut node.resource);
+        take(&mut self.instance_profiles, other.instance_profiles, unit, |node| {
+            &mut node.resource
+        });
         take(&mut self.role_policies, other.role_policies, unit, |node| {
             &mut node.resource
         });

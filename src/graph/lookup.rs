@@ -4,6 +4,7 @@ use super::arn::{FIFO_SUFFIX, physical_name, region};
 use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
+use super::workers::{Readings, Worker};
 use super::{
     Access, Alarm, AlarmListener, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
     EventSourceMapping, Form, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit,
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Every unit of a project, linked.
 #[derive(Debug, Default)]
@@ -24,6 +25,7 @@ pub struct Graph {
     left_out_alarms: Vec<Alarm>,
     alarm_listeners: Vec<AlarmListener>,
     deliveries: Deliveries,
+    workers: Vec<Worker>,
     access: Access,
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
@@ -51,6 +53,8 @@ pub struct Graph {
     handed: FxHashSet<usize>,
     /// By queue: what teams declare of its consumers.
     pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
+    /// Which workers read which queues, once somebody asks.
+    pub(super) all_readings: OnceLock<Readings>,
 }
 
 /// Places in a list of nodes, by address and by physical name.
@@ -197,6 +201,7 @@ impl Graph {
                 &mut node.resource
             });
             graph.deliveries.absorb(part.deliveries, unit);
+            take(&mut graph.workers, part.workers, unit, |node| &mut node.resource);
             graph.access.absorb(part.access, unit);
             graph
                 .dead_letter_uses
@@ -313,6 +318,11 @@ impl Graph {
     /// What delivers to queues, or reads them besides mappings; each list by unit and address.
     pub fn deliveries(&self) -> &Deliveries {
         &self.deliveries
+    }
+
+    /// What runs programs that may read queues.
+    pub fn workers(&self) -> &[Worker] {
+        &self.workers
     }
 
     /// Policies, roles and keys; each list by unit and address.

@@ -3,7 +3,9 @@
 //! What may permit leaves the question open: a part that is not known, a condition, a policy that nobody here has
 //! written. Denials are not looked at: where something is denied that is permitted elsewhere, nothing is said.
 
-use super::access::{Effect, Grant, ManagedPolicy, PolicyDocument, Principal, QueuePolicy, RolePolicy, Statement};
+use super::access::{
+    Effect, Grant, ManagedPolicy, PolicyDocument, Principal, QueuePolicy, Role, RolePolicy, Statement,
+};
 use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, State, Target, UnitId};
 use crate::conditions::Condition;
 use crate::source::Span;
@@ -291,6 +293,36 @@ impl<'g> Policies<'g> {
         };
         let at = roles.binary_search_by(|role| (role.resource.unit, &role.resource.address).cmp(&(unit, address)));
         at.ok().and_then(|at| roles.get(at)).map(|role| &role.resource)
+    }
+
+    /// The declared role that `link` names, by its address or by the name that it has in `unit`.
+    pub(super) fn role_called(&self, unit: UnitId, link: &Link) -> Option<&'g Role> {
+        let roles = &self.graph.access().roles;
+        let found = match &link.target {
+            Target::External(written) => {
+                let name = written.rsplit('/').next()?;
+                let has_name = |role: &&Role| {
+                    let mut names = role.name.cases.iter().filter_map(|case| case.value()?.as_deref());
+                    role.resource.unit == unit && names.any(|known| known == name)
+                };
+                return roles.iter().find(has_name);
+            }
+            _ => self.declared_role(unit, link)?,
+        };
+        roles.iter().find(|role| std::ptr::eq(&raw const role.resource, found))
+    }
+
+    /// What `role` is granted, each with where it is.
+    pub(super) fn granted(&self, role: &Resource) -> &[(Condition, &'g RolePolicy)] {
+        self.roles.get(&key(role)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The managed policy that `link`, written in `unit`, names, where the project declares it.
+    pub(super) fn managed(&self, unit: UnitId, link: &Link) -> Option<&'g ManagedPolicy> {
+        let Target::Resource(address) = &link.target else {
+            return None;
+        };
+        self.managed.get(&(unit, address.clone())).copied()
     }
 
     fn ask_managed(

@@ -1,4 +1,4 @@
-//! Who reads a queue, through an event source mapping or a pipe: the questions of every rule that compares a queue with
+//! Who reads a queue, through an event source mapping or a pipe (`workers` knows the others): the questions of every rule that compares a queue with
 //! its consumers. What is unresolved stays for the caller to note.
 
 use super::delivery::Pipe;

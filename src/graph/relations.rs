@@ -61,6 +61,14 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
         let text = format!("read by the pipe {}", pipe.resource.shown());
         all.push(relation(text, pipe.resource.header, &assumed, this));
     }
+    for reading in graph.readings(queue) {
+        let may = if reading.is_permitted { "read by" } else { "given to" };
+        let text = format!("{may} {}", reading.worker);
+        all.push(relation(text, reading.span, &reading.when, this));
+    }
+    for span in graph.declared_workers(queue).filter_map(|declared| declared.span) {
+        all.push(relation("read by a declared worker".to_owned(), span, &this.when, this));
+    }
     for source in graph.sources_of(queue) {
         let policies = source.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
         for policy in policies {

@@ -152,6 +152,12 @@ impl Graph {
         for pipe in &self.deliveries().pipes {
             self.find_consumed_queue(&mut watch, &pipe.resource, &pipe.running, &pipe.source);
         }
+        for queue in self.queues() {
+            let when = self.emptied_when(queue);
+            if when.is_possible() {
+                watch.notice(queue, &when);
+            }
+        }
         watch
     }
 

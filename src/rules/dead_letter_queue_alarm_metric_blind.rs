@@ -40,7 +40,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             for of in alarm.metrics.iter().filter(|of| graph.looks_at(alarm, of, queue)) {
                 for metric in findings.known(&when.and(&alarm.resource.when), alarm, &of.metric) {
                     // Whoever reads the queue moves the other two.
-                    if metric.value == SENT || !graph.is_read(queue) {
+                    if metric.value == SENT || !graph.is_consumed(queue) {
                         findings.report(&metric.when, alarm, blind(alarm, queue, &metric));
                     }
                 }

@@ -19,7 +19,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);
     for dlq in graph.queues() {
         let sources = graph.sources_of(dlq);
-        let Some(source) = sources.first().filter(|_| !graph.is_read(dlq)) else {
+        let Some(source) = sources.first().filter(|_| !graph.is_consumed(dlq)) else {
             continue;
         };
         let unit = dlq.resource.unit;

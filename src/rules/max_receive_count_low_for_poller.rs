@@ -33,7 +33,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended: i64) -> Finding {
-    let throttled = if consumer.is_pipe { "pipe" } else { "function" };
+    let throttled = if consumer.is_pipe() { "pipe" } else { "function" };
     let headline = format!(
         "{} moves a message to its dead-letter queue after {} receives, and throttling of the {throttled} uses them up",
         queue.resource.shown(),

@@ -26,8 +26,8 @@ static WORDS: Words = Words {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let watch = graph.alarm_watch(is_age);
     let mut all = Vec::new();
-    for queue in graph.read().filter(|queue| !graph.is_dead_letter_queue(queue)) {
-        let consumers = findings.consumers(graph, &queue.resource.when, queue);
+    for queue in graph.consumed().filter(|queue| !graph.is_dead_letter_queue(queue)) {
+        let consumers = findings.readers(graph, &queue.resource.when, queue);
         let read = (consumers.iter()).fold(Condition::never(), |all, consumer| all.or(&consumer.when));
         let watched = read.and(&watch.noticed_when(queue));
         let is_watched = fact(true, || format!("an alarm on `{AGE}` watches it")).given(&queue.resource.header);

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         // `redrive-policy-missing` speaks where something reads it, or may.
-        if graph.is_read(queue)
+        if graph.is_consumed(queue)
             || graph.is_dead_letter_queue(queue)
             || graph.is_handed_out(queue)
             || may_be_read(graph, queue)

@@ -1,4 +1,4 @@
-//! Flags queues that a Lambda function reads and that have no dead-letter queue.
+//! Flags queues that something reads and that have no dead-letter queue.
 
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);
-    for queue in graph.read() {
+    for queue in graph.consumed() {
         if graph.is_dead_letter_queue(queue) {
             continue; // The end of the line.
         }
@@ -29,7 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue;
             }
             for when in as_source(findings, queue, &redrive.when) {
-                for consumer in findings.consumers(graph, &when, queue) {
+                for consumer in findings.readers(graph, &when, queue) {
                     findings.report(&consumer.when, queue, missing(queue, &redrive, &consumer));
                 }
             }

@@ -16,9 +16,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.read() {
+    for queue in graph.consumed() {
         // Without a consumer nothing is received even once.
-        for consumer in findings.consumers(graph, &queue.resource.when, queue) {
+        for consumer in findings.readers(graph, &queue.resource.when, queue) {
             for visibility in findings.visibility(&consumer.when, queue) {
                 for retention in findings.retention(&visibility.when, queue) {
                     let retried = below(&visibility, &retention).given(&consumer);

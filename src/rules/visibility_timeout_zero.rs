@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        if !graph.is_read(queue) && graph.is_dead_letter_queue(queue) {
+        if !graph.is_consumed(queue) && graph.is_dead_letter_queue(queue) {
             continue; // Nobody processes its messages.
         }
         for visibility in findings.visibility(&queue.resource.when, queue) {

@@ -47,4 +47,5 @@ mod syntax;
 mod templates;
 mod terragrunt;
 mod unread;
+mod workers;
 mod worlds;

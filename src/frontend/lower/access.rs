@@ -23,6 +23,8 @@ pub(in crate::frontend) struct RoleNames {
     pub(in crate::frontend) document: Path,
     /// The ARNs of the policies attached by it.
     pub(in crate::frontend) managed: Path,
+    /// Who may take it.
+    pub(in crate::frontend) trust: Path,
 }
 
 /// What a dialect calls the attributes of what grants something to roles.
@@ -127,6 +129,7 @@ impl<V: View> Lowering<V> {
         }
         let role = Role {
             name: self.text(&node.written, names.name),
+            trust: self.optional_document(&node.written, names.trust),
             resource: node.resource,
         };
         self.graph.access.roles.push(role);

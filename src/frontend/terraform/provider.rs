@@ -15,7 +15,12 @@ pub(super) fn is_name(kind: &str, attribute: &str) -> bool {
     matches!(
         (kind, attribute),
         (
-            "aws_sqs_queue" | "aws_iam_role" | "aws_iam_policy" | "aws_cloudwatch_event_rule" | "aws_sns_topic",
+            "aws_sqs_queue"
+                | "aws_iam_role"
+                | "aws_iam_instance_profile"
+                | "aws_iam_policy"
+                | "aws_cloudwatch_event_rule"
+                | "aws_sns_topic",
             "name"
         ) | ("aws_lambda_function" | "aws_lambda_alias", "function_name")
             | ("aws_s3_bucket", "bucket")

@@ -1,4 +1,5 @@
-//! Who reads a queue, and how long that may take: mappings and pipes that run, and the functions behind them.
+//! Who reads a queue, and how long that may take: mappings and pipes that run, and the functions behind them; workers,
+//! of which nobody knows it.
 
 use super::compare::Term;
 use super::finding::{Show, Spot};
@@ -7,6 +8,7 @@ use super::operands::{Operand, Provenance, Side};
 use super::trace::Read;
 use crate::diagnostic::Severity;
 use crate::graph::limits::{self, Quota, Unit};
+use crate::graph::workers::Reading;
 use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, Seconds};
 use crate::rules::Cause;
 use crate::source::Span;
@@ -62,30 +64,58 @@ impl Show for Poll<'_> {
     }
 }
 
-/// A mapping that polls a queue, or a pipe that runs on it.
+/// A mapping that polls a queue, a pipe that runs on it, or a worker that reads it.
 #[derive(Debug, Clone)]
 pub(crate) struct Consumer<'g> {
-    /// The mapping or pipe.
-    pub(crate) resource: &'g Resource,
     /// The condition under which it does.
     pub(crate) when: Condition,
+    kind: ConsumerKind<'g>,
+}
+
+#[derive(Debug, Clone)]
+enum ConsumerKind<'g> {
+    /// With what links it to the queue.
+    Mapping(&'g Resource, &'g Case<Link>),
+    Pipe(&'g Resource),
+    Worker(&'g Reading),
+    /// A worker that a team declares, and where it does.
+    Declared(Span),
+}
+
+impl Consumer<'_> {
     /// Whether it is a pipe.
-    pub(crate) is_pipe: bool,
-    /// What links a mapping to the queue.
-    link: Option<&'g Case<Link>>,
+    pub(crate) fn is_pipe(&self) -> bool {
+        matches!(self.kind, ConsumerKind::Pipe(_))
+    }
+
+    fn span(&self) -> Span {
+        match self.kind {
+            ConsumerKind::Mapping(resource, _) | ConsumerKind::Pipe(resource) => resource.header,
+            ConsumerKind::Worker(reading) => reading.span,
+            ConsumerKind::Declared(span) => span,
+        }
+    }
 }
 
 impl Read for Consumer<'_> {
     fn places(&self, all: &mut BTreeSet<Span>) {
-        all.insert(self.resource.header);
-        self.link.into_iter().for_each(|link| link.places(all));
+        all.insert(self.span());
+        if let ConsumerKind::Mapping(_, link) = self.kind {
+            link.places(all);
+        }
     }
 }
 
 impl Show for Consumer<'_> {
     fn label(&self) -> (Spot<'_>, String) {
-        let message = format!("{} reads the queue", self.resource.shown());
-        (self.resource.header.into(), message)
+        let message = match &self.kind {
+            ConsumerKind::Mapping(resource, _) | ConsumerKind::Pipe(resource) => {
+                format!("{} reads the queue", resource.shown())
+            }
+            ConsumerKind::Worker(reading) => reading.said.clone(),
+            ConsumerKind::Declared(_) => "a declared worker reads the queue".to_owned(),
+        };
+        (self.span().into(), message)
     }
 }
 
@@ -154,23 +184,46 @@ impl Findings<'_> {
     pub(crate) fn consumers<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
         let polls = self.polls(graph, when, queue).into_iter().filter(|poll| poll.enabled);
         let mapping = |poll: Poll<'g>| Consumer {
-            resource: &poll.mapping.resource,
+            kind: ConsumerKind::Mapping(&poll.mapping.resource, poll.link),
             when: poll.when,
-            is_pipe: false,
-            link: Some(poll.link),
         };
         let mut all: Vec<Consumer<'g>> = polls.map(mapping).collect();
         for (reads, pipe) in graph.pipes_from(queue) {
             let running = self.known(&when.and(&reads), &pipe.resource, &pipe.running);
             let running = running.into_iter().filter(|running| *running.value);
             all.extend(running.map(|running| Consumer {
-                resource: &pipe.resource,
+                kind: ConsumerKind::Pipe(&pipe.resource),
                 when: running.when,
-                is_pipe: true,
-                link: None,
             }));
         }
         all
+    }
+
+    /// The same and the workers that read `queue`, found and declared: for rules that need not know how long a consumer
+    /// takes.
+    pub(crate) fn readers<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
+        let mut all = self.consumers(graph, when, queue);
+        all.extend(self.workers(graph, when, queue));
+        all
+    }
+
+    /// The workers that read `queue`, found and declared.
+    pub(crate) fn workers<'g>(
+        &self,
+        graph: &'g Graph,
+        when: &Condition,
+        queue: &'g Queue,
+    ) -> impl Iterator<Item = Consumer<'g>> {
+        let found = graph.readings(queue).iter().map(|reading| Consumer {
+            when: when.and(&reading.when),
+            kind: ConsumerKind::Worker(reading),
+        });
+        let found: Vec<Consumer<'g>> = found.filter(|worker| worker.when.is_possible()).collect();
+        let declared = graph.declared_workers(queue).map(|declared| Consumer {
+            when: when.clone(),
+            kind: ConsumerKind::Declared(declared.span.unwrap_or(queue.resource.header)),
+        });
+        found.into_iter().chain(declared.collect::<Vec<_>>())
     }
 
     /// How long the functions may take that `poll` invokes.

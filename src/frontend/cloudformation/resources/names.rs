@@ -12,6 +12,7 @@ use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfig
 use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
+use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, WorkerNames};
 use crate::frontend::lower::{Kind, Named};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
@@ -43,6 +44,13 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "AWS::IAM::ManagedPolicy" => Kind::ManagedPolicy(&MANAGED_POLICY),
         "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => Kind::Key(&KEY),
         "AWS::KMS::Alias" => Kind::KeyAlias(&KEY_ALIAS),
+        "AWS::IAM::InstanceProfile" => Kind::InstanceProfile(&INSTANCE_PROFILE),
+        "AWS::ECS::TaskDefinition" => Kind::Worker(&TASK_DEFINITION),
+        "AWS::Batch::JobDefinition" => Kind::Worker(&JOB_DEFINITION),
+        "AWS::EC2::Instance" | "AWS::AutoScaling::LaunchConfiguration" => Kind::Worker(&INSTANCE),
+        "AWS::EC2::LaunchTemplate" => Kind::Worker(&LAUNCH_TEMPLATE),
+        "AWS::AppRunner::Service" => Kind::Worker(&APP_RUNNER_SERVICE),
+        "AWS::EKS::PodIdentityAssociation" => Kind::Worker(&POD_IDENTITY),
         _ => return None,
     })
 }
@@ -290,6 +298,70 @@ static ROLE: RoleNames = RoleNames {
     policies: "Policies",
     document: "PolicyDocument",
     managed: "ManagedPolicyArns",
+    trust: "AssumeRolePolicyDocument",
+};
+
+static INSTANCE_PROFILE: InstanceProfileNames = InstanceProfileNames {
+    name: "InstanceProfileName",
+    roles: "Roles",
+};
+
+static TASK_DEFINITION: WorkerNames = WorkerNames {
+    roles: &["TaskRoleArn"],
+    containers: Some("ContainerDefinitions"),
+    container_role: None,
+    environments: &[VARIABLES],
+};
+
+static JOB_DEFINITION: WorkerNames = WorkerNames {
+    roles: &[],
+    containers: Some("ContainerProperties"),
+    container_role: Some("JobRoleArn"),
+    environments: &[VARIABLES],
+};
+
+const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs {
+    list: "Environment",
+    name: "Name",
+    value: "Value",
+};
+
+static INSTANCE: WorkerNames = WorkerNames {
+    roles: &["IamInstanceProfile"],
+    containers: None,
+    container_role: None,
+    environments: &[],
+};
+
+static LAUNCH_TEMPLATE: WorkerNames = WorkerNames {
+    roles: &[
+        "LaunchTemplateData.IamInstanceProfile.Name",
+        "LaunchTemplateData.IamInstanceProfile.Arn",
+    ],
+    ..INSTANCE
+};
+
+static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
+    roles: &["InstanceConfiguration.InstanceRoleArn"],
+    containers: None,
+    container_role: None,
+    environments: &[
+        EnvironmentNames::Pairs {
+            list: "SourceConfiguration.ImageRepository.ImageConfiguration.RuntimeEnvironmentVariables",
+            name: "Name",
+            value: "Value",
+        },
+        EnvironmentNames::Pairs {
+            list: "SourceConfiguration.CodeRepository.CodeConfiguration.CodeConfigurationValues.RuntimeEnvironmentVariables",
+            name: "Name",
+            value: "Value",
+        },
+    ],
+};
+
+static POD_IDENTITY: WorkerNames = WorkerNames {
+    roles: &["RoleArn"],
+    ..INSTANCE
 };
 
 static POLICY: RolePolicyNames = RolePolicyNames {

@@ -15,6 +15,7 @@ use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::separate::SeparateNames;
+use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, WorkerNames};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
@@ -49,6 +50,13 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "aws_kms_key" => Kind::Key(&KEY),
         "aws_kms_key_policy" => Kind::KeyPolicy(&KEY_POLICY),
         "aws_kms_alias" => Kind::KeyAlias(&KEY_ALIAS),
+        "aws_iam_instance_profile" => Kind::InstanceProfile(&INSTANCE_PROFILE),
+        "aws_ecs_task_definition" => Kind::Worker(&TASK_DEFINITION),
+        "aws_batch_job_definition" => Kind::Worker(&JOB_DEFINITION),
+        "aws_instance" | "aws_launch_configuration" | "aws_spot_instance_request" => Kind::Worker(&INSTANCE),
+        "aws_launch_template" => Kind::Worker(&LAUNCH_TEMPLATE),
+        "aws_apprunner_service" => Kind::Worker(&APP_RUNNER_SERVICE),
+        "aws_eks_pod_identity_association" => Kind::Worker(&POD_IDENTITY),
         _ => return None,
     })
 }
@@ -288,6 +296,63 @@ static ROLE: RoleNames = RoleNames {
     policies: "inline_policy",
     document: "policy",
     managed: "managed_policy_arns",
+    trust: "assume_role_policy",
+};
+
+static INSTANCE_PROFILE: InstanceProfileNames = InstanceProfileNames {
+    name: "name",
+    roles: "role",
+};
+
+static TASK_DEFINITION: WorkerNames = WorkerNames {
+    roles: &["task_role_arn"],
+    containers: Some("container_definitions"),
+    container_role: None,
+    environments: &[VARIABLES],
+};
+
+static JOB_DEFINITION: WorkerNames = WorkerNames {
+    roles: &[],
+    containers: Some("container_properties"),
+    container_role: Some("jobRoleArn"),
+    environments: &[VARIABLES],
+};
+
+const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs {
+    list: "environment",
+    name: "name",
+    value: "value",
+};
+
+static INSTANCE: WorkerNames = WorkerNames {
+    roles: &["iam_instance_profile"],
+    containers: None,
+    container_role: None,
+    environments: &[],
+};
+
+static LAUNCH_TEMPLATE: WorkerNames = WorkerNames {
+    roles: &["iam_instance_profile.name", "iam_instance_profile.arn"],
+    ..INSTANCE
+};
+
+static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
+    roles: &["instance_configuration.instance_role_arn"],
+    containers: None,
+    container_role: None,
+    environments: &[
+        EnvironmentNames::Object(
+            "source_configuration.image_repository.image_configuration.runtime_environment_variables",
+        ),
+        EnvironmentNames::Object(
+            "source_configuration.code_repository.code_configuration.code_configuration_values.runtime_environment_variables",
+        ),
+    ],
+};
+
+static POD_IDENTITY: WorkerNames = WorkerNames {
+    roles: &["role_arn"],
+    ..INSTANCE
 };
 
 static ROLE_POLICY: RolePolicyNames = RolePolicyNames {

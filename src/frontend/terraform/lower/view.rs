@@ -234,6 +234,12 @@ impl View for Terraform<'_, '_> {
         }
     }
 
+    fn decoded(&mut self, written: &Written) -> Option<Written> {
+        let (value, span) = written.as_value().ok()?;
+        let decoded = json::decode(value).ok()?;
+        Some(Written::value(decoded, span, written.assumed.clone()))
+    }
+
     fn has(&mut self, within: &Written, key: &str) -> bool {
         match &within.what {
             What::Block(block, _) => {

@@ -1,0 +1,111 @@
+//! What runs programs that may read queues: their roles and environments.
+
+use super::{Lowering, Named, Node, Path, View};
+use crate::conditions::Condition;
+use crate::graph::State;
+use crate::graph::workers::{InstanceProfile, Variable, Worker};
+
+/// What a dialect calls the attributes of something that runs programs.
+pub(in crate::frontend) struct WorkerNames {
+    /// Its role, or its instance profile; several where it may be written in several ways.
+    pub(in crate::frontend) roles: &'static [Path],
+    /// The containers, or the one container, which some dialects take as a text of JSON.
+    pub(in crate::frontend) containers: Option<Path>,
+    /// The role of a container.
+    pub(in crate::frontend) container_role: Option<Path>,
+    /// The environment, within a container where there are any.
+    pub(in crate::frontend) environments: &'static [EnvironmentNames],
+}
+
+/// How variables are written.
+pub(in crate::frontend) enum EnvironmentNames {
+    /// A list of objects with a name and a value.
+    Pairs { list: Path, name: Path, value: Path },
+    /// An object with a key for each.
+    Object(Path),
+}
+
+/// What a dialect calls the attributes of an instance profile.
+pub(in crate::frontend) struct InstanceProfileNames {
+    pub(in crate::frontend) name: Path,
+    /// One role, or several.
+    pub(in crate::frontend) roles: Path,
+}
+
+impl<V: View> Lowering<V> {
+    pub(super) fn worker(&mut self, node: Node<V::Written>, names: &WorkerNames) {
+        let roles = names.roles.iter().map(|path| self.optional_link(&node.written, path));
+        let mut worker = Worker {
+            roles: roles.collect(),
+            environment: Vec::new(),
+            resource: node.resource,
+        };
+        match names.containers {
+            None => self.environment(&node.written, &Condition::always(), names, &mut worker),
+            Some(path) => {
+                for case in self.view.attribute(&node.written, path).cases {
+                    let State::Set(Some(written)) = case.then.state else {
+                        continue;
+                    };
+                    let Some(containers) = self.view.decoded(&written) else {
+                        continue;
+                    };
+                    for container in self.view.elements(&containers, "") {
+                        let when = case.when.and(&container.when);
+                        self.environment(&container.written, &when, names, &mut worker);
+                        let role = names.container_role;
+                        worker
+                            .roles
+                            .extend(role.map(|path| self.optional_link(&container.written, path)));
+                    }
+                }
+            }
+        }
+        self.graph.workers.push(worker);
+    }
+
+    /// The variables of what is written in `part`.
+    fn environment(&mut self, part: &V::Written, when: &Condition, names: &WorkerNames, worker: &mut Worker) {
+        for written in names.environments {
+            match written {
+                EnvironmentNames::Pairs { list, name, value } => {
+                    for pair in self.view.elements(part, list) {
+                        let key = self.text(&pair.written, name);
+                        worker.environment.push(Variable {
+                            name: key.known().cloned().flatten(),
+                            span: pair.span,
+                            when: when.and(&pair.when),
+                            value: self.link(&pair.written, value, Named::Queue),
+                        });
+                    }
+                }
+                EnvironmentNames::Object(path) => {
+                    for case in self.view.attribute(part, path).cases {
+                        let State::Set(Some(object)) = case.then.state else {
+                            continue;
+                        };
+                        for field in self.view.fields(&object).unwrap_or_default() {
+                            worker.environment.push(Variable {
+                                name: Some(field.key.to_string()),
+                                span: field.span,
+                                when: when.and(&case.when),
+                                value: self.link_of(field.key.clone(), &field.value),
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn instance_profile(&mut self, node: Node<V::Written>, names: &InstanceProfileNames) {
+        let roles = self.view.elements(&node.written, names.roles);
+        let roles = roles.into_iter().map(|role| self.link_of(names.roles, &role.written));
+        let profile = InstanceProfile {
+            roles: roles.collect(),
+            name: self.text(&node.written, names.name),
+            resource: node.resource,
+        };
+        self.graph.access.instance_profiles.push(profile);
+    }
+}
