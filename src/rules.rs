@@ -86,6 +86,8 @@ mod queue_policy_overwritten;
 mod queue_policy_source_unscoped;
 mod queue_policy_targets_arn;
 mod queue_policy_version_missing;
+mod queue_retention_too_short;
+mod queue_short_polling;
 mod queue_url_in_place_of_arn;
 mod queue_without_redrive_policy;
 mod redrive_allow_policy_dependency_cycle;
@@ -344,6 +346,8 @@ pub static RULES: &[&Rule] = &[
     &queue_attribute_out_of_range::RULE,
     &queue_url_in_place_of_arn::RULE,
     &queue_delay_exceeds_retention::RULE,
+    &queue_short_polling::RULE,
+    &queue_retention_too_short::RULE,
     &queue_encryption_conflict::RULE,
     &queue_policy_overwritten::RULE,
     &redrive_policy_overwritten::RULE,
@@ -453,6 +457,13 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &consumer_processing_exceeds_maximum::RULE,
         ],
     ),
+    (
+        &queue_retention_too_short::RULE,
+        &[
+            &visibility_timeout_exceeds_retention::RULE,
+            &retries_outlast_retention::RULE,
+        ],
+    ),
     // A message that does not fit makes no batch fit.
     (
         &batch_exceeds_function_timeout::RULE,
@@ -495,6 +506,7 @@ static RANGES: &[(&Quota, &Rule)] = &[
     (&limits::VISIBILITY_TIMEOUT, &queue_attribute_out_of_range::RULE),
     (&limits::RETENTION, &queue_attribute_out_of_range::RULE),
     (&limits::DELAY, &queue_attribute_out_of_range::RULE),
+    (&limits::RECEIVE_WAIT_TIME, &queue_attribute_out_of_range::RULE),
     (&limits::MAX_RECEIVE_COUNT, &max_receive_count_out_of_range::RULE),
     (&limits::FUNCTION_TIMEOUT, &function_timeout_out_of_range::RULE),
     (&limits::BATCH_SIZE, &batch_size_out_of_range::RULE),
