@@ -17,6 +17,8 @@ mod tests;
 mod variables;
 
 use baseline::{BaselineArgs, BaselineCommand};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgAction, ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use config::{ConfigArgs, ConfigCommand};
 use explain::ExplainArgs;
@@ -24,6 +26,7 @@ use fixing::FixArgs;
 use inputs::{InputArgs, StdinArgs};
 use output::OutputArgs;
 use sqslint::diagnostic::Severity;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -131,10 +134,10 @@ struct CheckArgs {
     #[arg(long, help_heading = "Output")]
     show_suppressed: bool,
     /// Run these rules, categories or sets (default, pedantic, all) instead of the configured ones
-    #[arg(long, value_name = "RULE,...", value_delimiter = ',', help_heading = "Selection")]
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',', value_parser = RuleName, hide_possible_values = true, help_heading = "Selection")]
     select: Vec<String>,
     /// Do not run these rules, categories or sets
-    #[arg(long, value_name = "RULE,...", value_delimiter = ',', help_heading = "Selection")]
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',', value_parser = RuleName, hide_possible_values = true, help_heading = "Selection")]
     ignore: Vec<String>,
     /// Also run the pedantic rules, which not every team wants
     #[arg(long, help_heading = "Selection")]
@@ -280,6 +283,47 @@ pub(crate) struct Streams<'a> {
     pub(crate) out: &'a mut dyn Write,
     /// Errors, and the summary.
     pub(crate) err: &'a mut dyn Write,
+}
+
+/// The error of a command that is none, with what was meant: other linters are called with paths alone, or to `lint`.
+pub(crate) fn with_check(mut error: clap::Error) -> clap::Error {
+    const OTHERS: [&str; 6] = ["lint", "scan", "test", "run", "validate", "analyze"];
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let path = if OTHERS.contains(&word.as_str()) {
+        "."
+    } else if sqslint::files::exists(std::path::Path::new(word)) {
+        word.as_str()
+    } else {
+        return error;
+    };
+    let tip = format!("`sqslint check {path}` checks files and directories");
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
+}
+
+/// Names of rules, categories and sets: shells complete them, and what is none of them is told later, with the name that
+/// is near.
+#[derive(Clone)]
+struct RuleName;
+
+impl TypedValueParser for RuleName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(sqslint::selection::names().map(PossibleValue::new)))
+    }
 }
 
 impl Cli {

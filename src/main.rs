@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
+            let error = cli::with_check(error);
             // Where nobody reads, nobody needs to know; the code is said all the same.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Failed as u8));

@@ -12,7 +12,7 @@ pub struct Selection {
 
 /// A name that is no rule, category or set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown rule `{name}`{}", suggestion.as_ref().map_or(String::new(), |s| format!("; did you mean `{s}`?")))]
+#[error("unknown rule `{name}`; {}", suggestion.as_ref().map_or("`sqslint rules` lists them".to_owned(), |s| format!("did you mean `{s}`?")))]
 pub struct UnknownRule {
     /// As given.
     pub name: String,
@@ -85,7 +85,8 @@ pub fn categories() -> impl Iterator<Item = &'static str> {
         .map(Category::name)
 }
 
-fn names() -> impl Iterator<Item = &'static str> {
+/// The names of all rules, categories and sets.
+pub fn names() -> impl Iterator<Item = &'static str> {
     let sets = ["all", Set::Default.name(), Set::Pedantic.name()];
     let rules = RULES.iter().map(|rule| rule.id);
     rules.chain(categories()).chain(sets)

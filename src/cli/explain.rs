@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
     /// A rule, as in `error[rule-id]`, or a place, as in `queues.tf:12` or `queues.tf:12:3`
-    #[arg(value_name = "RULE|FILE:LINE")]
+    #[arg(value_name = "RULE|FILE:LINE", value_parser = super::RuleName, hide_possible_values = true)]
     subject: String,
     /// For a place: what else to read [default: the file's own unit]
     paths: Vec<PathBuf>,

@@ -135,7 +135,8 @@ fn walk(command: &Command, words: &[&str], said: &Said, missing: &mut BTreeSet<S
         for value in argument
             .get_possible_values()
             .iter()
-            .filter(|_| argument.get_action().takes_values())
+            // Names of rules are hidden, and each has tests of its own.
+            .filter(|_| argument.get_action().takes_values() && !argument.is_hide_possible_values_set())
         {
             let name = value.get_name();
             let is_typed = match &flag {
@@ -274,5 +275,21 @@ fn what_init_writes_has_every_setting_and_is_one() {
         let set = settings.map(|setting| format!("# {} = {}  # {}\n", setting.name, setting.default, setting.summary));
         let table = format!("# [rules.{}]\n{}\n", rule.id, set.collect::<String>());
         assert!(template.contains(&table), "{table} is not in it");
+    }
+}
+
+#[test]
+fn shells_complete_names_of_rules() {
+    for shell in [
+        clap_complete::Shell::Bash,
+        clap_complete::Shell::Fish,
+        clap_complete::Shell::Zsh,
+    ] {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "sqslint", &mut script);
+        let script = String::from_utf8(script).expect("it is a text");
+        for name in ["visibility-timeout-too-short", "redrive", "pedantic", "sarif"] {
+            assert!(script.contains(name), "{shell}: {name}");
+        }
     }
 }

@@ -217,7 +217,14 @@ impl Reader<'_> {
                 ("severity", toml::Value::String(name)) => {
                     let names = ["error", "warning", "info"];
                     let found = Severity::ALL.into_iter().find(|severity| severity.name() == name);
-                    let refuse = || self.error(value.span(), unknown("severity", name, &names));
+                    let refuse = || {
+                        let hint = if ["off", "none", "allow", "ignore"].contains(&name.as_str()) {
+                            format!("; `ignore = [\"{}\"]` turns a rule off", rule.id)
+                        } else {
+                            String::new()
+                        };
+                        self.error(value.span(), unknown("severity", name, &names) + &hint)
+                    };
                     settings.severity = Some(found.ok_or_else(refuse)?);
                 }
                 ("severity", _) => return Err(self.error(value.span(), "expected a severity in quotes")),

@@ -14,13 +14,15 @@ use crate::rules;
 use crate::source::Sources;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The file's name where no configuration gives another.
 const NAME: &str = ".sqslint-baseline.json";
 /// The version of its shape.
 const VERSION: u32 = 1;
+/// Units that are gone, of which entries are looked for elsewhere.
+const MOST_GONE: usize = 50;
 /// A baseline that is larger is none.
 const LARGEST: u64 = 64 << 20;
 
@@ -124,6 +126,20 @@ struct Read {
     known: Known,
 }
 
+impl Read {
+    /// The units of entries that are not there any more: a directory that was renamed, a file that was moved.
+    fn gone(&self, root: &Path) -> BTreeSet<String> {
+        let units: BTreeSet<&str> = self.entries.iter().map(|entry| entry.unit.as_str()).collect();
+        let is_gone = |unit: &&str| !files::exists(&root.join(unit));
+        units
+            .into_iter()
+            .filter(is_gone)
+            .take(MOST_GONE)
+            .map(ToOwned::to_owned)
+            .collect()
+    }
+}
+
 impl Baselines {
     /// `root` is the repository's, or the working directory.
     pub(crate) fn new(choice: Choice, root: &Path, files: &Files) -> Self {
@@ -151,8 +167,17 @@ impl Baselines {
         for (file, places) in by_file {
             let Some(file) = file else { continue };
             let held: Vec<&Held> = places.iter().filter_map(|at| found.get(*at)).collect();
+            let root = self.root.clone();
             let read = self.open(&file);
-            let known = read.known.covers(&held);
+            let mut known = read.known.covers(&held);
+            let gone = read.gone(&root);
+            for (covered, held) in known.iter_mut().zip(&held).filter(|(covered, _)| covered.is_none()) {
+                *covered = gone.iter().find_map(|unit| {
+                    let mut moved = held.0.clone();
+                    moved.subject.unit.clone_from(unit);
+                    read.known.covers_as(held, &moved.fingerprint())
+                });
+            }
             for (at, entry) in places.into_iter().zip(known) {
                 if let (Some(covered), Some(entry)) = (covered.get_mut(at), entry) {
                     let reason = read.entries.get(entry).and_then(|entry| entry.reason.clone());

@@ -73,6 +73,19 @@ impl Known {
         covered.map(|(open, first)| first.filter(|_| open.is_empty())).collect()
     }
 
+    /// The same for one of `found` under the fingerprint and with the words of a known finding, which nothing else has.
+    pub(crate) fn covers_as(&mut self, (finding, environments): &Held, fingerprint: &str) -> Option<usize> {
+        if NEVER_KNOWN.contains(&finding.rule) {
+            return None;
+        }
+        let assumed = alternatives(environments);
+        let spent = assumed
+            .iter()
+            .map(|assumed| self.spend(fingerprint, assumed, Some(&finding.headline)));
+        let spent: Option<Vec<usize>> = spent.collect();
+        spent?.first().copied()
+    }
+
     /// Those that have covered nothing, in order.
     pub(crate) fn unused(&self) -> Vec<usize> {
         let tickets = self.by_fingerprint.values().flatten();

@@ -54,6 +54,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "unknown severity `fatal`; there are `error`, `warning`, `info`",
     ),
     (
+        "[rules.visibility-timeout-too-short]\nseverity = \"off\"",
+        "\"off\"",
+        "unknown severity `off`; there are `error`, `warning`, `info`; `ignore = [\"visibility-timeout-too-short\"]` turns a rule off",
+    ),
+    (
         "fail-level = \"warn\"",
         "\"warn\"",
         "unknown value `warn`; did you mean `warning`?",

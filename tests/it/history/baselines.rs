@@ -54,6 +54,31 @@ fn a_baseline_holds_what_was_found() {
 }
 
 #[test]
+fn a_renamed_directory_brings_nothing_back() {
+    let files = [
+        ("infra/queue.tf", OLD_QUEUE),
+        ("infra/main.tf", FUNCTION),
+        ("infra/terraform.tfvars", "timeout = 50\n"),
+    ];
+    let Some(repository) = Repository::new(&files) else {
+        return;
+    };
+    let check = ["check", VISIBILITY];
+    repository.sqslint(&["baseline", "create"]).is(0, &[]);
+    for (file, text) in files {
+        repository.write(&file.replace("infra", "deploy"), text);
+        repository.remove(file);
+    }
+    std::fs::remove_dir(repository.path().join("infra")).expect("it is empty");
+    repository.sqslint(&check).is(0, &[]).says("1 more in the baseline");
+    // With other words it is another finding.
+    repository.write("deploy/terraform.tfvars", "timeout = 60\n");
+    repository
+        .sqslint(&check)
+        .is(1, &["deploy/queue.tf visibility-timeout-below-function-timeout"]);
+}
+
+#[test]
 fn a_part_of_the_rules_or_of_the_files_makes_no_entry_stale() {
     let files = [
         ("a/queue.tf", OLD_QUEUE),
