@@ -15,10 +15,12 @@ mod failures;
 mod file;
 mod locate;
 mod parse;
+mod practices;
 mod python;
 mod records;
 mod script;
 mod syntax;
+mod typed;
 mod words;
 
 use crate::graph::{Code, Continues, Fact, Graph, Handler, Response};
@@ -28,6 +30,7 @@ use locate::{Language, Located, Origin, locate};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use syntax::{Module, Place};
+use typed::{Returns, Typed};
 
 /// Reads the source of each function that a queue may invoke.
 pub(crate) fn read(graph: &mut Graph, sources: &Sources) {
@@ -48,37 +51,71 @@ fn understood(located: &Located, sources: &Sources) -> Option<Handler> {
     if parse::is_built(&located.text) {
         return None;
     }
-    let mut modules = located
-        .languages
-        .iter()
-        .filter_map(|language| module(*language, &located.text));
-    let module = modules.next()?;
-    let file = File::new(&module);
-    let entry = file.entry(&located.name)?;
     let places = Places::new(located, sources);
+    let text = &*located.text;
+    located.languages.iter().find_map(|language| match language {
+        Language::Python => said(&python::read(text)?, &places),
+        Language::Script => said(&script::read(text)?, &places),
+        Language::Java => {
+            let (class, method) = located.name.split_once("::")?;
+            Some(typed(&typed::java(text, class, method)?, method, &places))
+        }
+        Language::Go => Some(typed(&typed::go(text)?, "the handler", &places)),
+    })
+}
+
+/// What a module says.
+fn said(module: &Module, places: &Places<'_>) -> Option<Handler> {
+    let file = File::new(module);
+    let entry = file.entry(&places.located.name)?;
     let regions = file.regions(&entry);
-    let swallows = file.swallowing(&entry, &regions);
+    let fact = |at: Option<&Place>, words: &str| at.map(|at| places.fact(at, words));
     let continues = file.going_on(&regions).map(|(at, instead)| Continues {
         fact: places.fact(at, "goes on with the records behind one that failed"),
         instead,
     });
-    Some(Handler {
-        name: located.name.as_str().into(),
+    let handler = Handler {
+        name: places.located.name.as_str().into(),
         place: places.span(&entry.function.at),
-        response: response(&file, &entry, &places),
-        swallows: swallows.map(|at| places.fact(at, "a failure ends here, and the message is deleted")),
+        response: response(&file, &entry, places),
+        swallows: fact(
+            file.swallowing(&entry, &regions),
+            "a failure ends here, and the message is deleted",
+        ),
         may_catch: file.may_catch(),
         continues,
+        undated: fact(
+            file.undated(&entry, &regions),
+            "nothing tells it when Lambda ends the invocation",
+        ),
+        unconditional_write: fact(
+            file.unconditional_write(&regions),
+            "written without a condition, behind the work",
+        ),
+        untimed: fact(
+            file.untimed(&regions),
+            "one message after the other, until the time is out",
+        ),
+    };
+    (!file.is_exhausted()).then_some(handler)
+}
+
+/// What the type of a handler says.
+fn typed(typed: &Typed, name: &str, places: &Places<'_>) -> Handler {
+    Handler {
+        name: name.into(),
+        place: places.span(&typed.at),
+        response: match typed.returns {
+            Returns::Failures => Response::Failures(places.fact(&typed.at, "the handler returns the failed messages")),
+            Returns::Nothing => Response::Nothing,
+            Returns::Unknown => Response::Unknown,
+        },
+        swallows: None,
+        may_catch: typed.may_catch,
+        continues: None,
         undated: None,
         unconditional_write: None,
         untimed: None,
-    })
-}
-
-fn module(language: Language, text: &str) -> Option<Module> {
-    match language {
-        Language::Python => python::read(text),
-        Language::Script => script::read(text),
     }
 }
 
@@ -141,3 +178,6 @@ impl<'l> Places<'l> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,7 @@ mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
+mod check_then_act;
 mod consumer_heartbeat_too_slow;
 mod consumer_processing_exceeds_maximum;
 mod consumer_recovery_slow;
@@ -59,6 +60,8 @@ mod function_response_type_unknown;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
 mod handler_swallows_failures;
+mod handler_without_time_budget;
+mod idempotency_without_deadline;
 mod in_flight_limit_at_risk;
 mod latency_budget_exceeds_function_timeout;
 mod latency_budget_stale;
@@ -386,6 +389,9 @@ pub static RULES: &[&Rule] = &[
     &batch_item_failures_never_returned::RULE,
     &handler_swallows_failures::RULE,
     &fifo_batch_continues_after_failure::RULE,
+    &idempotency_without_deadline::RULE,
+    &check_then_act::RULE,
+    &handler_without_time_budget::RULE,
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,

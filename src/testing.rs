@@ -3,6 +3,7 @@
 //! A marker `# expect: <rule-id>` at the end of a line wants a finding whose primary label starts on that line;
 //! `#   ^^^ <rule-id>` under a line wants the primary label to cover exactly the columns of the carets.
 
+pub mod handlers;
 pub mod needs;
 
 use crate::diagnostic::Diagnostic;

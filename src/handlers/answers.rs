@@ -1,8 +1,8 @@
 //! What a function returns, over all of its paths: the messages that failed, nothing that Lambda reads, or what is not
 //! known.
 
-use super::file::{File, MAX_CALLS};
-use super::syntax::{Expression, Function, Kind, Place, Statement, Term, walk};
+use super::file::{File, MAX_CALLS, WALK};
+use super::syntax::{Expression, Function, Kind, Place, Statement, Term, given, walk};
 use super::words::{BATCH_FUNCTIONS, FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS, is_harmless};
 
 /// What is returned on some path.
@@ -40,7 +40,7 @@ impl Answers {
 impl<'m> File<'m> {
     /// What `function` returns. As Lambda calls it, it may answer through a callback.
     pub(super) fn answers_of(&self, function: &'m Function, is_entry: bool, depth: usize) -> Answers {
-        if depth > MAX_CALLS {
+        if depth > MAX_CALLS || !self.spend(WALK) {
             return Answers::unknown();
         }
         let mut all = Answers::default();
@@ -71,7 +71,7 @@ impl<'m> File<'m> {
                 if let Some(value) = arguments.get(1) {
                     all = std::mem::take(&mut all).or(self.answer(value, function, depth));
                 }
-            } else if arguments.iter().any(|one| is_called(one, callback)) {
+            } else if given(arguments).any(|(_, one)| is_called(one, callback)) {
                 all.is_unknown = true;
             }
         });
@@ -80,7 +80,7 @@ impl<'m> File<'m> {
 
     /// What the value of an expression in `function` is.
     pub(super) fn answer(&self, value: &'m Expression, function: &'m Function, depth: usize) -> Answers {
-        if depth > MAX_CALLS {
+        if depth > MAX_CALLS || !self.spend(1) {
             return Answers::unknown();
         }
         let deeper = |inner: &'m Expression| self.answer(inner, function, depth + 1);
@@ -136,6 +136,9 @@ impl<'m> File<'m> {
 
     /// What a variable may hold where it is returned.
     fn variable(&self, name: &str, function: &'m Function, depth: usize) -> Answers {
+        if !self.spend(WALK) {
+            return Answers::unknown();
+        }
         let mut all = Answers::default();
         let (mut is_given, mut is_handed_out, mut pushed) = (false, false, None);
         walk(&function.body, true, &mut |seen| {
@@ -148,7 +151,7 @@ impl<'m> File<'m> {
                 {
                     pushed = pushed.take().or(Some(whole.at.clone()));
                 }
-                let is_argument = arguments.iter().any(|one| is_called(one, name));
+                let is_argument = given(arguments).any(|(_, one)| is_called(one, name));
                 is_handed_out |= is_argument && !is_harmless(callee);
             }
             let Some(statement) = seen.statement() else {
@@ -194,9 +197,12 @@ impl<'m> File<'m> {
             Term::Name(name) => name,
             _ => return false,
         };
-        let given = self.values(name);
+        if !self.spend(WALK) {
+            return false;
+        }
+        let given_to_it = self.values(name);
         let is_empty = |value: &&Expression| matches!(&value.kind, Term::List(items) if items.is_empty());
-        if given.is_empty() || !given.iter().all(is_empty) {
+        if given_to_it.is_empty() || !given_to_it.iter().all(is_empty) {
             return false;
         }
         let is_it = |of: &Expression| is_called(of, name);
@@ -204,7 +210,7 @@ impl<'m> File<'m> {
         walk(&self.module.body, true, &mut |seen| {
             if let Some((_, callee, arguments)) = seen.call() {
                 may_grow |= matches!(&callee.kind, Term::Member(of, _) if is_it(of));
-                may_grow |= arguments.iter().any(is_it) && !is_harmless(callee);
+                may_grow |= given(arguments).any(|(_, one)| is_it(one)) && !is_harmless(callee);
             }
             if let Some(Kind::Assign { target, adds: true, .. }) = seen.statement().map(|statement| &statement.kind) {
                 may_grow |= is_it(target);

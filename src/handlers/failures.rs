@@ -1,6 +1,6 @@
 //! What becomes of failures on their way out of a handler: whether they reach Lambda, end in a `catch`, or are noted.
 
-use super::file::{Entry, File, MAX_CALLS};
+use super::file::{Entry, File, MAX_CALLS, WALK};
 use super::records::{Region, Runs};
 use super::syntax::{Catch, Expression, Function, Kind, Place, Statement, Term, walk};
 use super::words::{FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS, is_harmless};
@@ -46,7 +46,7 @@ impl<'m> File<'m> {
 
     /// The `catch` around all the work in `body` that lets failures go; nothing where some work is done outside of it.
     fn lost(&self, body: &'m [Statement], is_used: bool, depth: usize) -> Option<&'m Place> {
-        if depth > MAX_CALLS {
+        if depth > MAX_CALLS || !self.spend(WALK) {
             return None;
         }
         let mut working = body.iter().filter(|one| self.works(std::slice::from_ref(one), 0));
@@ -126,6 +126,9 @@ impl<'m> File<'m> {
 
     /// Whether a variable is used nowhere else.
     fn stays_within(&self, name: &str, within: &Place) -> bool {
+        if !self.spend(WALK) {
+            return false;
+        }
         let mut is_elsewhere = false;
         walk(&self.module.body, true, &mut |seen| {
             let named = seen
@@ -148,6 +151,9 @@ impl<'m> File<'m> {
     }
 
     fn works_in(&self, value: &'m Expression, depth: usize) -> bool {
+        if !self.spend(1) {
+            return true;
+        }
         let is_work = match &value.kind {
             Term::Call { callee, is_new, .. } if !is_harmless(callee) && !is_new => match self.called(callee) {
                 Some(called) if depth < MAX_CALLS => self.works(&called.body, depth + 1),

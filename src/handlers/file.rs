@@ -3,10 +3,16 @@
 use super::syntax::{Expression, Function, Kind, Module, Term, walk};
 use super::words::{MIDDLEWARE, TRANSPARENT};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Calls are followed so deep.
 pub(super) const MAX_CALLS: usize = 6;
+
+/// Steps that are taken to understand one file. One that needs more is not understood.
+const MAX_STEPS: u32 = 100_000;
+/// What going through a function counts for.
+pub(super) const WALK: u32 = 200;
 
 /// A module, and an index of its names.
 pub(super) struct File<'m> {
@@ -15,6 +21,7 @@ pub(super) struct File<'m> {
     functions: FxHashMap<&'m str, Vec<&'m Arc<Function>>>,
     /// What names are given, wherever in the file.
     values: FxHashMap<&'m str, Vec<&'m Expression>>,
+    steps: Cell<u32>,
 }
 
 /// What Lambda calls.
@@ -65,7 +72,19 @@ impl<'m> File<'m> {
             module,
             functions,
             values,
+            steps: Cell::new(0),
         }
+    }
+
+    /// Counts steps; false where there have been too many.
+    pub(super) fn spend(&self, steps: u32) -> bool {
+        self.steps.set(self.steps.get().saturating_add(steps));
+        !self.is_exhausted()
+    }
+
+    /// Whether some question was given up.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.steps.get() > MAX_STEPS
     }
 
     /// Whether the source says one of `words` anywhere.
@@ -129,7 +148,7 @@ impl<'m> File<'m> {
         around: &mut Vec<&'m Expression>,
         depth: usize,
     ) -> Option<&'m Arc<Function>> {
-        if depth > MAX_CALLS {
+        if depth > MAX_CALLS || !self.spend(1) {
             return None;
         }
         match &value.kind {

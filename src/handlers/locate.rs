@@ -13,6 +13,8 @@ pub(super) enum Language {
     Python,
     /// JavaScript and TypeScript.
     Script,
+    Java,
+    Go,
 }
 
 /// The endings that runtimes and bundlers look for, what is written by hand first.
@@ -25,6 +27,9 @@ const ENDINGS: [(&str, Language); 7] = [
     ("js", Language::Script),
     ("cjs", Language::Script),
 ];
+
+/// Where build tools of Java look for sources.
+const JAVA: [&str; 3] = ["src/main/java", "app/src/main/java", ""];
 
 /// The source that a handler lies in.
 pub(super) struct Located {
@@ -46,7 +51,13 @@ pub(super) enum Origin {
 
 /// Finds the source of a function.
 pub(super) fn locate(code: &Code, sources: &Sources) -> Option<Located> {
-    let (module, name) = code.handler.as_deref()?.rsplit_once('.')?;
+    let handler = code.handler.as_deref()?;
+    if let CodeSource::Path(path) = code.source.as_ref()?
+        && let Some(found) = compiled(path, handler, sources)
+    {
+        return Some(found);
+    }
+    let (module, name) = handler.rsplit_once('.')?;
     let name = name.to_owned();
     match code.source.as_ref()? {
         CodeSource::Text(text, span) => Some(Located {
@@ -56,16 +67,38 @@ pub(super) fn locate(code: &Code, sources: &Sources) -> Option<Located> {
             origin: Origin::Written(*span),
         }),
         CodeSource::Path(path) => {
-            let (path, language) = file(path, module, sources.files())?;
-            let bytes = sources.files().read(&path, LARGEST).ok()?;
-            Some(Located {
-                text: String::from_utf8(bytes).ok()?.into(),
-                languages: language,
-                name,
-                origin: Origin::File(path),
-            })
+            let (path, languages) = file(path, module, sources.files())?;
+            opened(path, languages, name, sources)
         }
     }
+}
+
+fn opened(path: PathBuf, languages: &'static [Language], name: String, sources: &Sources) -> Option<Located> {
+    let bytes = sources.files().read(&path, LARGEST).ok()?;
+    Some(Located {
+        text: String::from_utf8(bytes).ok()?.into(),
+        languages,
+        name,
+        origin: Origin::File(path),
+    })
+}
+
+/// The source of what is compiled: a class of Java by its name (`com.example.App::handleRequest`), or `main.go` where the
+/// handler is the name of a program.
+fn compiled(path: &Path, handler: &str, sources: &Sources) -> Option<Located> {
+    let files = sources.files();
+    let directory = files.find(path).ok().filter(|found| files.is_directory(found))?;
+    if !handler.contains(['.', ':', '/']) {
+        let main = files.find(&directory.join("main.go")).ok()?;
+        return opened(main, &[Language::Go], "main".to_owned(), sources);
+    }
+    let (class, method) = handler.split_once("::").unwrap_or((handler, "handleRequest"));
+    let name = format!("{}.java", class.replace('.', "/"));
+    let mut places = JAVA.iter().map(|place| directory.join(place).join(&name));
+    let found = places.find(|place| files.is_file(place))?;
+    let found = files.find(&found).ok()?;
+    let class = class.rsplit('.').next().unwrap_or(class);
+    opened(found, &[Language::Java], format!("{class}::{method}"), sources)
 }
 
 /// The file of `module` at or below `path`.
@@ -83,7 +116,7 @@ fn file(path: &Path, module: &str, files: &Files) -> Option<(PathBuf, &'static [
         let name = match language {
             // `package.module.handler`
             Language::Python => module.replace('.', "/"),
-            Language::Script => module.to_owned(),
+            _ => module.to_owned(),
         };
         let candidate = found.join(format!("{name}.{ending}"));
         if files.is_file(&candidate) {
@@ -98,5 +131,7 @@ fn languages(language: Language) -> &'static [Language] {
     match language {
         Language::Python => &[Language::Python],
         Language::Script => &[Language::Script],
+        Language::Java => &[Language::Java],
+        Language::Go => &[Language::Go],
     }
 }

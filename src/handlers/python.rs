@@ -345,15 +345,23 @@ impl Reader<'_> {
             Some((_, list)) => children(list),
             None => Vec::new(),
         };
-        let arguments = given.into_iter().filter_map(|one| match one.kind() {
-            "keyword_argument" => {
-                one.child_by_field_name("name").map(|name| self.text(name));
-                self.field(one, "value", depth)
+        let (mut arguments, mut named) = (Vec::new(), Vec::new());
+        for one in given {
+            if one.kind() == "keyword_argument" {
+                let key = one.child_by_field_name("name").map(|name| self.text(name));
+                named.extend(self.field(one, "value", depth).map(|value| (key, value)));
+            } else {
+                arguments.push(self.expression(one, depth + 1));
             }
-            _ => Some(self.expression(one, depth + 1)),
-        });
+        }
+        // As a script gives them.
+        if !named.is_empty() {
+            let kind = Term::Object(named);
+            let at = node.byte_range();
+            arguments.push(Expression { kind, at });
+        }
         Term::Call {
-            arguments: arguments.collect(),
+            arguments,
             callee: Box::new(callee),
             is_new: false,
         }

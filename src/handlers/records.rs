@@ -1,7 +1,7 @@
 //! How a handler goes through the records of a batch: in loops, in functions that it hands to others, through a library.
 
 use super::file::{Entry, File, MAX_CALLS};
-use super::syntax::{Expression, Function, Kind, Place, Statement, Term};
+use super::syntax::{Expression, Function, Kind, Place, Statement, Term, given};
 use super::words::{BATCH_FUNCTIONS, STANDARD_PROCESSORS};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl<'m> File<'m> {
 
     /// Whether an expression is the records of a batch, or goes through them.
     pub(super) fn is_of_records(&self, value: &Expression, depth: usize) -> bool {
-        if depth > MAX_CALLS {
+        if depth > MAX_CALLS || !self.spend(1) {
             return false;
         }
         let deeper = |inner: &Expression| self.is_of_records(inner, depth + 1);
@@ -157,7 +157,7 @@ impl<'m> Search<'_, 'm> {
 
     /// Functions among the arguments of a batch processor.
     fn given_to_library(&mut self, arguments: &'m [Expression]) {
-        for argument in arguments {
+        for (_, argument) in given(arguments) {
             if let Some(function) = self.handed(argument) {
                 self.add(&function.body, false, Runs::Library, &function.at);
             }

@@ -236,6 +236,14 @@ impl Statement {
     }
 }
 
+/// What a call is given, in its arguments and in the objects among them, each with its name where it has one.
+pub(super) fn given(arguments: &[Expression]) -> impl Iterator<Item = (Option<&str>, &Expression)> {
+    arguments.iter().flat_map(|argument| match &argument.kind {
+        Term::Object(entries) => entries.iter().map(|(key, value)| (key.as_deref(), value)).collect(),
+        _ => vec![(None, argument)],
+    })
+}
+
 /// Goes through statements and expressions, outermost first; functions are entered where `functions` is set.
 pub(super) fn walk<'e>(statements: &'e [Statement], functions: bool, visit: &mut dyn FnMut(Seen<'e>)) {
     for statement in statements {

@@ -140,6 +140,11 @@ pub(super) fn is_harmless(callee: &Expression) -> bool {
     }
 }
 
+/// Whether calling what hangs on this name asks another machine.
+pub(super) fn is_request(root: &str) -> bool {
+    matches!(root, "axios" | "fetch" | "got" | "httpx" | "requests" | "urllib")
+}
+
 /// Whether something in what is called is called like a log.
 fn says_log(callee: &Expression) -> bool {
     match &callee.kind {

@@ -303,6 +303,46 @@ functions:
         check_files(&RULE, &[("serverless.yml", service), ("src/index.ts", SCRIPT)]);
     }
 
+    /// A template whose function is compiled from what lies in `src`.
+    fn compiled(handler: &str, file: (&str, &str)) {
+        let template = crate::testing::handlers::template("").replace("app.handler", handler);
+        let template = template.replace("        E:\n", "        E: # expect: batch-item-failures-ignored\n");
+        check_files(&RULE, &[("template.yaml", &template), file]);
+    }
+
+    #[test]
+    fn a_class_of_java_is_found_by_its_name() {
+        let class = "package com.example;
+public class Orders {
+    public SQSBatchResponse handleRequest(SQSEvent event, Context context) {
+        return new SQSBatchResponse(List.of(new SQSBatchResponse.BatchItemFailure(work(event))));
+    }
+}
+";
+        for (handler, path) in [
+            (
+                "com.example.Orders::handleRequest",
+                "src/src/main/java/com/example/Orders.java",
+            ),
+            ("com.example.Orders", "src/com/example/Orders.java"),
+        ] {
+            compiled(handler, (path, class));
+        }
+    }
+
+    #[test]
+    fn a_program_of_go_is_found_beside_its_template() {
+        let main = "package main
+func handle(event events.SQSEvent) (events.SQSEventResponse, error) {
+	return events.SQSEventResponse{BatchItemFailures: work(event)}, nil
+}
+func main() {
+	lambda.Start(handle)
+}
+";
+        compiled("bootstrap", ("src/main.go", main));
+    }
+
     #[test]
     fn what_a_tool_packed_is_not_read() {
         let service = "\

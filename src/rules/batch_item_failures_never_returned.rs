@@ -81,35 +81,13 @@ fn never(
 mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
+    use crate::testing::handlers::template;
     use crate::testing::{check_files, run_files};
-
-    fn template(batch: &str, settings: &str) -> String {
-        format!(
-            "Transform: AWS::Serverless-2016-10-31
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      CodeUri: src/
-      Handler: app.handler
-      Runtime: nodejs22.x
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            {batch}
-            {settings}
-"
-        )
-    }
 
     const ASKS: &str = "FunctionResponseTypes: [ReportBatchItemFailures]";
 
     fn severities(settings: &str, handler: &str) -> Vec<Severity> {
-        let template = template("BatchSize: 2", settings);
+        let template = template(&format!("BatchSize: 2\n            {settings}"));
         let found = run_files(&RULE, &[("template.yaml", &template), ("src/app.js", handler)]).findings;
         found.iter().map(|found| found.severity).collect()
     }
@@ -172,7 +150,7 @@ exports.handler = async (event) => {
     fn a_batch_of_one_needs_no_answer() {
         for (size, mark) in [(1, ""), (2, " # expect: batch-item-failures-never-returned")] {
             let asks = format!("{ASKS}{mark}");
-            let template = template(&format!("BatchSize: {size}"), &asks);
+            let template = template(&format!("BatchSize: {size}\n            {asks}"));
             check_files(&RULE, &[("template.yaml", &template), ("src/app.js", CATCHES)]);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::{Continues, Response};
-use crate::rules::shared::handlers::Handled;
+use crate::rules::shared::handlers::{Handled, invokes};
 use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
@@ -67,11 +67,10 @@ fn overtaken(
         Some(false) => Severity::Info,
         _ => Severity::Warning,
     };
-    let invokes = format!("{} invokes it", mapping.resource.shown());
     Finding::new("order", headline, goes_on.fact.span, &*goes_on.fact.words)
         .severity(severity)
         .show(source)
-        .label(mapping.resource.header, invokes)
+        .label(mapping.resource.header, invokes(mapping))
         .help(help)
 }
 
@@ -79,32 +78,17 @@ fn overtaken(
 mod tests {
     use super::RULE;
     use crate::testing::check_files;
+    use crate::testing::handlers::template;
 
     /// The code behind a queue, with batches of that size.
     fn queue(is_fifo: bool, batch: u32, handler: &str) {
-        let fifo = if is_fifo { "FifoQueue: true" } else { "DelaySeconds: 0" };
-        let template = format!(
-            "Transform: AWS::Serverless-2016-10-31
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      {fifo}
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      CodeUri: src/
-      Handler: app.handler
-      Runtime: python3.13
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            BatchSize: {batch}
-            FunctionResponseTypes: [ReportBatchItemFailures]
-"
-        );
+        let asks = format!("BatchSize: {batch}\n            FunctionResponseTypes: [ReportBatchItemFailures]");
+        let fifo = if is_fifo {
+            "    Properties:\n      FifoQueue: true\n"
+        } else {
+            ""
+        };
+        let template = template(&asks).replacen("AWS::SQS::Queue\n", &format!("AWS::SQS::Queue\n{fifo}"), 1);
         check_files(&RULE, &[("template.yaml", &template), ("src/app.py", handler)]);
     }
 

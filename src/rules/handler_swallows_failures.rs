@@ -1,7 +1,7 @@
 //! Flags functions that catch every failure of a message and go on, so that Lambda deletes it as done.
 
 use super::prelude::*;
-use crate::rules::shared::handlers::Handled;
+use crate::rules::shared::handlers::{Handled, invokes};
 use crate::rules::shared::queue_types::QueueRead;
 
 pub(super) static RULE: Rule = Rule {
@@ -40,11 +40,10 @@ fn swallowed(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &Queue
         Some(false) => Severity::Info,
         _ => Severity::Warning,
     };
-    let invokes = format!("{} invokes it", mapping.resource.shown());
     let help = "throw the failure again, or return its message in `batchItemFailures`, so that SQS delivers it again";
     let finding = Finding::new("failures", headline, caught.span, &*caught.words)
         .severity(severity)
-        .label(mapping.resource.header, invokes)
+        .label(mapping.resource.header, invokes(mapping))
         .help(help);
     Some(finding)
 }
@@ -53,27 +52,10 @@ fn swallowed(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &Queue
 mod tests {
     use super::RULE;
     use crate::testing::check_files;
-
-    const TEMPLATE: &str = "\
-Transform: AWS::Serverless-2016-10-31
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      CodeUri: src/
-      Handler: app.handler
-      Runtime: python3.13
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-";
+    use crate::testing::handlers::template;
 
     fn python(handler: &str) {
-        check_files(&RULE, &[("template.yaml", TEMPLATE), ("src/app.py", handler)]);
+        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.py", handler)]);
     }
 
     /// A handler whose loop has this body; each line is indented.
@@ -85,7 +67,7 @@ Resources:
     fn script(handler: &str) {
         // A comment of a script, in the marks of the tests.
         let marked = handler.replace("/*lost*/", "// # expect: handler-swallows-failures");
-        check_files(&RULE, &[("template.yaml", TEMPLATE), ("src/app.ts", &marked)]);
+        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.ts", &marked)]);
     }
 
     const LOST: &str = "# expect: handler-swallows-failures";

@@ -22,6 +22,11 @@ impl Handled<'_> {
     }
 }
 
+/// That `mapping` invokes the function whose source a finding points into.
+pub(crate) fn invokes(mapping: &EventSourceMapping) -> String {
+    format!("{} invokes it", mapping.resource.shown())
+}
+
 impl Findings<'_> {
     /// The functions that `mapping` invokes, where their source is here and understood. Where it is not, as mostly, there
     /// is nothing to say.

@@ -84,6 +84,8 @@ pub(super) const WRAPPED: &[(&str, &str)] = &[
     ("owo_colors", "report::human"),
     ("regex", "frontend::terraform"),
     ("tree_sitter", "handlers"),
+    ("tree_sitter_go", "handlers"),
+    ("tree_sitter_java", "handlers"),
     ("tree_sitter_python", "handlers"),
     ("tree_sitter_typescript", "handlers"),
 ];

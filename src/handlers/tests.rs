@@ -1,0 +1,153 @@
+//! Sources that are hostile, and what the types of compiled languages say.
+
+use super::file::File;
+use super::syntax::Module;
+use super::typed::{Returns, go, java};
+use super::{python, script};
+
+/// What there is to know of a handler, asked as [`super::said`] does; whether it was understood.
+fn is_understood(module: &Module) -> bool {
+    let file = File::new(module);
+    let Some(entry) = file.entry("handler") else {
+        return false;
+    };
+    let regions = file.regions(&entry);
+    let _ = (
+        file.swallowing(&entry, &regions),
+        file.going_on(&regions),
+        file.undated(&entry, &regions),
+    );
+    let _ = (
+        file.unconditional_write(&regions),
+        file.untimed(&regions),
+        file.answers_of(entry.function, true, 0),
+    );
+    !file.is_exhausted()
+}
+
+#[test]
+fn what_is_nested_deep_is_not_understood() {
+    for depth in [300, 20_000] {
+        let (open, close) = ("(".repeat(depth), ")".repeat(depth));
+        assert!(python::read(&format!("def handler(event, context):\n    return {open}1{close}\n")).is_none());
+        assert!(script::read(&format!("exports.handler = async () => {open}1{close};\n")).is_none());
+        let lists = "[".repeat(depth) + &"]".repeat(depth);
+        assert!(script::read(&format!("const a = {lists};\n")).is_none());
+        let blocks = "{".repeat(depth) + &"}".repeat(depth);
+        assert!(script::read(&format!("exports.handler = async () => {blocks};\n")).is_none());
+    }
+    assert!(python::read("def handler(event, context):\n    return ((1))\n").is_some());
+}
+
+#[test]
+fn names_of_names_end() {
+    let mut text = String::from("def handler(event, context):\n    return a0\n");
+    for at in 0..40 {
+        for to in 0..40 {
+            text.push_str(&format!("a{at} = a{to} or f{to}(a{at}, a{to})\n"));
+        }
+        text.push_str(&format!(
+            "def f{at}(x):\n    for r in a{at}:\n        f{}(f{at}(x))\n    return f{at}(x)\n",
+            (at + 1) % 40
+        ));
+    }
+    let module = python::read(&text).unwrap();
+    is_understood(&module);
+    let circle = python::read(
+        "a = b\nb = a\ndef handler(event, context):\n    for r in a:\n        handler(a, b)\n    return handler(a, b)\n",
+    );
+    is_understood(&circle.unwrap());
+}
+
+#[test]
+fn broken_text_is_not_understood() {
+    for text in ["def handler(:", "\0\0", "lambda: (", "\u{feff}\u{202e}="] {
+        assert!(python::read(text).is_none(), "{text:?}");
+    }
+    for text in ["export const = 1", "function (", "a => {", "`${"] {
+        assert!(script::read(text).is_none(), "{text:?}");
+    }
+}
+
+const ORDERS: &str = "\
+package com.example;
+public class Orders implements RequestHandler<SQSEvent, SQSBatchResponse> {
+    @Override
+    public SQSBatchResponse handleRequest(SQSEvent event, Context context) {
+        List<SQSBatchResponse.BatchItemFailure> failures = new ArrayList<>();
+        for (SQSMessage message : event.getRecords()) {
+            try {
+                ship(message);
+            } catch (Exception e) {
+                failures.add(new SQSBatchResponse.BatchItemFailure(message.getMessageId()));
+            }
+        }
+        return new SQSBatchResponse(failures);
+    }
+}
+";
+
+fn of_java(source: &str) -> Option<Returns> {
+    java(source, "Orders", "handleRequest").map(|found| found.returns)
+}
+
+#[test]
+fn a_method_of_java_says_by_its_type_what_it_returns() {
+    assert_eq!(of_java(ORDERS), Some(Returns::Failures));
+    // A response in which nothing ever is.
+    let empty = ORDERS
+        .replace("SQSBatchResponse.BatchItemFailure", "Object")
+        .replace("Object(", "Object(// BatchItemFailure\n");
+    assert_eq!(of_java(&empty), Some(Returns::Unknown));
+    for (kind, returns) in [
+        ("Void", Returns::Nothing),
+        ("void", Returns::Nothing),
+        ("String", Returns::Nothing),
+        ("Object", Returns::Unknown),
+    ] {
+        let source = ORDERS.replace("public SQSBatchResponse handle", &format!("public {kind} handle"));
+        assert_eq!(of_java(&source), Some(returns), "{kind}");
+    }
+    let stream = "class Orders { public void handleRequest(InputStream in, OutputStream out, Context context) {} }";
+    assert_eq!(of_java(stream), Some(Returns::Unknown));
+    let both = "class Orders { void handleRequest(A a) {} void handleRequest(B b) {} }";
+    assert_eq!(of_java(both), None);
+    assert_eq!(of_java("class Others { void handleRequest(A a) {} }"), None);
+}
+
+fn of_go(results: &str, body: &str) -> Option<Returns> {
+    let source = format!(
+        "package main\nfunc handle(ctx context.Context, event events.SQSEvent) {results} {{\n{body}\n}}\nfunc main() {{ lambda.Start(handle) }}\n"
+    );
+    go(&source).map(|found| found.returns)
+}
+
+#[test]
+fn a_function_of_go_says_by_its_results_what_it_returns() {
+    let failures = "return events.SQSEventResponse{BatchItemFailures: failures}, nil";
+    assert_eq!(
+        of_go("(events.SQSEventResponse, error)", failures),
+        Some(Returns::Failures)
+    );
+    assert_eq!(
+        of_go("(response events.SQSEventResponse, err error)", failures),
+        Some(Returns::Failures)
+    );
+    assert_eq!(
+        of_go(
+            "(events.SQSEventResponse, error)",
+            "return events.SQSEventResponse{}, nil // BatchItemFailures"
+        ),
+        Some(Returns::Unknown)
+    );
+    assert_eq!(of_go("error", "return nil"), Some(Returns::Nothing));
+    assert_eq!(of_go("", ""), Some(Returns::Nothing));
+    assert_eq!(
+        of_go("(map[string]interface{}, error)", "return nil, nil"),
+        Some(Returns::Unknown)
+    );
+    assert_eq!(
+        go("package main\nfunc main() { lambda.Start(elsewhere.Handle) }\n"),
+        None
+    );
+}

@@ -1,0 +1,108 @@
+//! Flags handlers that go through a batch without asking whether the time is enough for the next message.
+
+use super::prelude::*;
+use crate::graph::{Fact, Response};
+use crate::rules::shared::handlers::{Handled, invokes};
+
+pub(super) static RULE: Rule = Rule {
+    id: "handler-without-time-budget",
+    category: Category::Handlers,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "the function works through a batch without a look at the time left, and a timeout returns all of it",
+    page: include_str!("../../rules/handler-without-time-budget.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+            let (Some(looped), Response::Failures(_)) = (&handled.handler.untimed, &handled.handler.response) else {
+                continue;
+            };
+            for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
+                for batch in findings.batch_sizes(&reports.when, mapping) {
+                    let whole = fact(batch.value == 1 || !*reports.value, || {
+                        "the batch comes back as a whole in any case".to_owned()
+                    });
+                    let whole = whole.given(&batch).given(&reports);
+                    findings.require(&batch.when, mapping, whole, || {
+                        untimed(mapping, &handled, looped, &batch)
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn untimed(mapping: &EventSourceMapping, handled: &Handled<'_>, looped: &Fact, batch: &Operand<'_>) -> Finding {
+    let headline = format!(
+        "{} works through up to {} messages and never asks for the time left: a timeout returns all of them, those that \
+         are done included",
+        handled.function.resource.shown(),
+        batch.value
+    );
+    let size = format!("up to {} messages per batch{}", batch.value, batch.provenance());
+    Finding::new("time", headline, looped.span, &*looped.words)
+        .label(mapping.resource.header, invokes(mapping))
+        .label(batch, size)
+        .help(
+            "before each message, compare the time left (`get_remaining_time_in_millis`, `getRemainingTimeInMillis`) with \
+             what one takes, and return the rest in `batchItemFailures`",
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_files;
+    use crate::testing::handlers::template;
+
+    fn handler(work: &str, end: &str) -> String {
+        format!(
+            "exports.handler = async (event, context) => {{
+  const batchItemFailures = [];
+  for (const record of event.Records) {{ {end}
+    try {{
+      {work}
+    }} catch (error) {{
+      batchItemFailures.push({{ itemIdentifier: record.messageId }});
+    }}
+  }}
+  return {{ batchItemFailures }};
+}};
+"
+        )
+    }
+
+    fn batch(size: u32, handler: &str) {
+        let asks = format!("BatchSize: {size}\n            FunctionResponseTypes: [ReportBatchItemFailures]");
+        check_files(&RULE, &[("template.yaml", &template(&asks)), ("src/app.js", handler)]);
+    }
+
+    const FLAGGED: &str = "// # expect: handler-without-time-budget";
+
+    #[test]
+    fn a_loop_of_requests_needs_a_look_at_the_time() {
+        batch(2, &handler("await ship(record);", FLAGGED));
+        batch(
+            2,
+            &handler(
+                "if (context.getRemainingTimeInMillis() < 1000) throw new Error(); await ship(record);",
+                "",
+            ),
+        );
+    }
+
+    #[test]
+    fn what_waits_for_nobody_is_quick() {
+        batch(2, &handler("count(record);", ""));
+    }
+
+    #[test]
+    fn one_message_has_the_whole_time() {
+        batch(1, &handler("await ship(record);", ""));
+    }
+}

@@ -1,0 +1,134 @@
+//! Flags idempotent work on records that does not know when Lambda ends the invocation.
+
+use super::prelude::*;
+use crate::rules::shared::handlers::{Handled, invokes};
+
+pub(super) static RULE: Rule = Rule {
+    id: "idempotency-without-deadline",
+    category: Category::Handlers,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "after a timeout, idempotent work counts as in progress, and its retries are refused",
+    page: include_str!("../../rules/idempotency-without-deadline.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+            if let Some(finding) = undated(mapping, &handled) {
+                findings.report(&handled.when, mapping, finding);
+            }
+        }
+    }
+}
+
+fn undated(mapping: &EventSourceMapping, handled: &Handled<'_>) -> Option<Finding> {
+    let made = handled.handler.undated.as_ref()?;
+    let headline = format!(
+        "idempotency in {} is not told when Lambda ends the invocation: after a timeout a message stays in progress, and \
+         its retries are refused",
+        handled.function.resource.shown()
+    );
+    let help = "register the context in the handler (`config.register_lambda_context(context)`, \
+                `config.registerLambdaContext(context)`)";
+    let finding = Finding::new("idempotency", headline, made.span, &*made.words)
+        .label(mapping.resource.header, invokes(mapping))
+        .help(help);
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_files;
+    use crate::testing::handlers::template;
+
+    fn python(handler: &str) {
+        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.py", handler)]);
+    }
+
+    fn script(handler: &str) {
+        let marked = handler.replace("/*undated*/", "// # expect: idempotency-without-deadline");
+        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.ts", &marked)]);
+    }
+
+    const DECORATED: &str = "\
+config = IdempotencyConfig()
+processor = BatchProcessor(event_type=EventType.SQS)
+
+@idempotent_function(data_keyword_argument='record', config=config, persistence_store=table) # expect: idempotency-without-deadline
+def work(record):
+    ship(record)
+
+def handler(event, context):
+    return process_partial_response(event=event, record_handler=work, processor=processor, context=context)
+";
+
+    #[test]
+    fn a_decorated_function_for_records_needs_the_context() {
+        python(DECORATED);
+        let unmarked = DECORATED.replace(" # expect: idempotency-without-deadline", "");
+        python(&unmarked.replace("    return", "    config.register_lambda_context(context)\n    return"));
+    }
+
+    #[test]
+    fn a_loop_calls_it_too() {
+        python(
+            "@idempotent_function(data_keyword_argument='record', persistence_store=table) # expect: idempotency-without-deadline
+def work(record):
+    ship(record)
+def handler(event, context):
+    for record in event['Records']:
+        work(record=record)
+",
+        );
+    }
+
+    #[test]
+    fn the_handler_itself_has_the_context() {
+        python("@idempotent(persistence_store=table)\ndef handler(event, context):\n    ship(event)\n");
+    }
+
+    #[test]
+    fn a_configuration_from_elsewhere_may_have_it() {
+        let unmarked = DECORATED.replace(" # expect: idempotency-without-deadline", "");
+        python(&unmarked.replace("config = IdempotencyConfig()", "from settings import config"));
+    }
+
+    #[test]
+    fn what_is_idempotent_beside_the_records_is_not_judged() {
+        python(
+            "@idempotent_function(data_keyword_argument='x', persistence_store=table)
+def other(x):
+    ship(x)
+def handler(event, context):
+    for record in event['Records']:
+        ship(record)
+",
+        );
+    }
+
+    const WRAPPED: &str = "\
+const work = makeIdempotent(ship, { persistenceStore, config }); /*undated*/
+const config = new IdempotencyConfig({});
+export const handler = async (event: SQSEvent, context: Context) =>
+  processPartialResponse(event, work, processor);
+";
+
+    #[test]
+    fn a_wrapped_function_gets_the_context_in_three_ways() {
+        script(WRAPPED);
+        let unmarked = WRAPPED.replace("/*undated*/", "");
+        script(&unmarked.replace("work, processor)", "work, processor, { context })"));
+        script(&unmarked.replace(
+            "processPartialResponse(",
+            "config.registerLambdaContext(context), processPartialResponse(",
+        ));
+        script(
+            "export const handler = makeIdempotent(async (event, context) => { await ship(event); }, { persistenceStore });\n",
+        );
+    }
+}
