@@ -116,6 +116,7 @@ mod visibility_timeout_defaulted;
 mod visibility_timeout_exceeds_retention;
 mod visibility_timeout_too_long;
 mod visibility_timeout_too_short;
+mod visibility_timeout_uncoupled;
 mod visibility_timeout_zero;
 
 /// What rules are written with, and what more than one of them asks; only rules lie beside it.
@@ -279,6 +280,7 @@ pub static RULES: &[&Rule] = &[
     &visibility_timeout_defaulted::RULE,
     &visibility_timeout_zero::RULE,
     &visibility_timeout_too_long::RULE,
+    &visibility_timeout_uncoupled::RULE,
     &visibility_timeout_exceeds_retention::RULE,
     &in_flight_limit_at_risk::RULE,
     &function_timeout_defaulted::RULE,
@@ -430,6 +432,16 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
         &pipe_visibility_timeout_too_short::RULE,
         &[&visibility_timeout_zero::RULE],
     ),
+    // What is too short today matters more than what may be tomorrow.
+    (
+        &visibility_timeout_uncoupled::RULE,
+        &[
+            &visibility_timeout_zero::RULE,
+            &visibility_timeout_below_function_timeout::RULE,
+            &visibility_timeout_too_short::RULE,
+            &sam_subscription_queue_implicit::RULE,
+        ],
+    ),
     // Nobody can set anything of a queue that the SAM transform makes.
     (&redrive_policy_missing::RULE, &[&sam_subscription_queue_implicit::RULE]),
     (
@@ -443,6 +455,11 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
     (
         &dead_letter_queue_retention_too_short::RULE,
         &[&dead_letter_queue_cycle::RULE],
+    ),
+    // A policy that SQS refuses lets nobody in.
+    (
+        &redrive_allow_policy_excludes_source::RULE,
+        &[&redrive_allow_policy_invalid::RULE],
     ),
     // A circle is worse than a queue that moves messages on.
     (&dead_letter_queue_redriven::RULE, &[&dead_letter_queue_cycle::RULE]),

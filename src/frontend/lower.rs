@@ -50,7 +50,7 @@ pub(super) mod worker;
 
 use crate::conditions::Condition;
 use crate::graph::{
-    Alarm, Attribute, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, Target, UnitGraph, Unresolved,
+    Alarm, Attribute, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, SetBy, Target, UnitGraph, Unresolved,
 };
 use crate::source::Span;
 use std::path::PathBuf;
@@ -123,6 +123,12 @@ pub(super) trait View {
 
     /// What is wrong with `value` as a receive count in JSON, where it is known.
     fn count_fault(&mut self, value: &Self::Written) -> Option<PolicyFault>;
+
+    /// Who sets the number at `path` of a resource: its module or template, or whoever uses that; `None` where that is
+    /// not known.
+    fn set_by(&mut self, _resource: &Self::Written, _path: Path) -> Option<SetBy> {
+        None
+    }
 
     /// Where the resource is not known that the value at `path` names: what its address may begin with.
     fn among(&mut self, _within: &Self::Written, _path: Path) -> Option<Arc<str>> {

@@ -43,6 +43,7 @@ impl<V: View> Lowering<V> {
         let function = Function {
             name: self.text(written, names.name),
             timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
+            timeout_set_by: self.view.set_by(written, names.timeout),
             reserved_concurrency: self.read(written, names.reserved_concurrency, &None, |view, value| {
                 // A negative number is Terraform's "no reservation"; Lambda itself takes none.
                 view.integer(value).map(|count| Some(count).filter(|count| *count >= 0))

@@ -46,6 +46,7 @@ impl<V: View> Lowering<V> {
             function: self.link(written, names.function, Named::Function),
             batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
             window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
+            window_set_by: self.view.set_by(written, names.window),
             report_batch_item_failures: self.reports_failures(written, names.response_types),
             response_types: self.response_types(written, names.response_types),
             maximum_concurrency: self.optional(written, names.maximum_concurrency, V::integer),

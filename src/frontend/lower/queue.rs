@@ -53,6 +53,10 @@ impl<V: View> Lowering<V> {
             fifo: self.flag(written, names.fifo, false),
             sends_fifo_false: names.sends_fifo_false,
             visibility_timeout: self.seconds(written, names.visibility_timeout, limits::VISIBILITY_TIMEOUT_DEFAULT),
+            // Nobody has written one that a transform makes.
+            visibility_timeout_set_by: (node.made.implicit.is_none())
+                .then(|| self.view.set_by(written, names.visibility_timeout))
+                .flatten(),
             retention: self.seconds(written, names.retention, limits::RETENTION_DEFAULT),
             delay: self.seconds(written, names.delay, Seconds(0)),
             receive_wait_time: self.seconds(written, names.receive_wait_time, Seconds(0)),

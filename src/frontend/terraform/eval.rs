@@ -28,6 +28,7 @@ mod policy_document;
 mod providers;
 mod questions;
 mod remote_state;
+mod set_by;
 mod traversal;
 mod validation;
 

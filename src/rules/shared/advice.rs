@@ -31,7 +31,18 @@ settings! {
 impl Advice {
     /// The least visibility timeout: `6 × 300 s + 5 s`.
     pub(crate) fn needed<'a>(self, timeout: &'a Operand<'_>, window: impl Into<Term<'a>>) -> Term<'a> {
-        self.with_window(self.factor * Term::from(timeout), window)
+        self.needed_for(timeout, window)
+    }
+
+    /// The same for any number.
+    pub(crate) fn needed_for<'a>(self, timeout: impl Into<Term<'a>>, window: impl Into<Term<'a>>) -> Term<'a> {
+        self.with_window(self.factor * timeout.into(), window)
+    }
+
+    /// The longest function timeout that `visibility` is enough for, in seconds.
+    pub(crate) fn longest(self, visibility: &Operand<'_>, window: &Operand<'_>) -> i64 {
+        let window = if self.count_window { window.value } else { 0 };
+        (visibility.value - window) / self.factor
     }
 
     /// The same where two functions run one after the other: `6 × 60 s + 6 × 30 s + 5 s`.

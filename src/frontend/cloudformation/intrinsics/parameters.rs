@@ -4,7 +4,8 @@ use crate::conditions::{Case, Cases, Condition, MAX_CASES};
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
-use crate::graph::{Cause, Origin, Reason};
+use crate::graph::set_by::Input;
+use crate::graph::{Cause, Origin, Reason, SetBy};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -121,6 +122,22 @@ impl<'t> Template<'t> {
             computes: false,
         };
         Cases::one(one(self.parameter_text(parameter, &text), origin))
+    }
+
+    /// The parameter `name` as an input that whoever uses the template may set, and nobody here does.
+    pub(in crate::frontend::cloudformation) fn input(&self, name: &str) -> Option<SetBy> {
+        let parameter = self.parameter(name)?;
+        if self.is_handed(name) || !parameter.is_free() || !self.compared(name).is_empty() {
+            return None;
+        }
+        let (_, span) = parameter.default()?;
+        Some(SetBy::Input(Arc::new(Input {
+            shown: format!("parameter `{name}`"),
+            within: String::new(),
+            span,
+            most: parameter.bounds().most,
+            limit: "`MaxValue`",
+        })))
     }
 
     /// A parameter that conditions compare with texts is each of them in a case, and its default in all others.

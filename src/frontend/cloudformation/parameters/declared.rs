@@ -102,6 +102,14 @@ impl<'t> Parameter<'t> {
         (!all.is_empty()).then_some(all)
     }
 
+    /// Whether it may have any number within its bounds, and is given none here.
+    pub(in crate::frontend::cloudformation) fn is_free(self) -> bool {
+        let is_limited = ["AllowedValues", "AllowedPattern", "MaxLength"]
+            .iter()
+            .any(|limit| self.entry.value.get(limit).is_some());
+        !(is_limited || self.is_secret() || self.is_from_store() || self.is_list() || self.supplied.is_some())
+    }
+
     /// The numbers that it may be: `MinValue` and `MaxValue`.
     pub(in crate::frontend::cloudformation) fn bounds(self) -> Bounds {
         // The value of a parameter in the store is the name it has there.

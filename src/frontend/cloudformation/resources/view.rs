@@ -1,6 +1,7 @@
 //! What a template shows of its resources: properties, evaluated case by case when they are asked for.
 
 use super::super::parameters::Parameter;
+use super::super::sections::scalar;
 use super::super::template::Template;
 use super::super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::json_text::{self, Json};
@@ -9,7 +10,7 @@ use crate::conditions::{Case, Cases, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::frontend::tree::Value;
 use crate::graph::{
-    Attribute, Cause, Knowledge, Link, Origin, PolicyFault, Reason, Sourced, State, Target, Unresolved,
+    Attribute, Cause, Knowledge, Link, Origin, PolicyFault, Reason, SetBy, Sourced, State, Target, Unresolved,
 };
 use crate::source::Span;
 use std::path::PathBuf;
@@ -375,6 +376,24 @@ impl<'t> View for CloudFormation<'_, 't> {
 
     fn asset(&self, within: &Written<'t>) -> Option<String> {
         within.asset.map(str::to_owned)
+    }
+
+    fn set_by(&mut self, resource: &Written<'t>, path: Path) -> Option<SetBy> {
+        let written = match resource.value().ok()? {
+            Evaluated::Absent => None,
+            Evaluated::Tree(node) if !node.entries()?.iter().any(|entry| entry.key.starts_with("Fn::")) => {
+                node.get(path)
+            }
+            _ => return None,
+        };
+        match written {
+            None => (!resource.may_have_globals).then_some(SetBy::Itself),
+            Some(value) if scalar(value).is_some() => Some(SetBy::Itself),
+            Some(value) => match value.entries()? {
+                [reference] if &*reference.key == "Ref" => self.template.input(reference.value.as_str()?),
+                _ => None,
+            },
+        }
     }
 
     fn missing(name: &str) -> Reason {

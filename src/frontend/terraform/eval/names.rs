@@ -152,6 +152,14 @@ impl Evaluator<'_> {
         Some(value)
     }
 
+    /// Whether somebody outside of the root module gives its variable `name` a value, or may give it one.
+    pub(super) fn is_given(&self, name: &str, root: usize) -> bool {
+        let mut settings = self.instances[root].module.settings.iter();
+        self.inputs.is_some_and(|inputs| inputs.get(name).is_some())
+            || settings.any(|(_, set)| &*set.name == name || set.name.is_empty())
+            || self.outside.inputs.is_some_and(|inputs| inputs.get(name).is_some())
+    }
+
     fn input(&mut self, module: usize, input: &Input, block: &Block) -> Value {
         let mut value = match input.expression(block) {
             Ok(expression) => self.eval(&expression, &self.scope(module)),

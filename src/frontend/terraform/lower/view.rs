@@ -11,7 +11,7 @@ use super::link::{function_link, link, qualifier, service};
 use crate::conditions::{Case, Condition};
 use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Knowledge, Link, Name, PolicyFault, Sourced, State, Target, Unresolved};
+use crate::graph::{Attribute, Cause, Knowledge, Link, Name, PolicyFault, SetBy, Sourced, State, Target, Unresolved};
 use crate::source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -306,6 +306,13 @@ impl View for Terraform<'_, '_> {
             }
             _ => return None,
         })
+    }
+
+    fn set_by(&mut self, resource: &Written, path: Path) -> Option<SetBy> {
+        match &resource.what {
+            What::Block(block, scope) => self.eval.set_by(block, scope.module, path),
+            What::Value(..) | What::Unknown(_) => None,
+        }
     }
 
     fn among(&mut self, within: &Written, path: Path) -> Option<Arc<str>> {

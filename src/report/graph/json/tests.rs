@@ -37,6 +37,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         fifo: Attribute::absent("fifo_queue", false, header),
         sends_fifo_false: false,
         visibility_timeout: Attribute::set("visibility_timeout_seconds", Seconds(30), header),
+        visibility_timeout_set_by: None,
         retention: Attribute::absent("message_retention_seconds", Seconds(345_600), header),
         delay: Attribute::unresolved(
             "delay_seconds",

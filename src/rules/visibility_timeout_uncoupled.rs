@@ -1,0 +1,348 @@
+//! Flags queues with a fixed visibility timeout that a caller of the module or template can outgrow without seeing it.
+
+use super::prelude::*;
+use crate::graph::set_by::Input;
+use crate::graph::{Resource, Seconds, SetBy};
+use crate::rules::shared::advice::Advice;
+use crate::rules::shared::consumers::RunTime;
+
+pub(super) static RULE: Rule = Rule {
+    id: "visibility-timeout-uncoupled",
+    category: Category::Visibility,
+    severity: Severity::Info,
+    set: Set::Default,
+    fix: None,
+    summary: "the visibility timeout is fixed, while whoever uses the module may raise what it has to cover",
+    page: include_str!("../../rules/visibility-timeout-uncoupled.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (queue, _) in graph.polled() {
+        if matches!(queue.visibility_timeout_set_by, Some(SetBy::Itself)) {
+            judge(graph, findings, queue);
+        }
+    }
+}
+
+fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue) {
+    // What is unresolved has no default, so nothing here depends on one.
+    let polls = findings.quietly(|findings| findings.polls(graph, &queue.resource.when, queue));
+    for poll in polls.into_iter().filter(|poll| poll.enabled) {
+        for time in findings.quietly(|findings| findings.run_times(graph, &poll)) {
+            let windows = findings.quietly(|findings| {
+                findings.numbers(&time.limit.when, poll.mapping, &poll.mapping.window, &limits::WINDOW)
+            });
+            for window in windows {
+                for visibility in findings.quietly(|findings| findings.visibility(&window.when, queue)) {
+                    let now = Now {
+                        queue,
+                        mapping: poll.mapping,
+                        time: &time,
+                        window: &window,
+                        visibility: &visibility,
+                        advice: findings.settings(queue),
+                    };
+                    now.judge(findings);
+                }
+            }
+        }
+    }
+}
+
+/// What holds as long as nobody sets anything.
+struct Now<'a> {
+    queue: &'a Queue,
+    mapping: &'a EventSourceMapping,
+    time: &'a RunTime<'a>,
+    window: &'a Operand<'a>,
+    visibility: &'a Operand<'a>,
+    advice: Advice,
+}
+
+impl Now<'_> {
+    /// Requires that the visibility timeout covers what it has to once somebody sets an input. What is too short
+    /// today, other rules say.
+    fn judge(&self, findings: &mut Findings<'_>) {
+        if self.visibility.value < self.advice.needed(&self.time.limit, self.window).value {
+            return;
+        }
+        let function = self.time.function;
+        let timeout = self.input(function, function.timeout_set_by.as_ref());
+        let timeout = timeout.filter(|_| !self.time.durable);
+        if let Some((input, most)) = timeout.map(|input| (input, most(input, &limits::FUNCTION_TIMEOUT))) {
+            let needed = self.advice.needed_for(Seconds(most), self.window);
+            let covered = self.advice.longest(self.visibility, self.window);
+            let what = format!("a timeout of {}", function.resource.shown());
+            if !self.require(findings, input, (needed, covered, most), &what) {
+                return;
+            }
+        }
+        let window = self.input(self.mapping, self.mapping.window_set_by.as_ref());
+        if let Some((input, most)) = window.map(|input| (input, most(input, &limits::WINDOW))) {
+            let needed = self.advice.needed_for(&self.time.limit, Seconds(most));
+            let covered = self.visibility.value - self.advice.needed(&self.time.limit, Seconds(0)).value;
+            let what = format!("a batching window of {}", self.mapping.resource.shown());
+            self.require(findings, input, (needed, covered, most), &what);
+        }
+    }
+
+    /// The input that sets a number of `resource`, where whoever sets it does not see the queue.
+    fn input<'s>(&self, resource: &impl AsRef<Resource>, set_by: Option<&'s SetBy>) -> Option<&'s Input> {
+        let (queue, resource) = (&self.queue.resource, resource.as_ref());
+        match set_by? {
+            SetBy::Input(input) if queue.unit == resource.unit && queue.address.starts_with(&input.within) => {
+                Some(input)
+            }
+            _ => None,
+        }
+    }
+
+    fn require(
+        &self,
+        findings: &mut Findings<'_>,
+        input: &Input,
+        (needed, covered, most): (Term<'_>, i64, i64),
+        what: &str,
+    ) -> bool {
+        let (queue, visibility) = (self.queue, self.visibility);
+        let enough = at_least(visibility, needed).given(self.time).given(self.window);
+        findings.require(&visibility.when, queue, enough, || {
+            let headline = format!(
+                "{} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but whoever sets {} may \
+                 choose {most} s",
+                queue.resource.shown(),
+                visibility.spoken(),
+                input.shown
+            );
+            let label = format!("fixed at {}", visibility.shown());
+            let finding = Finding::new("visibility_timeout", headline, visibility, label).label(
+                input.span,
+                format!("the default of {}, which may be up to {most} s", input.shown),
+            );
+            finding.help(format!(
+                "let `{}` follow {}, or limit {} to {covered} with {}",
+                visibility.name, input.shown, input.shown, input.limit
+            ))
+        })
+    }
+}
+
+/// The greatest number that `input` lets through and AWS accepts.
+fn most(input: &Input, quota: &Quota) -> i64 {
+    input.most.map_or(quota.most, |most| most.min(quota.most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, check_files, findings};
+
+    const EXPECTED: &str = "# expect: visibility-timeout-uncoupled";
+
+    /// A module whose callers may set the timeout of its function.
+    fn terraform(variable: &str, timeout: &str, visibility: &str) -> String {
+        format!(
+            r#"
+variable "timeout" {{
+  {variable}
+}}
+variable "other" {{
+  default = 5400
+}}
+locals {{
+  timeout    = var.timeout
+  visibility = 180
+}}
+resource "aws_sqs_queue" "orders" {{
+  visibility_timeout_seconds = {visibility}
+}}
+resource "aws_lambda_function" "worker" {{
+  timeout = {timeout}
+}}
+resource "aws_lambda_event_source_mapping" "orders" {{
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.worker.arn
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn a_constant_beside_a_variable_is_outgrown() {
+        for (timeout, visibility) in [
+            ("var.timeout", "180"),
+            ("local.timeout", "180"),
+            ("var.timeout", "6 * 30"),
+            ("var.timeout", "local.visibility"),
+            ("var.timeout", "5399"),
+        ] {
+            let text = terraform("default = 30", timeout, &format!("{visibility} {EXPECTED}"));
+            check(&RULE, Terraform, &text);
+        }
+        let found = findings(&RULE, Terraform, &terraform("default = 30", "var.timeout", "200"));
+        assert!(found[0].headline.contains("up to 33 s"), "{}", found[0].headline);
+        assert_eq!(found[0].calculation.as_deref(), Some("6 × 900 s + 0 s = 5400 s"));
+    }
+
+    #[test]
+    fn what_covers_all_that_may_be_set_is_fine() {
+        check(&RULE, Terraform, &terraform("default = 30", "var.timeout", "5400"));
+        let limited = |most| {
+            format!("default = 30\n validation {{\n condition = var.timeout <= {most}\n error_message = \"no\"\n}}")
+        };
+        check(&RULE, Terraform, &terraform(&limited(30), "var.timeout", "180"));
+        let text = terraform(&limited(31), "var.timeout", &format!("180 {EXPECTED}"));
+        check(&RULE, Terraform, &text);
+        let listed =
+            "default = 30\n validation {\n condition = contains([10, 30], var.timeout)\n error_message = \"no\"\n}";
+        check(&RULE, Terraform, &terraform(listed, "var.timeout", "180"));
+    }
+
+    #[test]
+    fn what_follows_or_is_set_by_callers_too_is_fine() {
+        for visibility in [
+            "6 * var.timeout",
+            "var.timeout > 30 ? 900 : 180",
+            "max(180, 6 * var.timeout)",
+            "var.other",
+        ] {
+            check(&RULE, Terraform, &terraform("default = 30", "var.timeout", visibility));
+        }
+        // Nobody is asked to set a constant, and what has no default has to be set.
+        check(&RULE, Terraform, &terraform("default = 30", "30", "180"));
+        check(&RULE, Terraform, &terraform("", "var.timeout", "180"));
+        // What is computed may be limited.
+        check(
+            &RULE,
+            Terraform,
+            &terraform("default = 30", "min(var.timeout, 30)", "180"),
+        );
+    }
+
+    #[test]
+    fn what_is_too_short_today_other_rules_say() {
+        check(&RULE, Terraform, &terraform("default = 30", "var.timeout", "179"));
+    }
+
+    #[test]
+    fn who_sets_it_in_these_files_has_been_judged() {
+        let main = terraform("default = 30", "var.timeout", "180");
+        check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = 20\n")]);
+        let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 20\n}\n";
+        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &main)]);
+        let expected = terraform("default = 30", "var.timeout", &format!("180 {EXPECTED}"));
+        let call = "module \"orders\" {\n  source  = \"./orders\"\n}\n";
+        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &expected)]);
+        let call = "variable \"timeout\" {\n  default = 20\n}\nmodule \"orders\" {\n  source  = \"./orders\"\n  timeout = var.timeout\n}\n";
+        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &expected)]);
+    }
+
+    #[test]
+    fn who_calls_both_modules_sees_both() {
+        let main = r#"
+module "worker" {
+  source = "./worker"
+}
+resource "aws_sqs_queue" "orders" {
+  visibility_timeout_seconds = 180
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = module.worker.arn
+}
+"#;
+        let worker = r#"
+variable "timeout" {
+  default = 30
+}
+resource "aws_lambda_function" "worker" {
+  timeout = var.timeout
+}
+output "arn" {
+  value = aws_lambda_function.worker.arn
+}
+"#;
+        check_files(&RULE, &[("main.tf", main), ("worker/main.tf", worker)]);
+    }
+
+    #[test]
+    fn conditions_of_the_resource_may_limit_it() {
+        let text = terraform("default = 30", "var.timeout", "180").replace(
+            "timeout = var.timeout\n}\nresource",
+            "timeout = var.timeout\n lifecycle {\n precondition {\n condition = var.timeout < 31\n error_message = \"no\"\n}\n}\n}\nresource",
+        );
+        assert!(text.contains("precondition"));
+        check(&RULE, Terraform, &text);
+    }
+
+    #[test]
+    fn a_window_counts() {
+        let text = |most: &str, expected: &str| {
+            format!(
+                "
+Parameters:
+  Window: {{Type: Number, Default: 0{most}}}
+Resources:
+  Orders: {expected}
+    Type: AWS::SQS::Queue
+  Worker:
+    Type: AWS::Lambda::Function
+  Mapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Worker
+      MaximumBatchingWindowInSeconds: !Ref Window
+"
+            )
+        };
+        check(&RULE, CloudFormation, &text("", EXPECTED));
+        check(&RULE, CloudFormation, &text(", MaxValue: 13", EXPECTED));
+        check(&RULE, CloudFormation, &text(", MaxValue: 12", ""));
+    }
+
+    #[test]
+    fn a_parameter_is_an_input() {
+        let template = |parameter: &str, expected: &str| {
+            format!(
+                "
+Parameters:
+  Timeout: {{Type: Number{parameter}}}
+Globals:
+  Function:
+    Timeout: !Ref Timeout
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 180 {expected}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        Orders:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Orders.Arn
+"
+            )
+        };
+        check(&RULE, Sam, &template(", Default: 30", EXPECTED));
+        check(&RULE, Sam, &template(", Default: 30, MaxValue: 31", EXPECTED));
+        for parameter in [
+            "",
+            ", Default: 30, MaxValue: 30",
+            ", Default: 30, AllowedValues: [10, 30]",
+            ", Default: 30, AllowedPattern: '[123]0'",
+            ", Default: 30, NoEcho: true",
+        ] {
+            check(&RULE, Sam, &template(parameter, ""));
+        }
+        let given = "version = 0.1\n[default.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n";
+        let text = format!("Transform: AWS::Serverless-2016-10-31{}", template(", Default: 30", ""));
+        check_files(&RULE, &[("template.yaml", &text), ("samconfig.toml", given)]);
+    }
+}
