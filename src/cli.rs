@@ -11,10 +11,12 @@ mod graph;
 mod inputs;
 mod manual;
 mod output;
+mod page;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod variables;
+mod wrapped;
 
 use baseline::{BaselineArgs, BaselineCommand};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};

@@ -238,12 +238,9 @@ const PLAIN: human::Style = human::Style {
 fn style(arguments: &CheckArgs) -> human::Style {
     let asked = &arguments.output;
     let stdout = io::stdout();
-    let width = terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0));
     human::Style {
-        width,
-        color: decided(asked.color, || {
-            anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
-        }),
+        width: width().unwrap_or(WIDTH),
+        color: decided(asked.color, is_coloured),
         unicode: shows_unicode(),
         graphics: std::env::var_os("NO_GRAPHICS").is_none_or(|value| value.is_empty() || value == "0"),
         links: decided(asked.hyperlinks, || {
@@ -251,6 +248,17 @@ fn style(arguments: &CheckArgs) -> human::Style {
         }),
         infos: arguments.shows_infos(),
     }
+}
+
+/// The width of the terminal that standard output is.
+pub(super) fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// Whether standard output is coloured where no flag says.
+pub(super) fn is_coloured() -> bool {
+    let stdout = io::stdout();
+    anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
 }
 
 fn decided(asked: When, by_itself: impl FnOnce() -> bool) -> bool {

@@ -1,6 +1,7 @@
 //! `sqslint rules` and `sqslint explain`: what the rules say about themselves.
 
-use super::{Exit, RulesFormat, Streams};
+use super::page::{self, Look};
+use super::{Exit, RulesFormat, Streams, output, wrapped};
 use serde::Serialize;
 use sqslint::diagnostic::Safety;
 use sqslint::report::json_text::write_pretty;
@@ -11,6 +12,8 @@ use std::io;
 
 /// The number of rules that are told by name.
 const MOST_NAMED: usize = 10;
+/// The greatest width of a page, which is prose.
+const MOST_COLUMNS: usize = 100;
 
 #[derive(Serialize)]
 struct Listed {
@@ -26,7 +29,11 @@ struct Listed {
 
 pub(super) fn explain(id: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
     if let Some(rule) = by_id(id) {
-        writeln!(streams.out, "{}", rule.page.trim_end())?;
+        let look = Look {
+            width: output::width().map_or(wrapped::WIDTH, |width| width.clamp(40, MOST_COLUMNS)),
+            color: output::is_coloured(),
+        };
+        streams.out.write_all(page::render(rule.page, look).as_bytes())?;
         return Ok(Exit::Clean);
     }
     writeln!(streams.err, "sqslint: {}", printable(&no_rule(id)))?;
@@ -75,21 +82,24 @@ fn listed(rule: &Rule) -> Listed {
     }
 }
 
+/// A line of facts for each rule, below a head, and what it flags below that line; at most 80 columns wide.
 fn table() -> String {
-    let longest = |of: fn(&Rule) -> &'static str| RULES.iter().map(|rule| of(rule).len()).max().unwrap_or(0);
-    let (ids, categories) = (longest(|rule| rule.id), longest(|rule| rule.category.name()));
-    let row = |rule: &&Rule| {
-        format!(
-            "{:ids$}  {:7}  {:8}  {:categories$}  {:6}  {}\n",
-            rule.id,
-            rule.severity,
-            rule.set.name(),
-            rule.category.name(),
-            rule.fix.map_or("-", Safety::name),
-            rule.summary
-        )
+    let ids = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let row = |[id, severity, set, fix]: [&str; 4]| {
+        let row = format!("{id:ids$}  {severity:8}  {set:8}  {fix}");
+        format!("{}\n", row.trim_end())
     };
-    RULES.iter().map(row).collect()
+    let mut text = row(["RULE", "SEVERITY", "SET", "FIX"]);
+    let mut category = None;
+    for rule in RULES {
+        if category.replace(rule.category) != Some(rule.category) {
+            text += &format!("\n{}\n", rule.category.name());
+        }
+        let severity = rule.severity.to_string();
+        text += &row([rule.id, &severity, rule.set.name(), rule.fix.map_or("-", Safety::name)]);
+        wrapped::write(&mut text, rule.summary, (4, 4), wrapped::WIDTH);
+    }
+    text
 }
 
 fn markdown() -> String {

@@ -1,5 +1,6 @@
 //! A place in words: at most 80 columns wide, and nothing in it is told by colour or position alone.
 
+use crate::cli::wrapped;
 use sqslint::diagnostic::{Diagnostic, Silencer};
 use sqslint::explain::{Concluded, Conclusion, Explained, Line, MOST, Told};
 use sqslint::report::printable;
@@ -7,8 +8,6 @@ use sqslint::rules::{Judgement, Verdict};
 use sqslint::source::Span;
 use std::collections::BTreeMap;
 
-/// The greatest width of a line.
-const WIDTH: usize = 80;
 /// The number of resources, and of conclusions of one rule, that are told one by one.
 const MANY: usize = MOST;
 
@@ -42,23 +41,7 @@ struct Page<'e> {
 impl Page<'_> {
     /// Writes `text`, wrapped between words; its second line is indented further than its first.
     fn write(&mut self, indent: usize, text: &str) {
-        let mut column = indent;
-        self.text.push_str(&" ".repeat(indent));
-        let text = printable(text);
-        for (at, word) in words(&text).into_iter().enumerate() {
-            let width = word.chars().count();
-            if at > 0 && column + 1 + width > WIDTH {
-                column = indent + 2;
-                self.text.push('\n');
-                self.text.push_str(&" ".repeat(column));
-            } else if at > 0 {
-                self.text.push(' ');
-                column += 1;
-            }
-            self.text.push_str(&word);
-            column += width;
-        }
-        self.text.push('\n');
+        wrapped::write(&mut self.text, &printable(text), (indent, indent + 2), wrapped::WIDTH);
     }
 
     /// `line 12`, or `modules/queue/main.tf:12` in another file.
@@ -258,23 +241,6 @@ fn whose(all: &[String]) -> String {
             format!("{} and {} more: ", named.join(", "), all.len() - NAMED)
         }
     }
-}
-
-/// The words of a text; a number stays with its unit, and `line` with its number.
-fn words(text: &str) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        let bare = word.trim_end_matches([',', ':', ';', ')']);
-        let is_number = |text: &str| text.ends_with(|c: char| c.is_ascii_digit());
-        match all.last_mut() {
-            Some(last) if (bare == "s" && is_number(last)) || (last == "line" && is_number(bare)) => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => all.push(word.to_owned()),
-        }
-    }
-    all
 }
 
 /// The construct that a user knows, and what was made of it.
