@@ -19,6 +19,7 @@ pub mod permits;
 mod polling;
 mod reason;
 pub mod relations;
+pub mod set_by;
 pub mod values;
 mod watch;
 pub mod workers;
@@ -35,6 +36,7 @@ pub use knowledge::{Bounds, Knowledge, Pattern};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
 pub use reason::{Cause, Reason};
+pub use set_by::SetBy;
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
@@ -298,6 +300,8 @@ pub struct Queue {
     pub sends_fifo_false: bool,
     /// Visibility timeout.
     pub visibility_timeout: Attribute<Seconds>,
+    /// Who sets that, where it is known.
+    pub visibility_timeout_set_by: Option<SetBy>,
     /// Retention period.
     pub retention: Attribute<Seconds>,
     /// Delivery delay.
@@ -350,6 +354,8 @@ pub struct Function {
     pub name: Attribute<Option<String>>,
     /// How long one invocation may run.
     pub timeout: Attribute<Seconds>,
+    /// Who sets that, where it is known.
+    pub timeout_set_by: Option<SetBy>,
     /// Reserved concurrency; `None` is unreserved.
     pub reserved_concurrency: Attribute<Option<i64>>,
     /// Whether it runs on Managed Instances, which allow longer timeouts.
@@ -414,6 +420,8 @@ pub struct EventSourceMapping {
     pub batch_size: Attribute<i64>,
     /// Batching window.
     pub window: Attribute<Seconds>,
+    /// Who sets that, where it is known.
+    pub window_set_by: Option<SetBy>,
     /// Whether `ReportBatchItemFailures` is among the response types.
     pub report_batch_item_failures: Attribute<bool>,
     /// Every response type that is known to be written.

@@ -18,6 +18,7 @@ fn fixtures_do_what_their_name_says() {
                     name(&of_rule),
                     "cdk"
                         | "configurations"
+                        | "planned"
                         | "plans"
                         | "remote-modules"
                         | "sam"

@@ -6,6 +6,7 @@
 
 mod arns;
 mod cdk;
+mod cells;
 mod conditions;
 mod config;
 mod configurations;
@@ -33,11 +34,13 @@ mod partial;
 mod peers;
 mod pipes;
 mod plans;
+mod planted;
 mod programs;
 mod provenance;
 mod questions;
 mod readme;
 mod remote_modules;
+mod rule_names;
 mod sam_translator;
 mod serverless;
 mod stacks;

@@ -1,22 +1,23 @@
 //! Each rule's page is true: its flagged examples give exactly one finding, the others none; and the lists of
 //! rules, sources and pages are one list.
 
+use sqslint::Outcome;
 use sqslint::diagnostic::Safety;
 use sqslint::rules::{RULES, Rule, Setting, Value};
-use sqslint::testing;
+use sqslint::testing::{self, TemporaryDirectory};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// An example: its heading, and its files.
 #[derive(Debug, Default)]
-struct Example {
-    title: String,
-    flagged: bool,
-    files: Vec<(String, String)>,
+pub(crate) struct Example {
+    pub(crate) title: String,
+    pub(crate) flagged: bool,
+    pub(crate) files: Vec<(String, String)>,
 }
 
 /// Reads the examples of a page: `###` headings under `## Flagged` and `## Not flagged`, with their fences.
-fn examples(page: &str) -> Vec<Example> {
+pub(crate) fn examples(page: &str) -> Vec<Example> {
     let mut all: Vec<Example> = Vec::new();
     let mut section = "";
     let mut lines = page.lines();
@@ -51,13 +52,21 @@ fn file_name(info: &str) -> String {
     }
 }
 
+/// What `rule` finds in the files of an example. What a tool wrote is read where it is named.
+pub(crate) fn run(rule: &Rule, files: &[(String, String)]) -> Outcome {
+    let files = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let directory = TemporaryDirectory::with_files(files);
+    let written = ["plan.json", "cdk.out"].map(|name| directory.path().join(name));
+    let named = written.iter().find(|path| path.exists());
+    testing::run(rule, named.map_or(directory.path(), |path| path))
+}
+
 #[test]
 fn examples_do_what_their_section_says() {
     let mut wrong = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
         for example in examples(rule.page) {
-            let files: Vec<(&str, &str)> = example.files.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
-            let outcome = testing::run_files(rule, &files);
+            let outcome = run(rule, &example.files);
             let expected = usize::from(example.flagged);
             if outcome.findings.len() != expected || outcome.graph.units().is_empty() || !outcome.errors.is_empty() {
                 let seen = testing::describe(&outcome);
@@ -104,10 +113,7 @@ fn pages_tell_of_fixes() {
 fn rules_with_fixes_mend_an_example() {
     for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
         let flagged = examples(rule.page).into_iter().filter(|example| example.flagged);
-        let mut found = flagged.flat_map(|example| {
-            let files: Vec<(&str, &str)> = example.files.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
-            testing::run_files(rule, &files).findings
-        });
+        let mut found = flagged.flat_map(|example| run(rule, &example.files).findings);
         assert_eq!(
             found.any(|found| found.fix.is_some()),
             rule.fix.is_some(),

@@ -1,6 +1,8 @@
 //! Small inputs on which tools in wide use are wrong, with the right answer. The comment of each case says
 //! which tool, and what it says.
 
+mod unseen;
+
 use crate::inputs::check_files;
 use sqslint::Options;
 use sqslint::given::Given;

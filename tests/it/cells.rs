@@ -1,0 +1,338 @@
+//! The table of rules and dialects: in each cell an example that has the rule speak in the dialect, and one that has it
+//! silent. No cell is empty but those of `CANNOT`, each with the reason.
+//!
+//! The examples are those of the rules' pages, which `pages.rs` runs. Where a page has none of its own for CDK or the
+//! Serverless Framework, its templates are run as a stack that an app synthesised, and as resources of a service; where
+//! it has none for plans, what Terraform planned of its modules is (`fixtures/planned/`).
+
+use crate::inputs::repository;
+use crate::pages::{Example, examples, run};
+use serde_json::Value;
+use sqslint::Outcome;
+use sqslint::graph::UnitKind;
+use sqslint::rules::{RULES, Rule};
+use sqslint::testing::describe;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Dialect {
+    Terraform,
+    Plan,
+    CloudFormation,
+    Sam,
+    Cdk,
+    Serverless,
+}
+
+use Dialect::{Cdk, CloudFormation, Plan, Sam, Serverless, Terraform};
+
+const DIALECTS: [Dialect; 6] = [Terraform, Plan, CloudFormation, Sam, Cdk, Serverless];
+
+/// What a cell is to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    Finding,
+    Silence,
+}
+
+use Shown::{Finding, Silence};
+
+/// What lies beside configurations in every dialect.
+const CONFIGURATION: &str = "sqslint.toml";
+/// What a recorded plan is called.
+const PLAN: &str = "plan.json";
+
+/// Cells that have to be empty: a rule, dialects, what they cannot show, and why.
+const CANNOT: &[(&str, &[Dialect], &[Shown], &str)] = &[
+    (
+        "sam-subscription-queue-implicit",
+        &[Terraform, Plan, CloudFormation, Cdk, Serverless],
+        &[Finding, Silence],
+        "only the SAM transform makes such a queue",
+    ),
+    (
+        "sam-subscription-enabled-ignored",
+        &[Terraform, Plan, CloudFormation, Cdk, Serverless],
+        &[Finding, Silence],
+        "only the SAM transform drops the setting",
+    ),
+    (
+        "fifo-queue-false",
+        &[Terraform, Plan],
+        &[Finding],
+        "the provider leaves it out",
+    ),
+    (
+        "dead-letter-queue-cross-region",
+        &[CloudFormation, Sam],
+        &[Finding],
+        "a template does not say in which Region it is deployed",
+    ),
+    (
+        "dead-letter-queue-cross-region",
+        &[Serverless],
+        &[Finding],
+        "the Region of a service is an option of its deployment",
+    ),
+    (
+        "dead-letter-queue-undeclared",
+        &[Plan],
+        &[Finding],
+        "Terraform refuses to plan it",
+    ),
+    (
+        "event-source-mapping-source-undeclared",
+        &[Plan],
+        &[Finding],
+        "Terraform refuses to plan it",
+    ),
+    (
+        "redrive-allow-policy-dependency-cycle",
+        &[Plan],
+        &[Finding],
+        "Terraform refuses to plan it",
+    ),
+    (
+        "dead-letter-queue-undeclared",
+        &[Serverless],
+        &[Finding],
+        "plugins of a service may declare what it does not",
+    ),
+    (
+        "event-source-mapping-source-undeclared",
+        &[Serverless],
+        &[Finding],
+        "plugins of a service may declare what it does not",
+    ),
+    (
+        "queue-policy-overwritten",
+        &[Plan],
+        &[Finding],
+        "what stands in a queue that is deployed may come from the resource of its own",
+    ),
+    (
+        "redrive-policy-overwritten",
+        &[Plan],
+        &[Finding],
+        "what stands in a queue that is deployed may come from the resource of its own",
+    ),
+    (
+        "redrive-policy-overwritten",
+        &[CloudFormation, Sam, Cdk, Serverless],
+        &[Finding],
+        "a redrive policy is no resource of its own",
+    ),
+    (
+        "queue-policy-version-missing",
+        &[CloudFormation, Sam, Cdk, Serverless],
+        &[Finding],
+        "only the Terraform provider waits for the policy",
+    ),
+    (
+        "queue-policy-source-unscoped",
+        &[Plan],
+        &[Finding],
+        "the policy names its queue, and is known after apply",
+    ),
+    (
+        "visibility-timeout-uncoupled",
+        &[Plan],
+        &[Finding],
+        "a plan holds values, and no inputs that somebody may set",
+    ),
+    (
+        "batch-item-failures-ignored",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not lead to the source of a function",
+    ),
+    (
+        "batch-item-failures-never-returned",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not lead to the source of a function",
+    ),
+    (
+        "fifo-batch-continues-after-failure",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not lead to the source of a function",
+    ),
+    (
+        "handler-swallows-failures",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not lead to the source of a function",
+    ),
+    (
+        "check-then-act",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not lead to the source of a function",
+    ),
+    (
+        "handler-without-time-budget",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not lead to the source of a function",
+    ),
+    (
+        "idempotency-without-deadline",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not lead to the source of a function",
+    ),
+];
+
+/// The examples of a rule, by cell.
+type Cells = BTreeMap<(Dialect, Shown), Vec<String>>;
+
+/// The dialect of an example, told by what is read of it.
+fn dialect(files: &[(String, String)], outcome: &Outcome) -> Dialect {
+    let kinds: BTreeSet<UnitKind> = outcome.graph.units().iter().map(|unit| unit.kind).collect();
+    let is_sam = files.iter().any(|(_, text)| text.contains("AWS::Serverless"));
+    match kinds.first() {
+        Some(UnitKind::Template) if is_sam => Sam,
+        Some(UnitKind::Template) => CloudFormation,
+        Some(UnitKind::CdkStack) => Cdk,
+        Some(UnitKind::ServerlessService) => Serverless,
+        Some(UnitKind::Plan | UnitKind::State) => Plan,
+        Some(UnitKind::TerraformModule) | None => Terraform,
+    }
+}
+
+/// The one template of `example` as a stack that was synthesised, and as resources of a service; with the files that
+/// are none, such as a configuration.
+fn carried(example: &Example) -> Vec<(Dialect, Vec<(String, String)>)> {
+    let is_template = |(name, _): &&(String, String)| name != CONFIGURATION;
+    let (templates, others): (Vec<_>, Vec<_>) = example.files.iter().partition(is_template);
+    let [(_, template)] = templates.as_slice() else {
+        return Vec::new();
+    };
+    let manifest = r#"{"version": "52.0.0", "artifacts": {"S": {"type": "aws:cloudformation:stack",
+        "environment": "aws://111122223333/eu-west-1", "properties": {"templateFile": "S.template.json"}}}}"#;
+    let indented: Vec<String> = template.lines().map(|line| format!("  {line}\n")).collect();
+    let service = format!(
+        "service: shop\nprovider:\n  name: aws\n  region: eu-west-1\nresources:\n{}",
+        indented.concat()
+    );
+    let with = |files: &[(&str, &str)], directory: &str| {
+        let files = files
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        let others = others.iter();
+        let others = others.map(|(name, text)| (format!("{directory}{name}"), text.clone()));
+        files.chain(others).collect()
+    };
+    vec![
+        (
+            Cdk,
+            with(
+                &[
+                    ("cdk.out/manifest.json", manifest),
+                    ("cdk.out/S.template.json", template),
+                ],
+                "cdk.out/",
+            ),
+        ),
+        (Serverless, with(&[("serverless.yml", &service)], "")),
+    ]
+}
+
+/// What Terraform planned of examples of `rule`, with whether they are flagged.
+fn planned(rule: &Rule) -> Vec<(Shown, String)> {
+    let path = repository("fixtures/planned").join(format!("{}.json", rule.id));
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Vec::new();
+    };
+    let recorded: Value = serde_json::from_str(&text).unwrap();
+    let shown = [("flagged", Finding), ("silent", Silence)];
+    let plans = shown.into_iter().filter_map(|(key, shown)| {
+        let plan = recorded.get(key)?;
+        Some((shown, plan.to_string()))
+    });
+    plans.collect()
+}
+
+fn cannot(rule: &Rule, dialect: Dialect, shown: Shown) -> bool {
+    CANNOT
+        .iter()
+        .any(|(id, dialects, what, _)| *id == rule.id && dialects.contains(&dialect) && what.contains(&shown))
+}
+
+/// The cells of `rule`, and what an example does in a dialect other than it should.
+fn cells(rule: &Rule, wrong: &mut Vec<String>) -> Cells {
+    let mut cells = Cells::new();
+    let mut templates = Vec::new();
+    // What a plan was made of lies beside it.
+    let mut configurations = BTreeMap::new();
+    for example in examples(rule.page) {
+        let shown = if example.flagged { Finding } else { Silence };
+        let of = dialect(&example.files, &run(rule, &example.files));
+        if of == CloudFormation {
+            templates.push((shown, carried(&example), example.title.clone()));
+        }
+        if of == Terraform {
+            let is_configuration = |(name, _): &&(String, String)| name == CONFIGURATION;
+            let files: Vec<(String, String)> = example.files.iter().filter(is_configuration).cloned().collect();
+            configurations.entry(shown).or_insert(files);
+        }
+        cells.entry((of, shown)).or_default().push(example.title);
+    }
+    let own: BTreeSet<(Dialect, Shown)> = cells.keys().copied().collect();
+    let mut more: Vec<(Dialect, Shown, Vec<(String, String)>, String)> = Vec::new();
+    for (shown, carried, title) in templates {
+        more.extend(carried.into_iter().map(|(of, files)| (of, shown, files, title.clone())));
+    }
+    for (shown, plan) in planned(rule) {
+        let mut files = configurations.get(&shown).cloned().unwrap_or_default();
+        files.push((PLAN.to_owned(), plan));
+        more.push((Plan, shown, files, "what Terraform planned".to_owned()));
+    }
+    for (of, shown, files, title) in more {
+        if own.contains(&(of, shown)) || cannot(rule, of, shown) {
+            continue;
+        }
+        let outcome = run(rule, &files);
+        let expected = usize::from(shown == Finding);
+        if outcome.findings.len() != expected || dialect(&files, &outcome) != of {
+            let seen = describe(&outcome);
+            wrong.push(format!("{}: `{title}` in {of:?}: expected {expected}\n{seen}", rule.id));
+        }
+        cells.entry((of, shown)).or_default().push(title);
+    }
+    cells
+}
+
+#[test]
+fn no_cell_is_empty_that_can_be_filled() {
+    let (mut wrong, mut empty) = (Vec::new(), Vec::new());
+    for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
+        let cells = cells(rule, &mut wrong);
+        for dialect in DIALECTS {
+            for shown in [Finding, Silence] {
+                let is_there = cells.contains_key(&(dialect, shown));
+                match (is_there, cannot(rule, dialect, shown)) {
+                    (false, false) => empty.push(format!("{}: {shown:?} in {dialect:?}", rule.id)),
+                    (true, true) => wrong.push(format!("{}: {dialect:?} can show it ({shown:?})", rule.id)),
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        empty.is_empty(),
+        "no example shows these; add one to the rule's page under `## Flagged` or `## Not flagged` (for plans, \
+         record what Terraform plans of one in fixtures/planned/), or say in CANNOT why the dialect cannot:\n{}",
+        empty.join("\n")
+    );
+}
+
+#[test]
+fn what_cannot_be_is_about_rules_that_are() {
+    for (id, dialects, shown, why) in CANNOT {
+        assert!(RULES.iter().any(|rule| rule.id == *id), "{id}");
+        assert!(!dialects.is_empty() && !shown.is_empty() && !why.is_empty(), "{id}");
+    }
+}

@@ -1,0 +1,294 @@
+//! What none of the tools sees, and what security scanners say of queues that are in order.
+
+use super::{Case, FUNCTION, MAPPING, PLAIN, QUEUE, verify};
+use crate::inputs::{check, check_files, json, repository};
+use sqslint::Outcome;
+use sqslint::testing::{TemporaryDirectory, describe};
+
+fn rules(outcome: &Outcome) -> Vec<&str> {
+    let mut rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+    rules.sort_unstable();
+    rules
+}
+
+#[test]
+fn concurrency_beyond_what_is_reserved() {
+    // 9: every tool for CloudFormation is silent.
+    verify(&Case {
+        number: "9",
+        function: "F: {Type: AWS::Lambda::Function, Properties: {Timeout: 5, ReservedConcurrentExecutions: 1}}",
+        mapping: "M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F, ScalingConfig: {MaximumConcurrency: 50}}}",
+        found: &["maximum-concurrency-exceeds-reserved F"],
+        ..PLAIN
+    });
+}
+
+#[test]
+fn attributes_of_fifo_queues_on_others() {
+    // 14: cloudformation-validate is silent.
+    verify(&Case {
+        number: "14",
+        queue: "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 360, ContentBasedDeduplication: true}}",
+        found: &["fifo-attribute-on-standard-queue Q"],
+        ..PLAIN
+    });
+}
+
+#[test]
+fn encryption_by_default_is_encryption() {
+    // 25: checkov fails both, though SQS encrypts with its own key where nothing is set.
+    for properties in ["SqsManagedSseEnabled: true", ""] {
+        let template = format!(
+            "AWSTemplateFormatVersion: 2010-09-09\nResources:\n  Q: {{Type: AWS::SQS::Queue, Properties: {{{properties}}}}}\n"
+        );
+        let outcome = check_files([("template.yaml", template.as_str())]);
+        assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
+    }
+}
+
+/// A queue with a policy of these statements, to which a topic delivers.
+fn policy(statements: &str) -> String {
+    format!(
+        r#"
+resource "aws_sns_topic" "orders" {{
+  name = "orders"
+}}
+resource "aws_sqs_queue" "orders" {{
+  name = "orders"
+}}
+resource "aws_sns_topic_subscription" "orders" {{
+  topic_arn = aws_sns_topic.orders.arn
+  protocol  = "sqs"
+  endpoint  = aws_sqs_queue.orders.arn
+}}
+resource "aws_sqs_queue_policy" "orders" {{
+  queue_url = aws_sqs_queue.orders.id
+  policy = jsonencode({{
+    Version   = "2012-10-17"
+    Statement = [{statements}]
+  }})
+}}
+"#
+    )
+}
+
+const INSECURE: &str = r#"{
+      Effect    = "Deny"
+      Principal = "*"
+      Action    = "sqs:*"
+      Resource  = aws_sqs_queue.orders.arn
+      Condition = { Bool = { "aws:SecureTransport" = "false" } }
+    }"#;
+const TOPIC: &str = r#"{
+      Effect    = "Allow"
+      Principal = { Service = "sns.amazonaws.com" }
+      Action    = ["*"]
+      Resource  = aws_sqs_queue.orders.arn
+      Condition = { ArnEquals = { "aws:SourceArn" = aws_sns_topic.orders.arn } }
+    }"#;
+
+#[test]
+fn statements_are_read_for_what_they_say() {
+    // 26: checkov takes the denial of plain HTTP for a public queue.
+    let outcome = check_files([("main.tf", policy(INSECURE).as_str())]);
+    assert_eq!(
+        rules(&outcome),
+        ["queue-policy-missing-for-producer"],
+        "{}",
+        describe(&outcome)
+    );
+    // 27: it does not see `*` in a list, nor in a second statement; both permit the topic to send.
+    for statements in [TOPIC.to_owned(), format!("{INSECURE}, {TOPIC}")] {
+        let outcome = check_files([("main.tf", policy(&statements).as_str())]);
+        assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
+    }
+}
+
+const CONSUMER: &str = r#"
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders"
+  visibility_timeout_seconds = 360
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.failed.arn
+    maxReceiveCount     = 5
+  })
+}
+resource "aws_sqs_queue" "failed" {
+  name                      = "orders-failed"
+  message_retention_seconds = 1209600
+}
+resource "aws_cloudwatch_metric_alarm" "failed" {
+  alarm_name          = "orders-failed"
+  namespace           = "AWS/SQS"
+  metric_name         = "ApproximateNumberOfMessagesVisible"
+  dimensions          = { QueueName = aws_sqs_queue.failed.name }
+  statistic           = "Maximum"
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = 0
+  period              = 60
+  evaluation_periods  = 1
+  alarm_actions       = ["arn:aws:sns:eu-west-1:123456789012:on-call"]
+}
+resource "aws_lambda_function" "worker" {
+  function_name = "worker"
+  role          = "arn:aws:iam::123456789012:role/worker"
+  timeout       = 60
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn        = aws_sqs_queue.orders.arn
+  function_name           = aws_lambda_function.worker.arn
+  function_response_types = ["ReportBatchItemFailures"]
+}
+"#;
+
+#[test]
+fn a_function_that_only_a_mapping_invokes_is_in_order() {
+    // 28: checkov wants a dead-letter queue of the function, in which nothing would ever arrive.
+    let outcome = check_files([("main.tf", CONSUMER)]);
+    assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
+}
+
+#[test]
+fn defects_within_a_module() {
+    // 29: checkov speaks of encryption, tracing, concurrency and signing, and of none of the defects. How long the
+    // dead-letter queue keeps messages matters only once it is of the right type.
+    let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 60\n}\n";
+    let module = r#"
+variable "timeout" {
+  type = number
+}
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders.fifo"
+  fifo_queue                 = true
+  visibility_timeout_seconds = 30
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.failed.arn
+    maxReceiveCount     = 1
+  })
+}
+resource "aws_sqs_queue" "failed" {
+  name                      = "orders-failed"
+  message_retention_seconds = 60
+}
+resource "aws_lambda_function" "worker" {
+  function_name = "worker"
+  timeout       = var.timeout
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.worker.arn
+  batch_size       = 100
+}
+"#;
+    let outcome = check_files([("main.tf", call), ("orders/main.tf", module)]);
+    for rule in [
+        "dead-letter-queue-type-mismatch",
+        "max-receive-count-too-low",
+        "visibility-timeout-below-function-timeout",
+        "fifo-batch-size-too-large",
+    ] {
+        assert!(rules(&outcome).contains(&rule), "no {rule}\n{}", describe(&outcome));
+    }
+}
+
+#[test]
+fn references_of_a_plan() {
+    // 30: the links of a plan are in its configuration.
+    let recorded = json(&repository(
+        "fixtures/planned/visibility-timeout-below-function-timeout.json",
+    ));
+    let plan = recorded["flagged"].to_string();
+    let directory = TemporaryDirectory::with_files([("plan.json", plan.as_str())]);
+    let outcome = check(&directory.path().join("plan.json"));
+    assert!(
+        rules(&outcome).contains(&"visibility-timeout-below-function-timeout"),
+        "{}",
+        describe(&outcome)
+    );
+}
+
+#[test]
+fn what_every_tool_for_cloudformation_lets_pass() {
+    let fifo = "D: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}";
+    let failed = "D: {Type: AWS::SQS::Queue}\n  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 360, RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}";
+    let alarm = |metric: &str, queue: &str| {
+        format!("A: {{Type: AWS::CloudWatch::Alarm, Properties: {{Namespace: AWS/SQS, MetricName: {metric}, Dimensions: [{{Name: QueueName, Value: {queue}}}], Statistic: Maximum, Period: 60, EvaluationPeriods: 1, Threshold: 0, ComparisonOperator: GreaterThanThreshold, AlarmActions: [arn:aws:sns:us-east-1:1:t]}}}}").leak() as &'static str
+    };
+    let plain = Case {
+        number: "31",
+        mapping: "",
+        ..PLAIN
+    };
+    for (queue, more, mapping, found) in [
+        (
+            fifo,
+            "G: {Type: AWS::Lambda::Function, Properties: {DeadLetterConfig: {TargetArn: !GetAtt D.Arn}}}",
+            "",
+            "async-failure-target-fifo G",
+        ),
+        (
+            fifo,
+            "I: {Type: AWS::Lambda::EventInvokeConfig, Properties: {FunctionName: !Ref F, Qualifier: $LATEST, DestinationConfig: {OnFailure: {Destination: !GetAtt D.Arn}}}}",
+            "",
+            "async-failure-target-fifo F",
+        ),
+        (
+            fifo,
+            "R: {Type: AWS::Events::Rule, Properties: {EventPattern: {source: [shop]}, Targets: [{Id: a, Arn: !GetAtt F.Arn, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}}",
+            "",
+            "fifo-queue-as-unsupported-target R.Targets[0]",
+        ),
+        (
+            fifo,
+            "B: {Type: AWS::S3::Bucket, Properties: {NotificationConfiguration: {QueueConfigurations: [{Event: 's3:ObjectCreated:*', Queue: !GetAtt D.Arn}]}}}",
+            "",
+            "fifo-queue-as-unsupported-target B.QueueConfigurations[0]",
+        ),
+        (
+            "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 3600, MessageRetentionPeriod: 60}}",
+            "",
+            MAPPING,
+            "visibility-timeout-exceeds-retention Q",
+        ),
+        (
+            failed,
+            alarm("NumberOfMessagesSent", "!GetAtt D.QueueName"),
+            MAPPING,
+            "dead-letter-queue-alarm-metric-blind A",
+        ),
+        (
+            failed,
+            alarm("ApproximateNumberOfMessagesVisible", "!Ref D"),
+            MAPPING,
+            "alarm-dimension-invalid A",
+        ),
+        (
+            failed,
+            alarm("ApproximateNumberOfMessageVisible", "!GetAtt D.QueueName"),
+            MAPPING,
+            "alarm-dimension-invalid A",
+        ),
+        (
+            QUEUE,
+            "T: {Type: AWS::SNS::Topic}\n  S: {Type: AWS::SNS::Subscription, Properties: {Protocol: sqs, TopicArn: !Ref T, Endpoint: !GetAtt Q.Arn}}",
+            "",
+            "queue-policy-missing-for-producer S",
+        ),
+        (
+            QUEUE,
+            "G: {Type: AWS::Lambda::Function, Properties: {Timeout: 5}}\n  N: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref G}}",
+            MAPPING,
+            "queue-competing-consumers Q",
+        ),
+    ] {
+        verify(&Case {
+            function: FUNCTION,
+            queue,
+            mapping,
+            more,
+            found: vec![found].leak(),
+            silent: &[],
+            ..plain
+        });
+    }
+}

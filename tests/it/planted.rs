@@ -1,0 +1,177 @@
+//! Stacks that are in order, and a defect of every rule planted into one of them: `fixtures/stacks/sound/` has a folder
+//! for each stack and `planted.toml`, an edit for each rule. Nothing is found in a stack but what a comment in it names
+//! (`sound: <rule> <address>`); in a stack with an edit, its rule and nothing else but what the row allows beside it.
+
+use crate::inputs::{directories, entries, name, repository};
+use serde::Deserialize;
+use sqslint::rules::RULES;
+use sqslint::selection::Selection;
+use sqslint::suppress::Day;
+use sqslint::testing::{TemporaryDirectory, describe};
+use sqslint::{Options, Outcome};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What stands before a rule and an address in a comment of a stack.
+const MARK: &str = "sound: ";
+
+#[derive(Deserialize)]
+struct Table {
+    planted: Vec<Planted>,
+}
+
+/// One defect.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Planted {
+    /// The rule that finds it.
+    rule: String,
+    stack: String,
+    file: String,
+    /// What stands in the file once, and what takes its place.
+    old: String,
+    new: String,
+    /// Rules that may speak beside it.
+    #[serde(default)]
+    also: Vec<String>,
+    /// Rules that a comment names and that no longer speak.
+    #[serde(default)]
+    gone: Vec<String>,
+}
+
+fn root() -> PathBuf {
+    repository("fixtures/stacks/sound")
+}
+
+fn planted() -> Vec<Planted> {
+    let text = std::fs::read_to_string(root().join("planted.toml")).unwrap();
+    toml::from_str::<Table>(&text).unwrap().planted
+}
+
+/// The texts of a stack by their paths in it.
+fn files(stack: &Path) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut directories = vec![stack.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for path in entries(&directory) {
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let shown = path.strip_prefix(stack).unwrap().display().to_string();
+            all.push((shown, std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+    all
+}
+
+/// What all rules find in a stack.
+fn check(stack: &Path) -> Outcome {
+    // What a CDK app synthesised is read where it is named.
+    let synthesised = stack.join("cdk.out");
+    let path = if synthesised.is_dir() {
+        synthesised
+    } else {
+        stack.to_owned()
+    };
+    sqslint::check(&Options {
+        paths: vec![path],
+        selection: Selection::new(Vec::new(), Vec::new(), true).unwrap(),
+        // Declared times grow old.
+        today: Day::parse("2026-06-01"),
+        ..Options::default()
+    })
+}
+
+/// Rules and addresses.
+type Found = BTreeSet<(String, String)>;
+
+fn found(outcome: &Outcome) -> Found {
+    let all = outcome.findings.iter();
+    all.map(|found| (found.rule.to_owned(), found.subject.address.clone()))
+        .collect()
+}
+
+/// What the comments of a stack name.
+fn named(files: &[(String, String)]) -> Found {
+    let lines = files.iter().flat_map(|(_, text)| text.lines());
+    let marked = lines.filter_map(|line| line.split_once(MARK));
+    let names = marked.filter_map(|(_, rest)| {
+        let mut words = rest.split([' ', '"']).map(str::to_owned);
+        Some((words.next()?, words.next()?))
+    });
+    names.collect()
+}
+
+#[test]
+fn stacks_in_order_are_silent() {
+    let stacks = directories(&root());
+    assert_eq!(stacks.len(), 12);
+    for stack in stacks {
+        let outcome = check(&stack);
+        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+        assert!(outcome.graph.queues().len() >= 3, "{}", stack.display());
+        assert_eq!(
+            found(&outcome),
+            named(&files(&stack)),
+            "{}\n{}",
+            stack.display(),
+            describe(&outcome)
+        );
+    }
+}
+
+#[test]
+fn what_is_planted_is_found() {
+    let mut wrong = Vec::new();
+    for defect in planted() {
+        let mut files = files(&root().join(&defect.stack));
+        let named = named(&files);
+        let (file, text) = files.iter_mut().find(|(file, _)| *file == defect.file).unwrap();
+        let times = text.matches(&defect.old).count();
+        assert_eq!(times, 1, "{}: {:?} in {file}", defect.rule, defect.old);
+        *text = text.replacen(&defect.old, &defect.new, 1);
+        let files = files.iter().map(|(file, text)| (file.as_str(), text.as_str()));
+        let directory = TemporaryDirectory::with_files(files);
+        let outcome = check(directory.path());
+        let found = found(&outcome);
+        let new: BTreeSet<&str> = found.difference(&named).map(|(rule, _)| rule.as_str()).collect();
+        let gone: BTreeSet<&str> = named.difference(&found).map(|(rule, _)| rule.as_str()).collect();
+        let allowed = |rule: &str| rule == defect.rule || defect.also.iter().any(|other| other == rule);
+        let is_right = new.contains(defect.rule.as_str())
+            && new.iter().all(|rule| allowed(rule))
+            && gone.iter().all(|rule| defect.gone.iter().any(|other| other == rule));
+        // A row allows nothing that does not happen.
+        let is_exact = defect.also.iter().all(|rule| new.contains(rule.as_str()));
+        if !is_right || !is_exact {
+            wrong.push(format!(
+                "{} in {}: new {new:?}, gone {gone:?}, allowed {:?}\n{}",
+                defect.rule,
+                defect.stack,
+                defect.also,
+                describe(&outcome)
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_defect_and_every_stack_one() {
+    let rules: BTreeSet<String> = planted().into_iter().map(|defect| defect.rule).collect();
+    let known: BTreeSet<String> = RULES.iter().map(|rule| rule.id.to_owned()).collect();
+    let missing: Vec<_> = known.difference(&rules).collect();
+    assert!(
+        missing.is_empty(),
+        "no defect is planted for {missing:?}: add a row for each to fixtures/stacks/sound/planted.toml"
+    );
+    assert!(rules.is_subset(&known), "{:?}", rules.difference(&known));
+    let used: BTreeSet<String> = planted().into_iter().map(|defect| defect.stack).collect();
+    for stack in directories(&root()) {
+        assert!(
+            used.contains(name(&stack)),
+            "nothing is planted into {}",
+            stack.display()
+        );
+    }
+}
