@@ -27,7 +27,7 @@ pub mod workers;
 pub use crate::conditions::Condition;
 pub use access::Access;
 pub use alarms::{Alarm, AlarmListener, AlarmMetric, Dimension};
-pub use arn::FIFO_SUFFIX;
+pub use arn::{AWS_KEY, FIFO_SUFFIX};
 pub use attribute::{Attribute, Case, Name, Origin, Origins, Sourced, State, Unresolved};
 pub use delivery::Deliveries;
 pub use ends::End;
@@ -539,8 +539,8 @@ pub struct UnitGraph {
     pub dead_letter_uses: Vec<DeadLetterUse>,
     /// What else invokes functions.
     pub invocations: Vec<Invocation>,
-    /// References to queues (addresses) that hand them to a module or nested stack that is not here,
-    /// which may alarm on them or consume them.
+    /// References to queues and roles that hand them to a module or nested stack that is not here, which may alarm on
+    /// the ones or consume them, and grant the others more.
     pub handed_out: Vec<Link>,
     /// Types of declared resources that stand where a queue has to, and are none: `AWS::SNS::Topic`.
     pub not_queues: Vec<(Target, Arc<str>)>,

@@ -57,6 +57,8 @@ mod filter_key_unsupported;
 mod filter_misses_sns_envelope;
 mod function_dead_letter_config_ineffective;
 mod function_response_type_unknown;
+mod function_role_missing_kms_decrypt;
+mod function_role_missing_queue_permission;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
 mod handler_swallows_failures;
@@ -136,6 +138,7 @@ mod shared {
     pub(super) mod queue_types;
     pub(super) mod retries;
     pub(super) mod rivals;
+    pub(super) mod roles;
     pub(super) mod senders;
     pub(super) mod settings;
     pub(super) mod settle;
@@ -363,6 +366,8 @@ pub static RULES: &[&Rule] = &[
     &dead_letter_policy_missing::RULE,
     &queue_policy_source_unscoped::RULE,
     &queue_key_blocks_service::RULE,
+    &function_role_missing_queue_permission::RULE,
+    &function_role_missing_kms_decrypt::RULE,
     // pipes-and-sam
     &pipe_visibility_timeout_too_short::RULE,
     &pipe_batch_exceeds_target::RULE,

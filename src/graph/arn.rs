@@ -6,6 +6,10 @@ use super::{Form, Link, Resource, Target};
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
 pub const FIFO_SUFFIX: &str = ".fifo";
 
+/// AWS's own key for SQS, whose policy nobody can change.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html>
+pub const AWS_KEY: &str = "alias/aws/sqs";
+
 /// The parts of an ARN: `arn`, partition, service, Region, account, and what the service adds.
 fn parts(arn: &str) -> Vec<&str> {
     let (mut all, mut start, mut depth) = (Vec::new(), 0, 0_usize);
@@ -60,6 +64,16 @@ pub(super) fn region(written: &str, form: Form) -> Option<&str> {
 const NO_SOURCES: [&str; 7] = ["events", "iam", "lambda", "logs", "s3", "sns", "states"];
 
 impl Link {
+    /// Whether it is AWS's own key for SQS.
+    pub fn is_key_of_aws(&self) -> bool {
+        match &self.target {
+            Target::External(written) => written
+                .strip_suffix(AWS_KEY)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with(':')),
+            Target::Resource(_) | Target::Elsewhere { .. } | Target::Dangling(_) => false,
+        }
+    }
+
     /// Whether it names something outside of the project that no event source mapping or pipe can read.
     pub fn is_no_source(&self) -> bool {
         self.service().is_some_and(|service| NO_SOURCES.contains(&service))

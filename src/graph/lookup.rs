@@ -500,11 +500,9 @@ impl Graph {
         self.queue_index.units.get(key).copied()
     }
 
-    /// Whether the role `role` is handed to a module or nested stack that is not here.
-    pub(super) fn is_role_handed_out(&self, role: &Resource) -> bool {
-        self.handed_out.iter().any(|(unit, link)| {
-            *unit == role.unit && matches!(&link.target, Target::Resource(address) if *address == role.address)
-        })
+    /// The queues and roles that are handed to modules or nested stacks that are not here, with the units that do.
+    pub(super) fn everything_handed_out(&self) -> &[(UnitId, Link)] {
+        &self.handed_out
     }
 
     /// Whether `queue` is handed to a module or nested stack that is not here.

@@ -3,38 +3,20 @@
 //! What may permit leaves the question open: a part that is not known, a condition, a policy that nobody here has
 //! written. Denials are not looked at: where something is denied that is permitted elsewhere, nothing is said.
 
-use super::access::{
-    Effect, Grant, ManagedPolicy, PolicyDocument, Principal, QueuePolicy, Role, RolePolicy, Statement,
-};
+mod gather;
+mod managed;
+mod matching;
+
+use super::access::{self, Effect, Grant, ManagedPolicy, PolicyDocument, QueuePolicy, Role, RolePolicy, Statement};
 use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, State, Target, UnitId};
 use crate::conditions::Condition;
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use managed::actions_of;
+pub use matching::matches;
+use matching::{Match, any_case, of_anybody, of_service};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::sync::Arc;
-
-/// Managed policies of AWS that functions and pipes are often given, and what each permits on every queue and key.
-const KNOWN_POLICIES: [(&str, &[&str]); 17] = [
-    ("AdministratorAccess", &["*"]),
-    ("PowerUserAccess", &["*"]),
-    ("AmazonSQSFullAccess", &["sqs:*"]),
-    ("AmazonSQSReadOnlyAccess", &["sqs:GetQueueAttributes"]),
-    (
-        "AWSLambdaSQSQueueExecutionRole",
-        &["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
-    ),
-    ("AWSLambdaBasicExecutionRole", &[]),
-    ("AWSLambdaBasicDurableExecutionRolePolicy", &[]),
-    ("AWSLambdaVPCAccessExecutionRole", &[]),
-    ("AWSLambdaDynamoDBExecutionRole", &[]),
-    ("AWSLambdaKinesisExecutionRole", &[]),
-    ("AWSXrayWriteOnlyAccess", &[]),
-    ("AWSXRayDaemonWriteAccess", &[]),
-    ("AmazonS3ReadOnlyAccess", &[]),
-    ("AmazonS3FullAccess", &[]),
-    ("AmazonDynamoDBFullAccess", &[]),
-    ("AmazonSNSFullAccess", &[]),
-    ("CloudWatchLogsFullAccess", &[]),
-];
 
 /// Where something is permitted, and where that is not known.
 #[derive(Debug, Clone)]
@@ -52,7 +34,7 @@ pub struct Permits {
 struct Asked<'a> {
     who: Who<'a>,
     action: &'a str,
-    /// `None` for any key.
+    /// `None` for any queue and any key.
     queue: Option<&'a Queue>,
 }
 
@@ -67,46 +49,9 @@ enum Who<'a> {
     Anybody,
 }
 
-/// Whether something matches.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Match {
-    Yes,
-    No,
-    Maybe,
-}
-
-impl Match {
-    fn and(self, other: Match) -> Match {
-        match (self, other) {
-            (Match::No, _) | (_, Match::No) => Match::No,
-            (Match::Maybe, _) | (_, Match::Maybe) => Match::Maybe,
-            _ => Match::Yes,
-        }
-    }
-
-    fn or(self, other: Match) -> Match {
-        match (self, other) {
-            (Match::Yes, _) | (_, Match::Yes) => Match::Yes,
-            (Match::Maybe, _) | (_, Match::Maybe) => Match::Maybe,
-            _ => Match::No,
-        }
-    }
-
-    fn not_if(self, is_negated: bool) -> Match {
-        match (self, is_negated) {
-            (Match::Yes, true) => Match::No,
-            (Match::No, true) => Match::Yes,
-            (other, _) => other,
-        }
-    }
-
-    fn of(holds: bool) -> Match {
-        if holds { Match::Yes } else { Match::No }
-    }
-}
-
 impl Permits {
-    fn none() -> Self {
+    /// Nothing is permitted.
+    pub fn none() -> Self {
         Permits {
             when: Condition::never(),
             open: Vec::new(),
@@ -131,89 +76,30 @@ pub struct Policies<'g> {
     open_queues: FxHashMap<&'g str, Vec<(Reason, Span)>>,
     /// By role: what it is granted, and where.
     roles: FxHashMap<Key, Vec<(Condition, &'g RolePolicy)>>,
-    /// By what is deployed together: what roles are granted that are not known.
-    open_roles: FxHashMap<&'g str, Vec<(Reason, Span)>>,
+    /// What roles are granted that are not known.
+    open_roles: Vec<OpenGrant<'g>>,
+    /// What is granted to a name that no declared role is known to have.
+    unmatched_roles: Vec<OpenGrant<'g>>,
+    /// By action: whether some role that is not known is granted it.
+    open_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
+    /// Roles that something gets which is not here.
+    handed_roles: FxHashSet<Key>,
     managed: FxHashMap<Key, &'g ManagedPolicy>,
+    keys: FxHashMap<Key, &'g access::Key>,
+    aliases: FxHashMap<Key, &'g access::KeyAlias>,
+    /// By unit and name.
+    alias_names: FxHashMap<Key, &'g access::KeyAlias>,
+}
+
+/// Something that is granted to a role, and it is not known to which.
+#[derive(Debug)]
+struct OpenGrant<'g> {
+    granted: &'g RolePolicy,
+    reason: Reason,
+    span: Span,
 }
 
 type Key = (UnitId, Arc<str>);
-
-impl Graph {
-    /// Every policy by what it is on.
-    pub fn policies(&self) -> Policies<'_> {
-        let mut policies = Policies {
-            graph: self,
-            queues: FxHashMap::default(),
-            open_queues: FxHashMap::default(),
-            roles: FxHashMap::default(),
-            open_roles: FxHashMap::default(),
-            managed: FxHashMap::default(),
-        };
-        let access = self.access();
-        for policy in &access.queue_policies {
-            for case in &policy.queue.cases {
-                let unit = policy.resource.unit;
-                match &case.state {
-                    State::Set(link) | State::Default(link) => {
-                        for queue in self.queue_candidates(unit, link) {
-                            let when = policy.resource.when.and(&case.when);
-                            policies
-                                .queues
-                                .entry(key(&queue.resource))
-                                .or_default()
-                                .push((when, policy));
-                        }
-                    }
-                    State::Unresolved(unresolved) => {
-                        let open = policies.open_queues.entry(self.deployment(unit)).or_default();
-                        open.push((unresolved.reason.clone(), case.span));
-                    }
-                }
-            }
-        }
-        let mut names: FxHashMap<&str, Vec<&Resource>> = FxHashMap::default();
-        for role in &access.roles {
-            for name in role.name.cases.iter().filter_map(|case| case.value()?.as_deref()) {
-                names.entry(name).or_default().push(&role.resource);
-            }
-        }
-        for granted in &access.role_policies {
-            let unit = granted.resource.unit;
-            for case in &granted.role.cases {
-                let when = granted.when.and(&case.when);
-                let role = case.value().and_then(|link| self.role_key(unit, link, &names));
-                match (role, &case.state) {
-                    (Some(role), _) => policies.roles.entry(role).or_default().push((when, granted)),
-                    (None, State::Unresolved(unresolved)) => {
-                        let open = policies.open_roles.entry(self.deployment(unit)).or_default();
-                        open.push((unresolved.reason.clone(), case.span));
-                    }
-                    (None, _) => {}
-                }
-            }
-        }
-        let managed = access.managed_policies.iter();
-        policies.managed = managed.map(|policy| (key(&policy.resource), policy)).collect();
-        policies
-    }
-
-    /// The role that `link`, written in `unit`, names.
-    fn role_key(&self, unit: UnitId, link: &Link, names: &FxHashMap<&str, Vec<&Resource>>) -> Option<Key> {
-        match &link.target {
-            Target::Resource(address) => Some((unit, address.clone())),
-            Target::Elsewhere { unit, address } => Some((self.unit_called(unit)?, address.clone())),
-            Target::External(written) => {
-                let roles = names.get(written.rsplit('/').next()?)?;
-                let mut here = roles.iter().filter(|role| role.unit == unit);
-                match (here.next(), here.next(), roles.as_slice()) {
-                    (Some(role), None, _) | (None, _, [role]) => Some(key(role)),
-                    _ => None,
-                }
-            }
-            Target::Dangling(_) => None,
-        }
-    }
-}
 
 impl<'g> Policies<'g> {
     /// Where a policy of `queue` lets `service` send to it.
@@ -238,6 +124,34 @@ impl<'g> Policies<'g> {
         permits
     }
 
+    /// Where the policy of `key`, declared in the project, may permit `action` to a role by itself. What it leaves to the
+    /// account's own policies it does not permit.
+    pub fn of_key(&self, key: &'g access::Key, action: &str) -> Permits {
+        let mut permits = Permits::none();
+        let asked = Asked {
+            who: Who::Anybody,
+            action,
+            queue: None,
+        };
+        for case in &key.policy.cases {
+            match &case.state {
+                State::Unresolved(unresolved) => permits.may(&case.when, &unresolved.reason, case.span),
+                State::Set(Some(document)) | State::Default(Some(document)) => {
+                    self.ask_document(
+                        &mut permits,
+                        &case.when,
+                        key.resource.unit,
+                        (document, case.span),
+                        asked,
+                    );
+                }
+                // KMS's own, which leaves it to the account's policies.
+                State::Set(None) | State::Default(None) => {}
+            }
+        }
+        permits
+    }
+
     /// The policies on `queue`.
     pub fn on(&self, queue: &Queue) -> &[(Condition, &'g QueuePolicy)] {
         self.queues.get(&key(&queue.resource)).map_or(&[], Vec::as_slice)
@@ -246,18 +160,15 @@ impl<'g> Policies<'g> {
     /// Where the role at `link`, written in `unit`, may do `action` on `queue`; on any key where there is no queue.
     /// `None` where the role is not declared.
     pub fn role(&self, unit: UnitId, link: &Link, action: &str, queue: Option<&'g Queue>) -> Option<Permits> {
-        let role = self.declared_role(unit, link)?;
+        let declared = self.declared(unit, link)?;
+        let role = &declared.resource;
         let mut permits = Permits::none();
-        for (reason, span) in self
-            .open_roles
-            .get(self.graph.deployment(role.unit))
-            .into_iter()
-            .flatten()
-        {
-            permits.may(&Condition::always(), reason, *span);
+        let is_named = declared.name.unresolved_reason().is_none();
+        if let Some((reason, span)) = self.open_grant(action, !is_named) {
+            permits.may(&Condition::always(), &reason, span);
         }
-        if self.graph.is_role_handed_out(role) {
-            let reason = "the role is passed to a module that is not here and may grant it more";
+        if self.handed_roles.contains(&key(role)) {
+            let reason = "the role is passed to something that is not here and may grant it more";
             permits.may(&Condition::always(), &Cause::ModuleNotHere.because(reason), role.header);
         }
         let asked = Asked {
@@ -267,10 +178,7 @@ impl<'g> Policies<'g> {
         };
         for (when, granted) in self.roles.get(&key(role)).into_iter().flatten() {
             permits.asked.push(granted.span);
-            match &granted.grant {
-                Grant::Document(document) => self.ask(&mut permits, when, granted.resource.unit, document, asked),
-                Grant::Managed(link) => self.ask_managed(&mut permits, when, granted, link, asked),
-            }
+            self.ask_grant(&mut permits, when, granted, asked);
         }
         // The queue's own policy may name the role.
         for (when, policy) in queue.into_iter().flat_map(|queue| self.on(queue)) {
@@ -283,33 +191,60 @@ impl<'g> Policies<'g> {
         Some(permits)
     }
 
+    /// Why a role may be granted `action` by something of which it is not known to which role it grants it; with those
+    /// that say a name which no role is known to have, where `is_unnamed`.
+    fn open_grant(&self, action: &str, is_unnamed: bool) -> Option<(Reason, Span)> {
+        let at = (action.to_owned(), is_unnamed);
+        if let Some(known) = self.open_actions.borrow().get(&at) {
+            return known.clone();
+        }
+        let asked = Asked {
+            who: Who::Role,
+            action,
+            queue: None,
+        };
+        let may_permit = |open: &&OpenGrant<'g>| {
+            let mut permits = Permits::none();
+            self.ask_grant(&mut permits, &open.granted.when, open.granted, asked);
+            permits.when.is_possible() || !permits.open.is_empty()
+        };
+        let unmatched = self.unmatched_roles.iter().filter(|_| is_unnamed);
+        let open = self.open_roles.iter().chain(unmatched).find(may_permit);
+        let found = open.map(|open| (open.reason.clone(), open.span));
+        self.open_actions.borrow_mut().insert(at, found.clone());
+        found
+    }
+
     /// The role at `link`, where it is declared in the project.
     pub fn declared_role(&self, unit: UnitId, link: &Link) -> Option<&'g Resource> {
+        self.declared(unit, link).map(|role| &role.resource)
+    }
+
+    fn declared(&self, unit: UnitId, link: &Link) -> Option<&'g Role> {
         let roles = &self.graph.access().roles;
-        let (unit, address) = match &link.target {
-            Target::Resource(address) => (unit, address),
-            Target::Elsewhere { unit, address } => (self.graph.unit_called(unit)?, address),
-            Target::External(_) | Target::Dangling(_) => return None,
-        };
-        let at = roles.binary_search_by(|role| (role.resource.unit, &role.resource.address).cmp(&(unit, address)));
-        at.ok().and_then(|at| roles.get(at)).map(|role| &role.resource)
+        let (unit, address) = self.graph.address_key(unit, link)?;
+        let at = roles.binary_search_by(|role| (role.resource.unit, &role.resource.address).cmp(&(unit, &address)));
+        at.ok().and_then(|at| roles.get(at))
+    }
+
+    fn ask_grant(&self, permits: &mut Permits, when: &Condition, granted: &RolePolicy, asked: Asked<'_>) {
+        match &granted.grant {
+            Grant::Document(document) => self.ask(permits, when, granted.resource.unit, document, asked),
+            Grant::Managed(link) => self.ask_managed(permits, when, granted, link, asked),
+        }
     }
 
     /// The declared role that `link` names, by its address or by the name that it has in `unit`.
     pub(super) fn role_called(&self, unit: UnitId, link: &Link) -> Option<&'g Role> {
-        let roles = &self.graph.access().roles;
-        let found = match &link.target {
-            Target::External(written) => {
-                let name = written.rsplit('/').next()?;
-                let has_name = |role: &&Role| {
-                    let mut names = role.name.cases.iter().filter_map(|case| case.value()?.as_deref());
-                    role.resource.unit == unit && names.any(|known| known == name)
-                };
-                return roles.iter().find(has_name);
-            }
-            _ => self.declared_role(unit, link)?,
+        let Target::External(written) = &link.target else {
+            return self.declared(unit, link);
         };
-        roles.iter().find(|role| std::ptr::eq(&raw const role.resource, found))
+        let name = written.rsplit('/').next()?;
+        let has_name = |role: &&Role| {
+            let mut names = role.name.cases.iter().filter_map(|case| case.value()?.as_deref());
+            role.resource.unit == unit && names.any(|known| known == name)
+        };
+        self.graph.access().roles.iter().find(has_name)
     }
 
     /// What `role` is granted, each with where it is.
@@ -378,57 +313,73 @@ impl<'g> Policies<'g> {
                 }
                 State::Set(document) | State::Default(document) => document,
             };
-            if let Some(reason) = &document.opaque {
-                permits.may(&when, reason, case.span);
-            }
-            for statement in &document.statements {
-                let when = when.and(&statement.when);
-                match self.answer(statement, unit, asked) {
-                    Match::Yes => permits.when = permits.when.or(&when),
-                    Match::Maybe => {
-                        let reason = Cause::Derived.because("a statement of a policy may permit it");
-                        permits.may(&when, &reason, statement.span);
-                    }
-                    Match::No => {}
+            self.ask_document(permits, &when, unit, (document, case.span), asked);
+        }
+    }
+
+    fn ask_document(
+        &self,
+        permits: &mut Permits,
+        when: &Condition,
+        unit: UnitId,
+        (document, span): (&PolicyDocument, Span),
+        asked: Asked<'_>,
+    ) {
+        if let Some(reason) = &document.opaque {
+            permits.may(when, reason, span);
+        }
+        for statement in &document.statements {
+            let when = when.and(&statement.when);
+            match self.answer(statement, unit, asked) {
+                Match::Yes => permits.when = permits.when.or(&when),
+                Match::Maybe => {
+                    let reason = Cause::Derived.because("a statement of a policy may permit it");
+                    permits.may(&when, &reason, statement.span);
                 }
+                Match::No => {}
             }
         }
     }
 
     /// Whether `statement` permits what is asked. What its conditions say is taken to hold.
     fn answer(&self, statement: &Statement, unit: UnitId, asked: Asked<'_>) -> Match {
-        let allows = any_case(&statement.effect, |effect| Match::of(*effect == Effect::Allow));
         let negated = statement.negates;
+        let allows = any_case(&statement.effect, |effect| Match::of(*effect == Effect::Allow));
         let actions = any_case(&statement.actions, |actions| {
-            Match::of(actions.iter().any(|action| matches(action, asked.action)))
+            Match::of(actions.iter().any(|action| matches(action, asked.action))).not_if(negated.actions)
         });
         let who = match asked.who {
             Who::Role => Match::Yes,
-            Who::Service(service) => {
-                any_case(&statement.principals, |all| of_service(all, service)).not_if(negated.principals)
-            }
-            Who::Anybody => any_case(&statement.principals, |all| of_anybody(all)).not_if(negated.principals),
+            Who::Service(service) => any_case(&statement.principals, |all| {
+                of_service(all, service).not_if(negated.principals)
+            }),
+            Who::Anybody => any_case(&statement.principals, |all| of_anybody(all).not_if(negated.principals)),
         };
         let is_known = Match::of(statement.conditions.is_ok()).or(Match::Maybe);
         allows
-            .and(actions.not_if(negated.actions))
+            .and(actions)
             .and(who)
-            .and(self.names(statement, unit, asked).not_if(negated.resources))
+            .and(self.names(statement, unit, asked))
             .and(is_known)
     }
 
-    /// Whether the resources of `statement` are, or hold, the queue.
+    /// Whether the queue is among what `statement` is about.
     fn names(&self, statement: &Statement, unit: UnitId, asked: Asked<'_>) -> Match {
         let Some(queue) = asked.queue else {
-            return Match::Yes; // Any key.
+            return Match::Yes;
         };
         if statement.resources.is_empty() {
             return Match::Maybe;
         }
-        let each = statement.resources.iter();
-        each.fold(Match::No, |all, resource| {
-            all.or(any_case(resource, |link| self.is_queue(unit, link, queue)))
-        })
+        let negated = statement.negates.resources;
+        let is_queue = |resource| any_case(resource, |link| self.is_queue(unit, link, queue).not_if(negated));
+        let mut each = statement.resources.iter().map(is_queue);
+        if negated {
+            each.fold(Match::Yes, Match::and)
+        } else {
+            each.try_fold(Match::No, |all, one| (all != Match::Yes).then(|| all.or(one)))
+                .unwrap_or(Match::Yes)
+        }
     }
 
     fn is_queue(&self, unit: UnitId, link: &Link, queue: &Queue) -> Match {
@@ -439,19 +390,36 @@ impl<'g> Policies<'g> {
         match &link.target {
             _ if !found.is_empty() => Match::No,
             Target::External(written) if &**written == "*" => Match::Yes,
-            Target::External(written) => {
-                let last = written.rsplit(':').next().unwrap_or_default();
-                let mut names = queue.name.cases.iter().filter_map(|case| case.value()?.as_deref());
-                let is_open = queue.name.unresolved_reason().is_some() || written.contains("${");
-                match names.any(|name| matches(last, name)) {
-                    true => Match::Yes,
-                    false if is_open || written.contains(['*', '?']) => Match::Maybe,
-                    false => Match::No,
-                }
-            }
+            Target::External(written) => named(written, link, queue),
             // Something that is no queue, or that the graph does not hold.
             Target::Resource(_) | Target::Elsewhere { .. } | Target::Dangling(_) => Match::Maybe,
         }
+    }
+}
+
+/// Whether the ARN or pattern in `written` fits `queue`.
+fn named(written: &str, link: &Link, queue: &Queue) -> Match {
+    let is_other = |service: &str| !service.contains('$') && !matches(service, "sqs");
+    if link.service().is_some_and(is_other) {
+        return Match::No;
+    }
+    let last = written.rsplit(':').next().unwrap_or_default();
+    let mut names = queue.name.cases.iter().map(|case| case.value());
+    let fits = |name: Option<&Option<String>>| matches!(name, Some(Some(name)) if matches(last, name));
+    if last == "*" || names.clone().any(fits) {
+        return Match::Yes;
+    }
+    let is_short = written.split(':').count() < 6;
+    // AWS or the tool chooses a name that is not written: a pattern may fit it.
+    let may_fit = |name: Option<&Option<String>>| match name {
+        None => true,
+        Some(None) => last.contains(['*', '?']),
+        Some(Some(_)) => false,
+    };
+    if is_short || last.contains("${") || names.any(may_fit) {
+        Match::Maybe
+    } else {
+        Match::No
     }
 }
 
@@ -461,102 +429,4 @@ fn key(resource: &Resource) -> Key {
 
 fn unknown_policy(written: &str) -> Reason {
     Cause::Elsewhere.because(format!("the policy `{written}` is not here"))
-}
-
-/// What a managed policy of AWS permits on queues and keys, where it is known.
-fn actions_of(arn: &str) -> Option<&'static [&'static str]> {
-    let (_, path) = arn.split_once(":aws:policy/")?;
-    let name = path.rsplit('/').next()?;
-    let known = KNOWN_POLICIES.iter().find(|(known, _)| *known == name);
-    known.map(|(_, actions)| *actions)
-}
-
-/// The best answer of any case; what is not known may be anything.
-fn any_case<T>(attribute: &Attribute<T>, answer: impl Fn(&T) -> Match) -> Match {
-    let cases = attribute.cases.iter();
-    cases.fold(Match::No, |all, case| {
-        all.or(case.value().map_or(Match::Maybe, &answer))
-    })
-}
-
-fn of_service(principals: &[Principal], service: &str) -> Match {
-    if principals.is_empty() {
-        return Match::Maybe;
-    }
-    let start = service.split('.').next().unwrap_or_default();
-    principals.iter().fold(Match::No, |all, principal| {
-        all.or(match (principal.kind.as_str(), principal.id.as_deref()) {
-            ("*", _) | ("AWS", Some("*")) => Match::Yes,
-            // Some Regions have principals of their own: `sns.cn-north-1.amazonaws.com.cn`.
-            ("Service", Some(id)) => Match::of(id.split('.').next() == Some(start)),
-            ("Service", None) => Match::Maybe,
-            _ => Match::No,
-        })
-    })
-}
-
-/// Whether a policy names somebody by more than the account, which leaves it to the account's own policies.
-fn of_anybody(principals: &[Principal]) -> Match {
-    let is_account = |id: &str| id.ends_with(":root") || id.bytes().all(|byte| byte.is_ascii_digit());
-    let mut people = principals
-        .iter()
-        .filter(|principal| matches!(principal.kind.as_str(), "*" | "AWS"));
-    if people.any(|principal| !principal.id.as_deref().is_some_and(is_account)) {
-        Match::Maybe
-    } else {
-        Match::No
-    }
-}
-
-/// Whether `pattern`, with `*` and `?`, matches `text`, whatever their case.
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut at, mut of, mut star): (usize, usize, Option<(usize, usize)>) = (0, 0, None);
-    while of < text.len() {
-        match (pattern.get(at), text.get(of)) {
-            (Some(b'*'), _) => {
-                star = Some((at, of));
-                at += 1;
-            }
-            (Some(letter), Some(other)) if *letter == b'?' || letter.eq_ignore_ascii_case(other) => {
-                at += 1;
-                of += 1;
-            }
-            _ => match star {
-                Some((behind, from)) => {
-                    at = behind + 1;
-                    of = from + 1;
-                    star = Some((behind, of));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern
-        .get(at..)
-        .is_some_and(|rest| rest.iter().all(|letter| *letter == b'*'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wildcards_match_as_iam_does() {
-        for (pattern, text, expected) in [
-            ("sqs:SendMessage", "sqs:SendMessage", true),
-            ("SQS:sendmessage", "sqs:SendMessage", true),
-            ("sqs:*", "sqs:SendMessage", true),
-            ("*", "sqs:SendMessage", true),
-            ("sqs:Send*", "sqs:SendMessage", true),
-            ("sqs:Send", "sqs:SendMessage", false),
-            ("sqs:Send?essage", "sqs:SendMessage", true),
-            ("*Message", "sqs:SendMessage", true),
-            ("sqs:*Batch", "sqs:SendMessage", false),
-            ("", "sqs:SendMessage", false),
-            ("", "", true),
-        ] {
-            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Flags queues that AWS's own key encrypts and that a service sends to: the key's policy does not let it.
 
 use super::prelude::*;
-use crate::graph::Target;
+use crate::graph::AWS_KEY;
 use crate::rules::shared::senders::Delivery;
 
 pub(super) static RULE: Rule = Rule {
@@ -16,28 +16,18 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// AWS's own key for SQS.
-const AWS_KEY: &str = "alias/aws/sqs";
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let mut all = findings.deliveries(graph);
     all.extend(findings.failed_deliveries(graph));
     for delivery in all {
         let queue = delivery.queue;
         for key in findings.known(&delivery.when, queue, &queue.key) {
-            let is_own = key.value.as_ref().is_none_or(|key| !is_of_aws(key));
+            let is_own = key.value.as_ref().is_none_or(|key| !key.is_key_of_aws());
             let is_open = fact(is_own, || format!("`{AWS_KEY}` does not encrypt the queue")).given(&key);
             findings.require(&key.when, queue, is_open.given(&delivery.span), || {
                 blocks(&delivery, &key)
             });
         }
-    }
-}
-
-fn is_of_aws(key: &Link) -> bool {
-    match &key.target {
-        Target::External(written) => &**written == AWS_KEY || written.ends_with(&format!(":{AWS_KEY}")),
-        Target::Resource(_) | Target::Elsewhere { .. } | Target::Dangling(_) => false,
     }
 }
 

@@ -19,6 +19,7 @@ use super::lower;
 use super::parameters::Values;
 use super::sections::{Dialect, Sections};
 use crate::diagnostic::Diagnostic;
+use crate::frontend::lower::unread::hand_out_roles;
 use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{
     Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
@@ -128,6 +129,7 @@ pub(super) fn fill(
             form: Form::Arn,
         });
         graph.handed_out.extend(all);
+        hand_out_roles(graph);
     }
     if let Some(note) = graph.unit.notes.first() {
         // Nor is it known what invokes the functions.

@@ -1,9 +1,10 @@
 //! Who may do what: policies of queues, roles and what they are granted, keys, and permissions on functions.
 
-use super::{Lowering, Named, Node, Path, View, last, own_link};
+use super::{Element, Lowering, Named, Node, Path, View, last, own_link};
 use crate::conditions::{Cases, Condition};
 use crate::graph::access::{
-    Grant, Key, KeyAlias, ManagedPolicy, Permission, PolicyWriter, QueuePolicy, Role, RolePolicy,
+    Effect, Grant, Key, KeyAlias, ManagedPolicy, Negates, Permission, PolicyDocument, PolicyWriter, QueuePolicy, Role,
+    RolePolicy, Statement,
 };
 use crate::graph::{Attribute, Link, Resource};
 use crate::source::Span;
@@ -37,8 +38,10 @@ pub(in crate::frontend) struct RolePolicyNames {
 /// How that is written which is granted.
 pub(in crate::frontend) enum Granted {
     Document(Path),
-    /// The ARN of a policy.
+    /// The ARN of a policy, or of several.
     Managed(Path),
+    /// Leave to use a key, which needs no policy.
+    Key,
 }
 
 /// What a dialect calls a managed policy's attributes.
@@ -147,13 +150,24 @@ impl<V: View> Lowering<V> {
 
     /// A resource of its own that grants something to roles.
     pub(super) fn role_policy(&mut self, node: &Node<V::Written>, names: &RolePolicyNames) {
-        let grant = match names.granted {
-            Granted::Document(path) => Grant::Document(self.document(&node.written, path)),
-            Granted::Managed(path) => Grant::Managed(self.link(&node.written, path, Named::Queue)),
+        let always = Condition::always();
+        let grants: Vec<(Condition, Grant)> = match names.granted {
+            Granted::Document(path) => vec![(always, Grant::Document(self.document(&node.written, path)))],
+            Granted::Managed(path) => {
+                let policies = self.view.elements(&node.written, path).into_iter();
+                let grant = |policy: Element<V::Written>| {
+                    (policy.when, Grant::Managed(self.link_of(last(path), &policy.written)))
+                };
+                policies.map(grant).collect()
+            }
+            Granted::Key => vec![(always, Grant::Document(use_of_keys(node.resource.header)))],
         };
         for role in self.view.elements(&node.written, names.roles) {
             let link = self.link_of(last(names.roles), &role.written);
-            self.grant(&node.resource, role.span, &role.when, link, grant.clone());
+            for (when, grant) in &grants {
+                let when = role.when.and(when);
+                self.grant(&node.resource, role.span, &when, link.clone(), grant.clone());
+            }
         }
     }
 
@@ -198,4 +212,24 @@ impl<V: View> Lowering<V> {
         };
         self.graph.access.permissions.push(permission);
     }
+}
+
+/// A document that lets one use any key.
+fn use_of_keys(span: Span) -> Attribute<PolicyDocument> {
+    let statement = Statement {
+        span,
+        when: Condition::always(),
+        effect: Attribute::set("Effect", Effect::Allow, span),
+        principals: Attribute::absent("Principal", Vec::new(), span),
+        actions: Attribute::set("Action", vec!["kms:*".to_owned()], span),
+        resources: Vec::new(),
+        conditions: Ok(Vec::new()),
+        negates: Negates::default(),
+    };
+    let document = PolicyDocument {
+        version: Attribute::absent("Version", None, span),
+        statements: vec![statement],
+        opaque: None,
+    };
+    Attribute::set("operations", document, span)
 }

@@ -3,11 +3,11 @@
 //! What is not settled makes the part unresolved, or the document opaque. Whether anything is allowed is not decided
 //! here.
 
-use super::{Element, Field, Lowering, Path, View};
+use super::{Element, Field, Lowering, Named, Path, View};
 use crate::conditions::Condition;
 use crate::graph::Reason;
 use crate::graph::access::{Effect, Negates, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, Cause, State, Unresolved};
+use crate::graph::{Attribute, Cause, State, Target, Unresolved};
 use crate::source::Span;
 
 impl<V: View> Lowering<V> {
@@ -147,9 +147,17 @@ fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Princi
             }
             all.push(Principal {
                 kind: kind.key.to_string(),
-                id: view.text(&id.written).ok(),
+                id: view.text(&id.written).ok().or_else(|| arn(view, &id.written)),
             });
         }
     }
     Ok(all)
+}
+
+/// An ARN of which only the partition, the Region or the account is not known: `arn:aws:iam::${AWS::AccountId}:root`.
+fn arn<V: View>(view: &mut V, value: &V::Written) -> Option<String> {
+    match view.link(value, Named::Queue).ok()?.target {
+        Target::External(written) if written.starts_with("arn:") => Some(written.to_string()),
+        _ => None,
+    }
 }

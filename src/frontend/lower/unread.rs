@@ -20,14 +20,22 @@ pub(super) fn unsettle(graph: &mut UnitGraph, reason: &Reason) {
     }
 }
 
-/// What is not read may watch or read any queue, and invoke any function.
+/// What is not read may watch or read any queue, grant any role more, and invoke any function.
 pub(in crate::frontend) fn leave_open(graph: &mut UnitGraph, reason: &Reason, span: Span) {
     let all = graph.queues.iter().map(|queue| own_link(&queue.resource));
     let all: Vec<_> = all.collect();
     graph.handed_out.extend(all);
+    hand_out_roles(graph);
     graph.invocations.push(Invocation {
         by: "resources".into(),
         span,
         function: Attribute::unresolved("function", reason.clone(), span),
     });
+}
+
+/// What is not read may grant any role more.
+pub(in crate::frontend) fn hand_out_roles(graph: &mut UnitGraph) {
+    let all = graph.access.roles.iter().map(|role| own_link(&role.resource));
+    let all: Vec<_> = all.collect();
+    graph.handed_out.extend(all);
 }

@@ -5,9 +5,10 @@ use super::view::CloudFormation;
 use super::{names, target};
 use crate::conditions::Condition;
 use crate::frontend::cloudformation::eval::intrinsic;
-use crate::frontend::cloudformation::sections::Declared;
+use crate::frontend::cloudformation::sections::{Declared, Dialect};
 use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
+use crate::frontend::lower::unread::hand_out_roles;
 use crate::frontend::lower::{Kind as LoweredKind, Lowering};
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Owner, Target};
@@ -76,7 +77,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Away);
             let is_stack =
                 (is_stack(kind) && is_away()) || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
-            if is_stack && target::is_queue(self.view.template, &found.link) == Some(true) {
+            if is_stack && self.is_handed(&found.link) {
                 self.graph.handed_out.push(found.link);
             }
         }
@@ -154,8 +155,20 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
     }
 
-    /// Outputs that are exported hand queues and functions to stacks that are not here.
+    /// Whether a link leads to what another stack may do something with.
+    fn is_handed(&self, link: &Link) -> bool {
+        let template = self.view.template;
+        target::is_queue(template, link) == Some(true)
+            || target::kind(template, link).as_deref() == Some("AWS::IAM::Role")
+    }
+
+    /// Outputs that are exported hand queues, roles and functions to stacks that are not here.
     pub(super) fn exports(&mut self) {
+        // What is not read may grant any role more.
+        let template = self.view.template;
+        if template.dialect == Dialect::Template && !template.is_closed {
+            hand_out_roles(&mut self.graph);
+        }
         for output in self
             .view
             .template
@@ -169,7 +182,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             let mut all = Vec::new();
             self.collect(value, output.span(), &Condition::always(), None, &mut all);
             for found in all {
-                if target::is_queue(self.view.template, &found.link) == Some(true) {
+                if self.is_handed(&found.link) {
                     self.graph.handed_out.push(found.link);
                 } else if target::is_function(self.view.template, &found.link) {
                     self.graph.invocations.push(Invocation {

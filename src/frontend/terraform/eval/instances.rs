@@ -176,7 +176,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of `output` of a module instance.
-    pub(super) fn output(&mut self, module: usize, name: &Arc<str>) -> Value {
+    pub(in crate::frontend::terraform) fn output(&mut self, module: usize, name: &Arc<str>) -> Value {
         self.once(module, super::Named::Output(name.clone()), |this| {
             let declared = this.instances[module].module.outputs.get(name).cloned();
             let Some(attribute) = declared.as_ref().and_then(|block| block.body.attribute("value")) else {

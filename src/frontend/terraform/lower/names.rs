@@ -46,9 +46,11 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "aws_iam_role_policy" => Kind::RolePolicy(&ROLE_POLICY),
         "aws_iam_role_policy_attachment" => Kind::RolePolicy(&ROLE_POLICY_ATTACHMENT),
         "aws_iam_policy_attachment" => Kind::RolePolicy(&POLICY_ATTACHMENT),
+        "aws_iam_role_policy_attachments_exclusive" => Kind::RolePolicy(&POLICY_ATTACHMENTS),
         "aws_iam_policy" => Kind::ManagedPolicy(&MANAGED_POLICY),
         "aws_kms_key" => Kind::Key(&KEY),
         "aws_kms_key_policy" => Kind::KeyPolicy(&KEY_POLICY),
+        "aws_kms_grant" => Kind::RolePolicy(&KEY_GRANT),
         "aws_kms_alias" => Kind::KeyAlias(&KEY_ALIAS),
         "aws_iam_instance_profile" => Kind::InstanceProfile(&INSTANCE_PROFILE),
         "aws_ecs_task_definition" => Kind::Worker(&TASK_DEFINITION),
@@ -368,6 +370,16 @@ static ROLE_POLICY_ATTACHMENT: RolePolicyNames = RolePolicyNames {
 static POLICY_ATTACHMENT: RolePolicyNames = RolePolicyNames {
     roles: "roles",
     granted: Granted::Managed("policy_arn"),
+};
+
+static POLICY_ATTACHMENTS: RolePolicyNames = RolePolicyNames {
+    roles: "role_name",
+    granted: Granted::Managed("policy_arns"),
+};
+
+static KEY_GRANT: RolePolicyNames = RolePolicyNames {
+    roles: "grantee_principal",
+    granted: Granted::Key,
 };
 
 static MANAGED_POLICY: ManagedPolicyNames = ManagedPolicyNames {

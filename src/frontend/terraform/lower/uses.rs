@@ -188,7 +188,7 @@ impl Lowering<Terraform<'_, '_>> {
         }
     }
 
-    /// Queues and functions that are given to a module that is not here.
+    /// Queues, roles and functions that are given to a module that is not here.
     pub(super) fn hand_out(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) {
         let instance = &self.view.eval.instances[at];
         let by = instance
@@ -203,8 +203,7 @@ impl Lowering<Terraform<'_, '_>> {
             let mut links = Vec::new();
             collect(&value, &Condition::always(), &mut links, 0);
             for (_, reference) in links {
-                if let Kind::Reference(id, _) = &reference.kind
-                    && &*id.kind == "aws_sqs_queue"
+                if is_handed(&name, &reference)
                     && let Ok(link) = link(self.view.eval, &reference)
                 {
                     self.graph.handed_out.push(link);
@@ -228,6 +227,29 @@ impl Lowering<Terraform<'_, '_>> {
 }
 
 impl Lowering<Terraform<'_, '_>> {
+    /// Roles that the outputs of a module give to whoever calls it, where nobody here does.
+    pub(super) fn hand_out_roles(&mut self) {
+        let instances = &self.view.eval.instances;
+        // Who configures a provider is not called.
+        let Some(root) = instances.first().filter(|root| root.module.providers.is_empty()) else {
+            return;
+        };
+        if self.graph.access.roles.is_empty() {
+            return;
+        }
+        let names: Vec<Arc<str>> = root.module.outputs.keys().cloned().collect();
+        for name in names {
+            let value = self.view.eval.output(0, &name);
+            let mut links = Vec::new();
+            collect(&value, &Condition::always(), &mut links, 0);
+            for (_, reference) in links.into_iter().filter(|(_, reference)| is_role(reference)) {
+                if let Ok(link) = link(self.view.eval, &reference) {
+                    self.graph.handed_out.push(link);
+                }
+            }
+        }
+    }
+
     /// Queues that are given to a module which is called with a `count` of zero.
     pub(super) fn leave_out_call(&mut self, block: &Block, at: usize) {
         let scope = self.view.eval.scope(at);
@@ -289,6 +311,19 @@ fn invokes(kind: &str) -> bool {
         "terraform_data",
     ];
     !others.contains(&kind) && !prefixes.iter().any(|prefix| kind.starts_with(prefix))
+}
+
+/// Whether a module gets a queue or a role by an argument called `name`.
+fn is_handed(name: &str, value: &Value) -> bool {
+    match &value.kind {
+        Kind::Reference(id, _) => &*id.kind == "aws_sqs_queue" || is_role(value),
+        Kind::Text(_) => name.contains("role"),
+        _ => false,
+    }
+}
+
+fn is_role(value: &Value) -> bool {
+    matches!(&value.kind, Kind::Reference(id, _) if &*id.kind == "aws_iam_role")
 }
 
 fn is_queue(value: &Value) -> bool {

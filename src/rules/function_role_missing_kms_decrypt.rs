@@ -1,0 +1,212 @@
+//! Flags functions whose role may not decrypt what their queue holds.
+
+use super::prelude::*;
+use crate::graph::permits::Policies;
+use crate::graph::{Cause as Because, access};
+use crate::rules::shared::roles::PollingFunction;
+
+pub(super) static RULE: Rule = Rule {
+    id: "function-role-missing-kms-decrypt",
+    category: Category::Permissions,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "the role of a function may not use the key that encrypts its queue, so it gets no message",
+    page: include_str!("../../rules/function-role-missing-kms-decrypt.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+const DECRYPT: &str = "kms:Decrypt";
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let policies = graph.policies();
+    for queue in graph.queues() {
+        for worker in findings.polling_functions(graph, &policies, &queue.resource.when, queue) {
+            for key in findings.known(&worker.role.when, queue, &queue.key) {
+                let named = key.value.as_ref().filter(|link| !link.is_key_of_aws());
+                let Some(link) = named.filter(|link| !link.written().is_empty()) else {
+                    continue; // SQS's own keys, or AWS's, which every role of the account may use.
+                };
+                if let Some(declared) = policies.key(queue.resource.unit, link) {
+                    judge(findings, &policies, queue, &worker, (&key, declared));
+                } else {
+                    let words = format!("the key `{}` is not declared here", link.written());
+                    let reason = Because::Elsewhere.because(words);
+                    findings.unsettled(&key.when, worker.poll.mapping, &reason, key.span);
+                }
+            }
+        }
+    }
+}
+
+fn judge<'g>(
+    findings: &mut Findings<'_>,
+    policies: &Policies<'g>,
+    queue: &'g Queue,
+    worker: &PollingFunction<'g>,
+    (key, declared): (&Known<'g, Option<Link>>, &'g access::Key),
+) {
+    let mapping = &worker.poll.mapping.resource;
+    let all = [worker.may(policies, DECRYPT, None), policies.of_key(declared, DECRYPT)];
+    let permitted = all
+        .iter()
+        .fold(Condition::never(), |any, permits| any.or(&permits.when));
+    let may_decrypt = fact(true, || "the function's role may decrypt".to_owned());
+    findings.satisfied(
+        &key.when.and(&permitted),
+        mapping,
+        may_decrypt.given(&worker.role).given(key),
+    );
+    let mut left = key.when.and(&permitted.not());
+    for permits in &all {
+        left = findings.without_permission(&left, mapping, permits);
+    }
+    findings.report(&left, mapping, locked_out(queue, worker, key, declared));
+}
+
+fn locked_out(
+    queue: &Queue,
+    worker: &PollingFunction<'_>,
+    key: &Known<'_, Option<Link>>,
+    declared: &access::Key,
+) -> Finding {
+    let role = worker.declared.shown();
+    let headline = format!(
+        "{role}, the role of {}, does not allow `{DECRYPT}`, and a key encrypts {}",
+        worker.function.resource.shown(),
+        queue.resource.shown()
+    );
+    let label = format!("this role may not do `{DECRYPT}`, so Lambda cannot receive from the queue");
+    Finding::new("role_key", headline, worker.declared.header, label)
+        .label(key, format!("{} encrypts the queue", declared.resource.shown()))
+        .show(&worker.poll)
+        .help(format!("allow the role `{DECRYPT}` on the key's ARN"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::findings;
+
+    fn count(key: &str, policy: &str, rest: &str) -> usize {
+        let text = format!(
+            r#"
+provider "aws" {{}}
+variable "open" {{}}
+resource "aws_kms_key" "k" {{
+  {policy}
+}}
+resource "aws_kms_alias" "a" {{
+  name          = "alias/orders"
+  target_key_id = aws_kms_key.k.key_id
+}}
+resource "aws_sqs_queue" "q" {{
+  {key}
+}}
+resource "aws_iam_role" "r" {{
+  name = "worker"
+}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  role          = aws_iam_role.r.arn
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+{rest}
+"#
+        );
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    const KEY: &str = "kms_master_key_id = aws_kms_key.k.arn";
+
+    #[test]
+    fn a_key_of_ones_own_asks_the_role() {
+        assert_eq!(count(KEY, "", ""), 1);
+        assert_eq!(count("kms_master_key_id = aws_kms_alias.a.name", "", ""), 1);
+        assert_eq!(count("kms_master_key_id = \"alias/orders\"", "", ""), 1);
+        assert_eq!(count("kms_master_key_id = \"alias/else\"", "", ""), 0);
+        assert_eq!(count("kms_master_key_id = \"alias/aws/sqs\"", "", ""), 0);
+        assert_eq!(count("sqs_managed_sse_enabled = true", "", ""), 0);
+        assert_eq!(count("kms_master_key_id = var.open", "", ""), 0);
+        assert_eq!(count("", "", ""), 0);
+    }
+
+    #[test]
+    fn the_role_may_be_allowed() {
+        let policy = |action: &str| {
+            format!(
+                "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Statement = [{{ \
+                 Effect = \"Allow\", Action = {action}, Resource = aws_kms_key.k.arn }}] }})\n}}\n"
+            )
+        };
+        assert_eq!(count(KEY, "", &policy("\"kms:Decrypt\"")), 0);
+        assert_eq!(count(KEY, "", &policy("\"kms:*\"")), 0);
+        assert_eq!(count(KEY, "", &policy("var.open")), 0);
+        assert_eq!(count(KEY, "", &policy("\"sqs:*\"")), 1);
+        let grant = "resource \"aws_kms_grant\" \"g\" {\n  key_id = aws_kms_key.k.id\n  grantee_principal = \
+                     aws_iam_role.r.arn\n  operations = [\"Decrypt\"]\n}\n";
+        assert_eq!(count(KEY, "", grant), 0);
+    }
+
+    #[test]
+    fn the_key_may_allow_the_role() {
+        let policy = |principal: &str| {
+            format!(
+                "policy = jsonencode({{ Statement = [{{ Effect = \"Allow\", Action = \"kms:*\", Resource = \"*\", Principal = \
+                 {principal} }}] }})"
+            )
+        };
+        assert_eq!(count(KEY, &policy("{ AWS = aws_iam_role.r.arn }"), ""), 0);
+        assert_eq!(count(KEY, &policy("{ AWS = \"*\" }"), ""), 0);
+        assert_eq!(count(KEY, "policy = var.open", ""), 0);
+        assert_eq!(
+            count(KEY, &policy("{ AWS = \"arn:aws:iam::111122223333:root\" }"), ""),
+            1
+        );
+        assert_eq!(count(KEY, &policy("{ Service = \"sns.amazonaws.com\" }"), ""), 1);
+        let separate = format!(
+            "resource \"aws_kms_key_policy\" \"p\" {{\n  key_id = aws_kms_key.k.id\n  {}\n}}\n",
+            policy("{ AWS = \"*\" }")
+        );
+        assert_eq!(count(KEY, "", &separate), 0);
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let with = |policies: &str, principal: &str| {
+            let text = format!(
+                r"
+Resources:
+  K:
+    Type: AWS::KMS::Key
+    Properties:
+      KeyPolicy:
+        Statement: [{{Effect: Allow, Action: 'kms:*', Resource: '*', Principal: {principal}}}]
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {{KmsMasterKeyId: !Ref K}}
+  R:
+    Type: AWS::IAM::Role
+    Properties:
+      ManagedPolicyArns: ['arn:aws:iam::aws:policy/{policies}']
+  F:
+    Type: AWS::Lambda::Function
+    Properties: {{Role: !GetAtt R.Arn}}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
+"
+            );
+            findings(&RULE, CloudFormation, &text).len()
+        };
+        let account = "{AWS: !Sub 'arn:aws:iam::${AWS::AccountId}:root'}";
+        assert_eq!(with("AmazonSQSFullAccess", account), 1);
+        assert_eq!(with("AmazonSQSFullAccess", "{AWS: !GetAtt R.Arn}"), 0);
+        assert_eq!(with("AdministratorAccess", account), 0);
+    }
+}

@@ -1,0 +1,518 @@
+//! Flags functions whose role does not let Lambda poll their queue.
+
+use super::prelude::*;
+use crate::graph::permits::Permits;
+use crate::rules::shared::roles::{PollingFunction, only_policy};
+
+pub(super) static RULE: Rule = Rule {
+    id: "function-role-missing-queue-permission",
+    category: Category::Permissions,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "the role of a function may not receive from its queue, or delete there, so Lambda refuses the mapping",
+    page: include_str!("../../rules/function-role-missing-queue-permission.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+/// What Lambda does with a queue, under the function's role.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
+const ACTIONS: [&str; 3] = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let policies = graph.policies();
+    for queue in graph.queues() {
+        for worker in findings.polling_functions(graph, &policies, &queue.resource.when, queue) {
+            let permits = ACTIONS.map(|action| (action, worker.may(&policies, action, Some(queue))));
+            let mapping = &worker.poll.mapping.resource;
+            let permitted = permits
+                .iter()
+                .fold(worker.role.when.clone(), |all, (_, permits)| all.and(&permits.when));
+            let may_poll = fact(true, || "the function's role may poll the queue".to_owned());
+            findings.satisfied(&permitted, mapping, may_poll.given(&worker.role).given(&worker.poll));
+            for (when, actions) in findings.lacking(&worker.role.when, mapping, &permits) {
+                findings.report(&when, mapping, refused(queue, &worker, &actions, &permits));
+            }
+        }
+    }
+}
+
+fn refused(queue: &Queue, worker: &PollingFunction<'_>, actions: &[&str], permits: &[(&str, Permits)]) -> Finding {
+    let (queue, role) = (queue.resource.shown(), worker.declared.shown());
+    let actions = listed(actions);
+    let headline = format!(
+        "{role}, the role of {}, does not allow {actions} on {queue}, so Lambda refuses {}",
+        worker.function.resource.shown(),
+        worker.poll.mapping.resource.shown()
+    );
+    let label = format!("this role may not do {actions} on {queue}");
+    let finding = Finding::new("role", headline, worker.declared.header, label).show(&worker.poll);
+    let finding = match only_policy(permits).filter(|policy| *policy != worker.declared.header) {
+        Some(policy) => finding.label(policy, "its only policy does not allow it"),
+        None => finding,
+    };
+    finding.help(
+        "attach the managed policy `AWSLambdaSQSQueueExecutionRole` to the role, or allow it `sqs:ReceiveMessage`, \
+         `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on the queue's ARN",
+    )
+}
+
+/// `a`, `b` and `c`.
+fn listed(actions: &[&str]) -> String {
+    let quoted: Vec<String> = actions.iter().map(|action| format!("`{action}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings, run_files};
+
+    fn text(role: &str, rest: &str) -> String {
+        format!(
+            r#"
+provider "aws" {{}}
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{
+  name = "orders"
+}}
+resource "aws_sqs_queue" "other" {{
+  name = "other"
+}}
+resource "aws_iam_role" "r" {{
+  name = "worker"
+  {role}
+}}
+resource "aws_lambda_function" "f" {{
+  function_name = "f"
+  role          = aws_iam_role.r.arn
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+{rest}
+"#
+        )
+    }
+
+    fn count(rest: &str) -> usize {
+        findings(&RULE, Terraform, &text("", rest)).len()
+    }
+
+    /// The findings where the role has an inline policy of these statements.
+    fn inline(statements: &str) -> usize {
+        count(&format!(
+            "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Version = \
+             \"2012-10-17\", Statement = [{statements}] }})\n}}\n"
+        ))
+    }
+
+    const ALL: &str = "Action = [\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\", \"sqs:GetQueueAttributes\"]";
+
+    #[test]
+    fn a_role_has_to_be_allowed_what_lambda_does() {
+        assert_eq!(count(""), 1);
+        for (statements, expected) in [
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.q.arn }}"), 0),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"*\" }}"), 0),
+            (format!("{{ Effect = \"Deny\", {ALL}, Resource = \"*\" }}"), 1),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.other.arn }}"), 1),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:sqs:*:*:ord*\" }}"), 0),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:sqs:*:*:x*\" }}"), 1),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:sqs:*:*:x\" }}"), 1),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:s3:::orders\" }}"), 1),
+            (format!("{{ Effect = \"Allow\", {ALL}, NotResource = aws_sqs_queue.other.arn }}"), 0),
+            (format!("{{ Effect = \"Allow\", {ALL}, NotResource = [aws_sqs_queue.other.arn, aws_sqs_queue.q.arn] }}"), 1),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = var.open }}"), 0),
+            (format!("{{ Effect = var.open, {ALL}, Resource = \"*\" }}"), 0),
+            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"*\", Condition = {{ StringEquals = {{ \"aws:x\" = \"y\" }} }} }}"), 0),
+            ("{ Effect = \"Allow\", Action = \"sqs:*\", Resource = \"*\" }".to_owned(), 0),
+            ("{ Effect = \"Allow\", Action = \"*\", Resource = \"*\" }".to_owned(), 0),
+            ("{ Effect = \"Allow\", Action = var.open, Resource = \"*\" }".to_owned(), 0),
+            ("{ Effect = \"Allow\", NotAction = \"iam:*\", Resource = \"*\" }".to_owned(), 0),
+            ("{ Effect = \"Allow\", NotAction = [\"sqs:Delete*\"], Resource = \"*\" }".to_owned(), 1),
+            ("{ Effect = \"Allow\", Action = \"sqs:ReceiveMessage\", Resource = \"*\" }".to_owned(), 1),
+            ("{ Effect = \"Allow\", Action = [\"SQS:receivemessage\", \"sqs:Delete*\", \"sqs:Get*\"], Resource = \"*\" }".to_owned(), 0),
+            ("var.open".to_owned(), 0),
+        ] {
+            assert_eq!(inline(&statements), expected, "{statements}");
+        }
+    }
+
+    #[test]
+    fn names_what_is_not_allowed() {
+        let text = text(
+            "",
+            "resource \"aws_iam_role_policy\" \"p\" {\n  role = aws_iam_role.r.id\n  policy = jsonencode({ Statement = [{ Effect = \
+             \"Allow\", Action = \"sqs:ReceiveMessage\", Resource = \"*\" }] })\n}\n",
+        );
+        let found = findings(&RULE, Terraform, &text);
+        assert_eq!(found.len(), 1);
+        let headline = "`aws_iam_role.r`, the role of `aws_lambda_function.f`, does not allow `sqs:DeleteMessage` and \
+                        `sqs:GetQueueAttributes` on `aws_sqs_queue.q`, so Lambda refuses \
+                        `aws_lambda_event_source_mapping.m`";
+        assert!(found.iter().all(|found| found.headline == headline), "{found:?}");
+    }
+
+    const POLL: &str = "arn:aws:iam::aws:policy/service-role/AWSLambdaSQSQueueExecutionRole";
+    const LOG: &str = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole";
+
+    fn attached(arguments: &str) -> String {
+        format!("resource \"aws_iam_role_policy_attachment\" \"a\" {{\n  {arguments}\n}}\n")
+    }
+
+    #[test]
+    fn managed_policies_go_by_name() {
+        let role = "role = aws_iam_role.r.name";
+        for (arguments, expected) in [
+            (format!("{role}\n  policy_arn = \"{POLL}\""), 0),
+            (format!("{role}\n  policy_arn = \"{LOG}\""), 1),
+            (
+                format!("{role}\n  policy_arn = \"arn:aws:iam::aws:policy/AdministratorAccess\""),
+                0,
+            ),
+            (
+                format!("{role}\n  policy_arn = \"arn:aws:iam::aws:policy/AmazonSQSReadOnlyAccess\""),
+                1,
+            ),
+            (format!("{role}\n  policy_arn = \"arn:aws:iam::aws:policy/Unheard\""), 0),
+            (
+                format!("{role}\n  policy_arn = \"arn:aws:iam::111122223333:policy/own\""),
+                0,
+            ),
+            (format!("{role}\n  policy_arn = var.open"), 0),
+            (
+                format!("{role}\n  for_each = toset([\"{POLL}\", \"{LOG}\"])\n  policy_arn = each.value"),
+                0,
+            ),
+            (
+                format!("{role}\n  for_each = toset([\"{LOG}\"])\n  policy_arn = each.value"),
+                1,
+            ),
+            (format!("{role}\n  for_each = var.open\n  policy_arn = each.value"), 0),
+            (format!("role = \"worker\"\n  policy_arn = \"{POLL}\""), 0),
+            (format!("role = \"else\"\n  policy_arn = \"{POLL}\""), 1),
+            (format!("role = var.open\n  policy_arn = \"{POLL}\""), 0),
+            (format!("role = var.open\n  policy_arn = \"{LOG}\""), 1),
+            (format!("{role}\n  count = 0\n  policy_arn = \"{POLL}\""), 1),
+            (
+                format!("{role}\n  count = var.open ? 1 : 0\n  policy_arn = \"{POLL}\""),
+                1,
+            ),
+            (format!("{role}\n  count = var.open\n  policy_arn = \"{POLL}\""), 0),
+        ] {
+            assert_eq!(count(&attached(&arguments)), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn policies_are_attached_in_many_ways() {
+        for role in [
+            format!("managed_policy_arns = [\"{POLL}\"]"),
+            "managed_policy_arns = var.open".to_owned(),
+            "inline_policy {\n    policy = data.aws_iam_policy_document.d.json\n  }".to_owned(),
+            "dynamic \"inline_policy\" {\n    for_each = var.open\n    content {\n      policy = inline_policy.value\n    }\n  }"
+                .to_owned(),
+        ] {
+            let document = "data \"aws_iam_policy_document\" \"d\" {\n  statement {\n    actions = [\"sqs:*\"]\n    resources = \
+                            [aws_sqs_queue.q.arn]\n  }\n}\n";
+            assert_eq!(findings(&RULE, Terraform, &text(&role, document)).len(), 0, "{role}");
+        }
+        let own = "resource \"aws_iam_policy\" \"p\" {\n  policy = jsonencode({ Statement = [{ Effect = \"Allow\", Action = \
+                   \"sqs:*\", Resource = \"*\" }] })\n}\n";
+        assert_eq!(count(own), 1);
+        let by = |resource: &str| count(&format!("{own}{resource}"));
+        assert_eq!(
+            by(&attached(
+                "role = aws_iam_role.r.name\n  policy_arn = aws_iam_policy.p.arn"
+            )),
+            0
+        );
+        assert_eq!(
+            by(
+                "resource \"aws_iam_policy_attachment\" \"a\" {\n  roles = [aws_iam_role.r.name]\n  policy_arn = \
+                aws_iam_policy.p.arn\n}\n"
+            ),
+            0
+        );
+        assert_eq!(
+            by(
+                "resource \"aws_iam_role_policy_attachments_exclusive\" \"a\" {\n  role_name = aws_iam_role.r.name\n  \
+                policy_arns = [aws_iam_policy.p.arn]\n}\n"
+            ),
+            0
+        );
+    }
+
+    #[test]
+    fn documents_are_put_together() {
+        let document = |blocks: &str| {
+            count(&format!(
+                "data \"aws_iam_policy_document\" \"base\" {{\n  statement {{\n    actions = [\"sqs:*\"]\n    resources = \
+                 [\"*\"]\n  }}\n}}\ndata \"aws_iam_policy_document\" \"d\" {{\n  {blocks}\n}}\nresource \
+                 \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = \
+                 data.aws_iam_policy_document.d.json\n}}\n"
+            ))
+        };
+        assert_eq!(
+            document("source_policy_documents = [data.aws_iam_policy_document.base.json]"),
+            0
+        );
+        assert_eq!(document("override_policy_documents = [var.open]"), 0);
+        assert_eq!(
+            document("statement {\n    actions = [\"logs:*\"]\n    resources = [\"*\"]\n  }"),
+            1
+        );
+        let dynamic = |each: &str| {
+            format!(
+                "dynamic \"statement\" {{\n    for_each = {each}\n    content {{\n      actions = [statement.value]\n      resources \
+                 = [\"*\"]\n    }}\n  }}"
+            )
+        };
+        assert_eq!(document(&dynamic("toset([\"sqs:*\"])")), 0);
+        assert_eq!(document(&dynamic("toset([\"logs:*\"])")), 1);
+        assert_eq!(document(&dynamic("var.open")), 0);
+    }
+
+    #[test]
+    fn what_is_not_here_may_grant_more() {
+        let module =
+            |arguments: &str| format!("module \"m\" {{\n  source = \"acme/policies/aws\"\n  {arguments}\n}}\n");
+        assert_eq!(count(&module("role = aws_iam_role.r.name")), 0);
+        assert_eq!(count(&module("roles = { worker = [aws_iam_role.r.arn] }")), 0);
+        assert_eq!(count(&module("role_name = \"worker\"")), 0);
+        assert_eq!(count(&module("role_name = \"else\"")), 1);
+        // Somebody may call what configures no provider.
+        let output = "output \"role\" {\n  value = aws_iam_role.r.name\n}\n";
+        assert_eq!(count(output), 1);
+        let called = text("", output).replace("provider \"aws\" {}", "");
+        assert_eq!(findings(&RULE, Terraform, &called).len(), 0);
+    }
+
+    #[test]
+    fn roles_that_are_not_declared_are_unknown() {
+        let with = |role: &str| {
+            let text = text("", "data \"aws_iam_role\" \"r\" {\n  name = \"elsewhere\"\n}\n");
+            findings(
+                &RULE,
+                Terraform,
+                &text.replace("= aws_iam_role.r.arn", &format!("= {role}")),
+            )
+            .len()
+        };
+        assert_eq!(with("aws_iam_role.r.arn"), 1);
+        assert_eq!(with("data.aws_iam_role.r.arn"), 0);
+        assert_eq!(with("\"arn:aws:iam::111122223333:role/worker\""), 0);
+        assert_eq!(with("var.open"), 0);
+    }
+
+    #[test]
+    fn the_queue_may_name_the_role_itself() {
+        let policy = |principal: &str| {
+            count(&format!(
+                "resource \"aws_sqs_queue_policy\" \"p\" {{\n  queue_url = aws_sqs_queue.q.url\n  policy = jsonencode({{ \
+                 Statement = [{{ Effect = \"Allow\", Principal = {principal}, Action = \"sqs:*\", Resource = \"*\" }}] \
+                 }})\n}}\n"
+            ))
+        };
+        assert_eq!(policy("{ AWS = aws_iam_role.r.arn }"), 0);
+        assert_eq!(policy("\"*\""), 0);
+        // What the account may do it still has to allow to the role.
+        assert_eq!(policy("{ AWS = \"arn:aws:iam::111122223333:root\" }"), 1);
+        assert_eq!(policy("{ AWS = \"111122223333\" }"), 1);
+        assert_eq!(policy("{ Service = \"sns.amazonaws.com\" }"), 1);
+    }
+
+    #[test]
+    fn only_what_polls_needs_it() {
+        let with = |from: &str, to: &str| findings(&RULE, Terraform, &text("", "").replace(from, to)).len();
+        assert_eq!(
+            with(
+                "function_name    = aws_lambda_function.f.arn",
+                "function_name = aws_lambda_function.f.arn\n  enabled = false"
+            ),
+            0
+        );
+        assert_eq!(
+            with(
+                "aws_sqs_queue.q.arn",
+                "\"arn:aws:sqs:eu-west-1:111122223333:elsewhere\""
+            ),
+            0
+        );
+        assert_eq!(
+            with(
+                "function_name    = aws_lambda_function.f.arn",
+                "function_name = \"elsewhere\""
+            ),
+            0
+        );
+    }
+
+    #[test]
+    fn roles_of_templates() {
+        let with = |policies: &str| {
+            let text = format!(
+                r"
+Resources:
+  Q: {{Type: AWS::SQS::Queue}}
+  R:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument: {{}}
+      {policies}
+  F:
+    Type: AWS::Lambda::Function
+    Properties: {{Role: !GetAtt R.Arn}}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
+"
+            );
+            findings(&RULE, CloudFormation, &text).len()
+        };
+        assert_eq!(with(""), 1);
+        assert_eq!(with(&format!("ManagedPolicyArns: [{POLL}]")), 0);
+        assert_eq!(
+            with("ManagedPolicyArns: [!Sub 'arn:${AWS::Partition}:iam::aws:policy/AmazonSQSFullAccess']"),
+            0
+        );
+        assert_eq!(with(&format!("ManagedPolicyArns: [{LOG}]")), 1);
+        let inline = |action: &str| {
+            with(&format!(
+                "Policies: [{{PolicyName: p, PolicyDocument: {{Statement: [{{Effect: Allow, Action: '{action}', Resource: !GetAtt \
+                 Q.Arn}}]}}}}]"
+            ))
+        };
+        assert_eq!(inline("sqs:*"), 0);
+        assert_eq!(inline("logs:*"), 1);
+        let separate = |kind: &str, role: &str| {
+            with(&format!(
+                "Path: /\n  P:\n    Type: {kind}\n    Properties:\n      {role}\n      PolicyDocument: {{Statement: [{{Effect: \
+                 Allow, Action: 'sqs:*', Resource: '*'}}]}}"
+            ))
+        };
+        assert_eq!(separate("AWS::IAM::Policy", "Roles: [!Ref R]"), 0);
+        assert_eq!(separate("AWS::IAM::Policy", "Roles: [other]"), 1);
+        assert_eq!(separate("AWS::IAM::ManagedPolicy", "Roles: [!Ref R]"), 0);
+        assert_eq!(separate("AWS::IAM::RolePolicy", "RoleName: !Ref R"), 0);
+    }
+
+    #[test]
+    fn stacks_and_macros_may_grant_more() {
+        let template = |rest: &str| {
+            format!(
+                r"{rest}
+Resources:
+  Q: {{Type: AWS::SQS::Queue}}
+  R:
+    Type: AWS::IAM::Role
+    Properties: {{AssumeRolePolicyDocument: {{}}}}
+  F:
+    Type: AWS::Lambda::Function
+    Properties: {{Role: !GetAtt R.Arn}}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
+"
+            )
+        };
+        let count = |text: &str| findings(&RULE, CloudFormation, text).len();
+        assert_eq!(count(&template("")), 1);
+        assert_eq!(count(&template("Transform: OwnMacro")), 0);
+        let export = "Outputs:\n  O: {Value: !Ref R, Export: {Name: role}}";
+        assert_eq!(count(&template(export)), 0);
+        let nested = "  N:\n    Type: AWS::CloudFormation::Stack\n    Properties: {TemplateURL: 'https://x', Parameters: {Role: !Ref R}}\n";
+        assert_eq!(count(&(template("") + nested)), 0);
+    }
+
+    #[test]
+    fn sam_grants_what_its_events_need() {
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  Q: {Type: AWS::SQS::Queue}
+  T: {Type: AWS::SNS::Topic}
+  Own:
+    Type: AWS::IAM::Role
+    Properties: {AssumeRolePolicyDocument: {}}
+  Plain:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}
+  Subscribed:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events: {E: {Type: SNS, Properties: {Topic: !Ref T, SqsSubscription: true}}}
+  Beside: # expect: function-role-missing-queue-permission
+    Type: AWS::Serverless::Function
+    Properties: {Handler: a.b}
+  BesideMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Beside}
+  Polled:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies: [{SQSPollerPolicy: {QueueName: !GetAtt Q.QueueName}}]
+  PolledMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Polled}
+  Named:
+    Type: AWS::Serverless::Function
+    Properties: {Policies: AWSLambdaSQSQueueExecutionRole}
+  NamedMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Named}
+  Connected:
+    Type: AWS::Serverless::Function
+    Properties: {Handler: a.b}
+  ConnectedMapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Connected}
+  Connector:
+    Type: AWS::Serverless::Connector
+    Properties: {Source: {Id: Q}, Destination: {Id: Connected}, Permissions: [Read, Write]}
+",
+        );
+        let own = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  Own: {Type: AWS::IAM::Role, Properties: {}}\n  F:\n    Type: \
+                   AWS::Serverless::Function\n    Properties:\n      Role: !GetAtt Own.Arn\n      Events: {E: {Type: SQS, \
+                   Properties: {Queue: !GetAtt Q.Arn}}}\n";
+        assert_eq!(findings(&RULE, Sam, own).len(), 1);
+    }
+
+    #[test]
+    fn the_framework_makes_roles_that_may() {
+        let service = |role: &str| {
+            let text = format!(
+                "service: shop\nprovider:\n  name: aws\n{role}functions:\n  worker:\n    handler: a.b\n    events:\n      - sqs: {{arn: \
+                 !GetAtt Q.Arn}}\nresources:\n  Resources:\n    Q: {{Type: AWS::SQS::Queue}}\n    R: {{Type: AWS::IAM::Role, \
+                 Properties: {{}}}}\n"
+            );
+            run_files(&RULE, &[("serverless.yml", &text)]).findings.len()
+        };
+        assert_eq!(service(""), 0);
+        assert_eq!(service("  iam: {role: !GetAtt R.Arn}\n"), 1);
+    }
+
+    #[test]
+    fn a_policy_may_come_from_another_unit() {
+        let own = text("", "");
+        let other = |arguments: &str| {
+            let text = format!("variable \"open\" {{}}\n{}", attached(arguments));
+            run_files(&RULE, &[("a/main.tf", &own), ("b/main.tf", &text)])
+                .findings
+                .len()
+        };
+        assert_eq!(other(&format!("role = \"worker\"\n  policy_arn = \"{POLL}\"")), 0);
+        assert_eq!(other(&format!("role = var.open\n  policy_arn = \"{POLL}\"")), 0);
+        assert_eq!(other(&format!("role = \"else\"\n  policy_arn = \"{POLL}\"")), 1);
+    }
+}
