@@ -17,6 +17,7 @@ mod locate;
 mod parse;
 mod practices;
 mod python;
+mod reader;
 mod records;
 mod script;
 mod syntax;

@@ -6,6 +6,7 @@
 mod insert;
 mod json;
 mod remove;
+mod source;
 pub(super) mod tree;
 
 use super::parsed::{self, Repeating};
@@ -23,11 +24,22 @@ pub(super) enum Syntax {
     TerraformJson,
     /// A template, in YAML or JSON, or what belongs to one.
     Tree,
+    /// The source of a function, whose comments begin with this.
+    Source(&'static str),
 }
 
-/// How the names of files end that hold the source of functions.
-const OF_HANDLERS: [&str; 10] = [
-    ".cjs", ".cs", ".cts", ".go", ".java", ".js", ".mjs", ".mts", ".py", ".ts",
+/// How the names of files end that hold the source of functions, and how comments begin there.
+const SOURCES: [(&str, &str); 10] = [
+    (".cjs", "//"),
+    (".cs", "//"),
+    (".cts", "//"),
+    (".go", "//"),
+    (".java", "//"),
+    (".js", "//"),
+    (".mjs", "//"),
+    (".mts", "//"),
+    (".py", "#"),
+    (".ts", "//"),
 ];
 
 impl Syntax {
@@ -38,10 +50,11 @@ impl Syntax {
             Some(Syntax::Hcl)
         } else if ends(&[".tf.json", ".tofu.json"]) {
             Some(Syntax::TerraformJson)
-        } else if ends(&[".toml", ".tfvars.json", ".tfstate"]) || ends(&OF_HANDLERS) {
+        } else if ends(&[".toml", ".tfvars.json", ".tfstate"]) {
             None
         } else {
-            Some(Syntax::Tree)
+            let source = SOURCES.iter().find(|(ending, _)| name.ends_with(ending));
+            Some(source.map_or(Syntax::Tree, |(_, mark)| Syntax::Source(mark)))
         }
     }
 }
@@ -71,7 +84,7 @@ pub fn elements(id: FileId, file: &SourceFile) -> Vec<Span> {
         }
         Some(Syntax::TerraformJson) => tree::elements(&Repeating::of(id, file)),
         Some(Syntax::Tree) => tree::elements(&parsed::tree(id, file)),
-        None => Vec::new(),
+        Some(Syntax::Source(_)) | None => Vec::new(),
     }
 }
 
@@ -80,6 +93,7 @@ fn of_file(id: FileId, file: &SourceFile) -> Vec<Written> {
         Some(Syntax::Hcl) => hcl(id, file),
         Some(Syntax::TerraformJson) => json::suppressions(&Repeating::of(id, file)),
         Some(Syntax::Tree) => tree::suppressions(&parsed::tree(id, file), file.text()),
+        Some(Syntax::Source(mark)) => source::suppressions(id, file.text(), mark),
         None => Vec::new(),
     };
     file.let_go();

@@ -160,6 +160,7 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     match Syntax::of(file.name())? {
         Syntax::Hcl | Syntax::TerraformJson => terraform::edits(change, sources),
         Syntax::Tree => cloudformation::edits(change, sources),
+        Syntax::Source(_) => None,
     }
 }
 
@@ -221,7 +222,7 @@ fn is_only_use(span: Span, sources: &Sources) -> bool {
     match Syntax::of(sources.file(span.file).name()) {
         Some(Syntax::Hcl | Syntax::TerraformJson) => terraform::is_only_use(span, sources),
         Some(Syntax::Tree) => cloudformation::is_only_use(span, sources),
-        None => false,
+        Some(Syntax::Source(_)) | None => false,
     }
 }
 
@@ -229,7 +230,7 @@ fn is_only_use(span: Span, sources: &Sources) -> bool {
 fn stands_once(span: Span, sources: &Sources) -> bool {
     match Syntax::of(sources.file(span.file).name()) {
         Some(Syntax::Tree) => cloudformation::stands_once(span, sources),
-        Some(Syntax::Hcl | Syntax::TerraformJson) | None => true,
+        Some(Syntax::Hcl | Syntax::TerraformJson | Syntax::Source(_)) | None => true,
     }
 }
 

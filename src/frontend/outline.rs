@@ -37,7 +37,7 @@ impl Outline {
                 let (faults, declared) = terraform::outline(file, text, syntax == Syntax::TerraformJson);
                 Outline { faults, declared }
             }
-            Some(Syntax::Tree) | None => of_tree(&parsed::parse(&name, text, file)),
+            Some(Syntax::Tree | Syntax::Source(_)) | None => of_tree(&parsed::parse(&name, text, file)),
         }
     }
 

@@ -1,35 +1,38 @@
 //! Python, as far as it is asked for.
 
-use super::parse::{MAX_DEPTH, children, fields, head, parse, text};
+use super::parse::{children, fields, parse};
+use super::reader::Reader;
 use super::syntax::{Catch, Expression, Function, Kind, Module, Statement, Term};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use tree_sitter::Node;
 
 /// What a file says; `None` where it is not understood.
 pub(super) fn read(source: &str) -> Option<Module> {
     let tree = parse(source, &tree_sitter_python::LANGUAGE.into())?;
-    let mut reader = Reader {
-        source,
-        module: Module::default(),
-        is_too_deep: false,
-    };
-    reader.module.body = reader.statements(tree.root_node(), 0);
-    (!reader.is_too_deep).then_some(reader.module)
+    let mut reader = Python(Reader::new(source));
+    let body = reader.statements(tree.root_node(), 0);
+    reader.0.finish(body)
 }
 
-struct Reader<'s> {
-    source: &'s str,
-    module: Module,
-    is_too_deep: bool,
-}
+/// A reader of Python.
+struct Python<'s>(Reader<'s>);
 
-impl Reader<'_> {
-    fn text(&mut self, node: Node<'_>) -> Arc<str> {
-        let text = text(node, self.source);
-        self.module.words.insert(text.clone());
-        text
+impl<'s> Deref for Python<'s> {
+    type Target = Reader<'s>;
+
+    fn deref(&self) -> &Reader<'s> {
+        &self.0
     }
+}
 
+impl DerefMut for Python<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl Python<'_> {
     fn statements(&mut self, block: Node<'_>, depth: usize) -> Vec<Statement> {
         let all = children(block).into_iter();
         all.map(|node| self.statement(node, depth + 1)).collect()
@@ -53,8 +56,7 @@ impl Reader<'_> {
 
     fn statement(&mut self, node: Node<'_>, depth: usize) -> Statement {
         let at = node.byte_range();
-        if depth > MAX_DEPTH {
-            self.is_too_deep = true;
+        if self.is_beyond(depth) {
             return Statement {
                 kind: Kind::Nothing,
                 at,
@@ -198,7 +200,7 @@ impl Reader<'_> {
         Catch {
             is_general: is_general || is_bare,
             body: self.clause(clause, depth),
-            at: head(clause, self.source),
+            at: self.head(clause),
         }
     }
 
@@ -226,7 +228,7 @@ impl Reader<'_> {
                 .collect(),
             decorators,
             body: self.field_block(node, "body", depth),
-            at: head(node, self.source),
+            at: self.head(node),
         }
     }
 
@@ -247,20 +249,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the names in what is not looked at any further.
-    fn learn(&mut self, node: Node<'_>, depth: usize) {
-        if depth > MAX_DEPTH {
-            self.is_too_deep = true;
-            return;
-        }
-        if node.kind() == "identifier" {
-            self.text(node);
-        }
-        for child in children(node) {
-            self.learn(child, depth + 1);
-        }
-    }
-
     fn parts(&mut self, node: Node<'_>, depth: usize) -> Vec<Expression> {
         let all = children(node).into_iter();
         all.map(|part| self.expression(part, depth + 1)).collect()
@@ -276,8 +264,7 @@ impl Reader<'_> {
 
     fn expression(&mut self, node: Node<'_>, depth: usize) -> Expression {
         let at = node.byte_range();
-        if depth > MAX_DEPTH {
-            self.is_too_deep = true;
+        if self.is_beyond(depth) {
             return Expression {
                 kind: Term::Literal,
                 at,
@@ -381,7 +368,7 @@ impl Reader<'_> {
                 kind: Kind::Return(value),
                 at: node.byte_range(),
             }],
-            at: head(node, self.source),
+            at: self.head(node),
         }
     }
 

@@ -1,35 +1,38 @@
 //! JavaScript and TypeScript, as far as they are asked for. The grammar of the one reads the other.
 
-use super::parse::{MAX_DEPTH, children, head, parse, text};
+use super::parse::{children, parse};
+use super::reader::Reader;
 use super::syntax::{Catch, Expression, Function, Kind, Module, Place, Statement, Term};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use tree_sitter::Node;
 
 /// What a file says; `None` where it is not understood.
 pub(super) fn read(source: &str) -> Option<Module> {
     let tree = parse(source, &tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into())?;
-    let mut reader = Reader {
-        source,
-        module: Module::default(),
-        is_too_deep: false,
-    };
-    reader.module.body = reader.statements(tree.root_node(), 0);
-    (!reader.is_too_deep).then_some(reader.module)
+    let mut reader = Script(Reader::new(source));
+    let body = reader.statements(tree.root_node(), 0);
+    reader.0.finish(body)
 }
 
-struct Reader<'s> {
-    source: &'s str,
-    module: Module,
-    is_too_deep: bool,
-}
+/// A reader of JavaScript and TypeScript.
+struct Script<'s>(Reader<'s>);
 
-impl Reader<'_> {
-    fn text(&mut self, node: Node<'_>) -> Arc<str> {
-        let text = text(node, self.source);
-        self.module.words.insert(text.clone());
-        text
+impl<'s> Deref for Script<'s> {
+    type Target = Reader<'s>;
+
+    fn deref(&self) -> &Reader<'s> {
+        &self.0
     }
+}
 
+impl DerefMut for Script<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl Script<'_> {
     fn statements(&mut self, block: Node<'_>, depth: usize) -> Vec<Statement> {
         let mut all = Vec::new();
         for node in children(block) {
@@ -59,8 +62,7 @@ impl Reader<'_> {
 
     fn statement(&mut self, node: Node<'_>, depth: usize, all: &mut Vec<Statement>) {
         let at = node.byte_range();
-        if depth > MAX_DEPTH {
-            self.is_too_deep = true;
+        if self.is_beyond(depth) {
             return;
         }
         let first = |reader: &mut Self| children(node).first().map(|value| reader.expression(*value, depth + 1));
@@ -220,8 +222,7 @@ impl Reader<'_> {
         let Some(pattern) = pattern else {
             return Vec::new();
         };
-        if depth > MAX_DEPTH {
-            self.is_too_deep = true;
+        if self.is_beyond(depth) {
             return Vec::new();
         }
         match pattern.kind() {
@@ -294,7 +295,7 @@ impl Reader<'_> {
         let catches = handler.map(|handler| Catch {
             is_general: true,
             body: self.body(handler.child_by_field_name("body"), depth),
-            at: head(handler, self.source),
+            at: self.head(handler),
         });
         let last = node.child_by_field_name("finalizer");
         let last = last.and_then(|clause| clause.child_by_field_name("body"));
@@ -365,7 +366,7 @@ impl Reader<'_> {
             parameters: names,
             decorators: Vec::new(),
             body,
-            at: head(node, self.source),
+            at: self.head(node),
         }
     }
 
@@ -397,20 +398,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the names in what is not looked at any further.
-    fn learn(&mut self, node: Node<'_>, depth: usize) {
-        if depth > MAX_DEPTH {
-            self.is_too_deep = true;
-            return;
-        }
-        if node.kind().ends_with("identifier") || node.kind() == "string_fragment" {
-            self.text(node);
-        }
-        for child in children(node) {
-            self.learn(child, depth + 1);
-        }
-    }
-
     fn parts(&mut self, node: Node<'_>, depth: usize) -> Vec<Expression> {
         let all = children(node).into_iter();
         all.map(|part| self.expression(part, depth + 1)).collect()
@@ -418,8 +405,7 @@ impl Reader<'_> {
 
     fn expression(&mut self, node: Node<'_>, depth: usize) -> Expression {
         let at = node.byte_range();
-        if depth > MAX_DEPTH {
-            self.is_too_deep = true;
+        if self.is_beyond(depth) {
             return Expression {
                 kind: Term::Literal,
                 at,

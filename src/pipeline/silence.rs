@@ -202,6 +202,12 @@ fn note_units(graph: &Graph, units: &mut FxHashMap<FileId, BTreeSet<String>>) {
     graph.functions().iter().for_each(|function| note(&function.resource));
     graph.mappings().iter().for_each(|mapping| note(&mapping.resource));
     graph.alarms().iter().for_each(|alarm| note(&alarm.resource));
+    for function in graph.functions() {
+        if let Some(handler) = &function.handler {
+            let unit = graph.unit(function.resource.unit).name.clone();
+            units.entry(handler.place.file).or_default().insert(unit);
+        }
+    }
 }
 
 /// Units of which not everything is read.

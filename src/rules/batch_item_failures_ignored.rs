@@ -68,6 +68,7 @@ fn ignored(
 mod tests {
     use super::RULE;
     use crate::testing::check_files;
+    use crate::testing::handlers::template;
 
     const HANDLER: &str = "\
 def handler(event, context):
@@ -80,26 +81,9 @@ def handler(event, context):
     return {'batchItemFailures': failures}
 ";
 
-    /// A SAM template with the code in `src/app.py`, and settings of its event.
-    fn sam(handler: &str, settings: &str) {
-        let template = format!(
-            "Transform: AWS::Serverless-2016-10-31
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      CodeUri: src/
-      Handler: app.handler
-      Runtime: python3.13
-      Events:
-        E:{settings}
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-"
-        );
+    /// A function with this source behind a queue, and a mark on its event.
+    fn sam(handler: &str, mark: &str) {
+        let template = template("").replace("        E:\n", &format!("        E:{mark}\n"));
         check_files(&RULE, &[("template.yaml", &template), ("src/app.py", handler)]);
     }
 
@@ -181,14 +165,9 @@ export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> => {
 };
 ";
 
-    /// A Terraform module with `source` as what its archive is made of, and settings of the mapping.
-    fn terraform(source: &str, settings: &str, files: &[(&str, &str)]) {
-        let mark = if settings.contains("function_response_types") || source.contains("elsewhere") {
-            ""
-        } else {
-            " # expect: batch-item-failures-ignored"
-        };
-        let module = format!(
+    /// A Terraform module that makes an archive of `source`, uploads `filename`, and has a mapping with `settings`.
+    fn module(source: &str, filename: &str, settings: &str) -> String {
+        format!(
             r#"
 resource "aws_sqs_queue" "q" {{}}
 {source}
@@ -196,16 +175,19 @@ resource "aws_lambda_function" "f" {{
   function_name = "f"
   role          = "arn:aws:iam::123456789012:role/r"
   handler       = "index.handler"
-  runtime       = "nodejs22.x"
-  filename      = data.archive_file.code.output_path
+  filename      = {filename}
 }}
-resource "aws_lambda_event_source_mapping" "m" {{{mark}
+resource "aws_lambda_event_source_mapping" "m" {{{settings}
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = aws_lambda_function.f.arn
-  {settings}
 }}
 "#
-        );
+        )
+    }
+
+    /// Checks such a module, which lies beside `files`.
+    fn terraform(source: &str, settings: &str, files: &[(&str, &str)]) {
+        let module = module(source, "data.archive_file.code.output_path", settings);
         let mut all = vec![("infra/main.tf", module.as_str())];
         all.extend(files);
         check_files(&RULE, &all);
@@ -220,38 +202,55 @@ resource "aws_lambda_event_source_mapping" "m" {{{mark}
     #[test]
     fn an_archive_is_made_of_a_directory_a_file_or_a_text() {
         let script = ("infra/src/index.ts", SCRIPT);
-        terraform(&archive("source_dir = \"${path.module}/src\""), "", &[script]);
-        terraform(&archive("source_file = \"${path.module}/src/index.ts\""), "", &[script]);
+        terraform(&archive("source_dir = \"${path.module}/src\""), FLAGGED, &[script]);
+        terraform(
+            &archive("source_file = \"${path.module}/src/index.ts\""),
+            FLAGGED,
+            &[script],
+        );
         let inline = "source {\n  filename = \"index.js\"\n  content = <<-EOT\n    exports.handler = async (event) => ({ batchItemFailures: await failed(event) });\n  EOT\n}";
-        terraform(&archive(inline), "", &[]);
+        terraform(&archive(inline), FLAGGED, &[]);
     }
 
     #[test]
     fn an_archive_is_found_by_its_path_too() {
         let named = archive("source_dir = \"${path.module}/src\"");
-        let module = format!(
-            r#"
+        let module = module(&named, "\"${path.module}/code.zip\"", FLAGGED);
+        check_files(&RULE, &[("main.tf", &module), ("src/index.ts", SCRIPT)]);
+    }
+
+    #[test]
+    fn a_module_of_the_registry_packs_what_it_is_given() {
+        for given in [
+            "\"${path.module}/src\"",
+            "[\"${path.module}/src\"]",
+            "[{ path = \"${path.module}/src\", npm_requirements = true }]",
+        ] {
+            let module = format!(
+                r#"
 resource "aws_sqs_queue" "q" {{}}
-{named}
-resource "aws_lambda_function" "f" {{
+module "f" {{
+  source        = "terraform-aws-modules/lambda/aws"
+  version       = "~> 8.0"
   function_name = "f"
-  role          = "arn:aws:iam::123456789012:role/r"
   handler       = "index.handler"
-  filename      = "${{path.module}}/code.zip"
+  runtime       = "nodejs22.x"
+  source_path   = {given}
 }}
 resource "aws_lambda_event_source_mapping" "m" {{ # expect: batch-item-failures-ignored
   event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
+  function_name    = module.f.lambda_function_arn
 }}
 "#
-        );
-        check_files(&RULE, &[("main.tf", &module), ("src/index.ts", SCRIPT)]);
+            );
+            check_files(&RULE, &[("main.tf", &module), ("src/index.ts", SCRIPT)]);
+        }
     }
 
     #[test]
     fn asking_for_it_is_all_that_is_needed() {
         let script = ("infra/src/index.ts", SCRIPT);
-        let setting = "function_response_types = [\"ReportBatchItemFailures\"]";
+        let setting = "\n  function_response_types = [\"ReportBatchItemFailures\"]";
         terraform(&archive("source_dir = \"${path.module}/src\""), setting, &[script]);
     }
 
@@ -305,7 +304,7 @@ functions:
 
     /// A template whose function is compiled from what lies in `src`.
     fn compiled(handler: &str, file: (&str, &str)) {
-        let template = crate::testing::handlers::template("").replace("app.handler", handler);
+        let template = template("").replace("app.handler", handler);
         let template = template.replace("        E:\n", "        E: # expect: batch-item-failures-ignored\n");
         check_files(&RULE, &[("template.yaml", &template), file]);
     }
@@ -341,6 +340,49 @@ func main() {
 }
 ";
         compiled("bootstrap", ("src/main.go", main));
+    }
+
+    #[test]
+    fn a_mapping_is_made_to_ask() {
+        let asks = |files: &[(&str, &str)]| {
+            let found = crate::testing::run_files(&RULE, files).findings;
+            let edits = found
+                .into_iter()
+                .flat_map(|found| found.fix.expect("it can be fixed").edits);
+            edits.map(|edit| edit.text).collect::<String>()
+        };
+        let python = ("src/app.py", HANDLER);
+        assert_eq!(
+            asks(&[("template.yaml", &template("BatchSize: 5")), python]),
+            "            FunctionResponseTypes: [ReportBatchItemFailures]\n"
+        );
+        let archive = archive("source_dir = \"${path.module}/src\"");
+        let module = module(&archive, "data.archive_file.code.output_path", "").replace("index.handler", "app.handler");
+        assert_eq!(
+            asks(&[("main.tf", &module), python]),
+            "\n  function_response_types = [\"ReportBatchItemFailures\"]\n"
+        );
+        let service = "service: orders
+provider:
+  name: aws
+functions:
+  fulfil:
+    handler: src/app.handler
+    events:
+      - sqs:
+          arn: arn:aws:sqs:eu-west-1:123456789012:orders
+";
+        assert_eq!(
+            asks(&[("serverless.yml", service), python]),
+            "          functionResponseType: ReportBatchItemFailures\n"
+        );
+        // What is written may be meant.
+        let none = template("FunctionResponseTypes: []");
+        let found = crate::testing::run_files(&RULE, &[("template.yaml", &none), python]).findings;
+        assert_eq!(
+            found.iter().map(|found| found.fix.is_some()).collect::<Vec<_>>(),
+            [false]
+        );
     }
 
     #[test]

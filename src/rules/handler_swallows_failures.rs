@@ -51,11 +51,10 @@ fn swallowed(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &Queue
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::check_files;
-    use crate::testing::handlers::template;
+    use crate::testing::handlers::{check_python, check_script};
 
     fn python(handler: &str) {
-        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.py", handler)]);
+        check_python(&RULE, handler);
     }
 
     /// A handler whose loop has this body; each line is indented.
@@ -65,9 +64,7 @@ mod tests {
     }
 
     fn script(handler: &str) {
-        // A comment of a script, in the marks of the tests.
-        let marked = handler.replace("/*lost*/", "// # expect: handler-swallows-failures");
-        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.ts", &marked)]);
+        check_script(&RULE, handler);
     }
 
     const LOST: &str = "# expect: handler-swallows-failures";
@@ -173,13 +170,51 @@ def handler(event, context):
     }
 
     #[test]
+    fn a_comment_in_the_source_silences_it() {
+        let silenced = |comment: &str| {
+            loop_of(&format!(
+                "try:\n    work(record)\n{comment}except Exception as error:\n    print(error)"
+            ))
+        };
+        python(&silenced(
+            "# sqslint: ignore[handler-swallows-failures] the log is read\n",
+        ));
+        let script_with = |end: &str, before: &str| {
+            format!(
+                "exports.handler = async (event) => {{
+  for (const record of event.Records) {{
+    try {{
+      await work(record);
+    {before}}} catch (error) {{ {end}
+      console.error(error);
+    }}
+  }}
+}};
+"
+            )
+        };
+        script(&script_with(
+            "// sqslint: ignore[handler-swallows-failures] the log is read",
+            "",
+        ));
+        script(&script_with(
+            "",
+            "// sqslint: ignore[handler-swallows-failures] the log is read\n    ",
+        ));
+        script(&script_with(
+            "/*here*/",
+            "// sqslint: ignore[redrive-policy-missing] another rule\n    ",
+        ));
+    }
+
+    #[test]
     fn scripts_have_loops_callbacks_and_promises() {
         script(
             "export const handler = async (event: SQSEvent) => {
   for (const record of event.Records) {
     try {
       await work(record);
-    } catch (error) { /*lost*/
+    } catch (error) { /*here*/
       console.error(error);
     }
   }
@@ -191,7 +226,7 @@ def handler(event, context):
   await Promise.all(Records.map(async (record) => {
     try {
       await work(record);
-    } catch (error) { /*lost*/
+    } catch (error) { /*here*/
       logger.error('failed', { error });
     }
   }));
@@ -201,7 +236,7 @@ def handler(event, context):
         script(
             "exports.handler = async (event) => {
   for (const record of event.Records) {
-    await work(record).catch((error) => console.error(error)); /*lost*/
+    await work(record).catch((error) => console.error(error)); /*here*/
   }
 };
 ",

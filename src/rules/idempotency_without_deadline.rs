@@ -43,16 +43,14 @@ fn undated(mapping: &EventSourceMapping, handled: &Handled<'_>) -> Option<Findin
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::check_files;
-    use crate::testing::handlers::template;
+    use crate::testing::handlers::{check_python, check_script};
 
     fn python(handler: &str) {
-        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.py", handler)]);
+        check_python(&RULE, handler);
     }
 
     fn script(handler: &str) {
-        let marked = handler.replace("/*undated*/", "// # expect: idempotency-without-deadline");
-        check_files(&RULE, &[("template.yaml", &template("")), ("src/app.ts", &marked)]);
+        check_script(&RULE, handler);
     }
 
     const DECORATED: &str = "\
@@ -112,7 +110,7 @@ def handler(event, context):
     }
 
     const WRAPPED: &str = "\
-const work = makeIdempotent(ship, { persistenceStore, config }); /*undated*/
+const work = makeIdempotent(ship, { persistenceStore, config }); /*here*/
 const config = new IdempotencyConfig({});
 export const handler = async (event: SQSEvent, context: Context) =>
   processPartialResponse(event, work, processor);
@@ -121,7 +119,7 @@ export const handler = async (event: SQSEvent, context: Context) =>
     #[test]
     fn a_wrapped_function_gets_the_context_in_three_ways() {
         script(WRAPPED);
-        let unmarked = WRAPPED.replace("/*undated*/", "");
+        let unmarked = WRAPPED.replace("/*here*/", "");
         script(&unmarked.replace("work, processor)", "work, processor, { context })"));
         script(&unmarked.replace(
             "processPartialResponse(",

@@ -11,11 +11,14 @@ use sqslint::{Options, Outcome, add_ignores, check};
 /// A queue whose visibility timeout is zero (line 2 of its block), and one that is not.
 const ZERO: &str = "visibility-timeout-zero";
 
+/// What is found in the source of a function.
+const SWALLOWS: &str = "handler-swallows-failures";
+
 fn options(directory: &TemporaryDirectory) -> Options {
     Options {
         paths: vec![directory.path().to_owned()],
         selection: Selection::new(
-            [ZERO, "fifo-queue-name-suffix", "redrive-policy-malformed"]
+            [ZERO, "fifo-queue-name-suffix", "redrive-policy-malformed", SWALLOWS]
                 .into_iter()
                 .chain(TOOL)
                 .map(str::to_owned)
@@ -639,4 +642,22 @@ fn whole_projects_begin_with_nothing_to_say() {
             assert_eq!(&kept, text, "{file}");
         }
     }
+}
+
+#[test]
+fn a_comment_in_the_source_of_a_function_is_heard_and_checked() {
+    let template = testing::handlers::template("");
+    let handler = "def handler(event, context):
+    for record in event['Records']:
+        try:
+            work(record)
+        except Exception:  # sqslint: ignore[handler-swallows-failures] known
+            pass
+";
+    let files = |handler| run(&[("template.yaml", &template), ("src/app.py", handler)]);
+    assert_eq!(files(handler), ["-app.py:5 handler-swallows-failures"]);
+    assert_eq!(
+        files(&handler.replace("pass", "raise")),
+        ["app.py:5 unused-suppression"]
+    );
 }

@@ -32,6 +32,7 @@ pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str
         Some(Syntax::TerraformJson) => writer.terraform_json(wanted),
         Some(Syntax::Tree) if parsed::is_json(file.text()) => writer.json(wanted),
         Some(Syntax::Tree) => writer.yaml(wanted),
+        Some(Syntax::Source(mark)) => writer.source(wanted, mark),
         None => writer.refused.extend(wanted),
     }
     writer.found.sort_by(|a, b| (a.span, &a.text).cmp(&(b.span, &b.text)));
@@ -50,7 +51,7 @@ struct Writer<'t> {
 impl Writer<'_> {
     fn hcl(&mut self, wanted: &[Wanted]) {
         let trace = Trace::of(self.file);
-        self.lines(wanted, |writer, at| {
+        self.lines(wanted, "#", |writer, at| {
             let around = trace.elements.iter().filter(|element| element.contains(&at));
             let around: Vec<usize> = around.map(|element| element.start).collect();
             // The whole block; of locals only the one.
@@ -63,7 +64,7 @@ impl Writer<'_> {
 
     fn yaml(&mut self, wanted: &[Wanted]) {
         let elements = tree::elements(&parsed::tree(self.id, self.file));
-        self.lines(wanted, |writer, at| {
+        self.lines(wanted, "#", |writer, at| {
             let around = elements.iter().filter(|span| span.range().contains(&at));
             // The innermost that begins its line.
             let mut lines = around
@@ -73,8 +74,12 @@ impl Writer<'_> {
         });
     }
 
+    fn source(&mut self, wanted: &[Wanted], mark: &str) {
+        self.lines(wanted, mark, |writer, at| writer.line(at, |_| true));
+    }
+
     /// Comments on lines of their own, each before what `place` finds around an offset.
-    fn lines(&mut self, wanted: &[Wanted], place: impl Fn(&Self, usize) -> Option<(usize, String)>) {
+    fn lines(&mut self, wanted: &[Wanted], mark: &str, place: impl Fn(&Self, usize) -> Option<(usize, String)>) {
         let mut places: Places<(usize, String)> = BTreeMap::new();
         for &(span, rule) in wanted {
             match place(self, span.start as usize) {
@@ -87,7 +92,7 @@ impl Writer<'_> {
         for ((at, indentation), rules) in places {
             let end = self.line_end(at);
             let said = self.said(&rules);
-            let text = format!("{indentation}# {said}{end}");
+            let text = format!("{indentation}{mark} {said}{end}");
             self.insert(at, text);
         }
     }

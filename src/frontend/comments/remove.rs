@@ -5,7 +5,7 @@ use super::super::edits::tree::{Editor, Step};
 use super::super::parsed::{self, Repeating};
 use super::super::terraform::Trace;
 use super::super::tree::{Node, Parsed, Value};
-use super::Syntax;
+use super::{Syntax, source};
 use crate::diagnostic::Edit;
 use crate::source::{Sources, Span};
 use std::ops::Range;
@@ -24,6 +24,7 @@ pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sourc
             let comment = ranges.find(|range| range.start <= at.start as usize && at.end as usize <= range.end)?;
             from_comment(text, comment, at, name)
         }
+        Syntax::Source(mark) => from_comment(text, source::comment_around(text, at, mark)?, at, name),
         Syntax::TerraformJson => from_entry(text, &Repeating::of(at.file, &file), at, name),
         Syntax::Tree => {
             let parsed = parsed::tree(at.file, &file);

@@ -267,3 +267,32 @@ fn nothing_is_left_behind() {
     let left = std::fs::read_dir(place.path()).expect("it is there").count();
     assert_eq!(left, 0);
 }
+
+#[test]
+fn the_source_of_a_function_has_a_history_too() {
+    let template = "Transform: AWS::Serverless-2016-10-31
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: src/
+      Handler: app.handler
+      Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}
+";
+    let quiet = "def handler(event, context):\n    work(event)\n";
+    let reporting = "def handler(event, context):\n    return {'batchItemFailures': work(event)}\n";
+    let Some(repository) = Repository::new(&[("template.yaml", template), ("src/app.py", quiet)]) else {
+        return;
+    };
+    repository.branch();
+    let select = "--select=batch-item-failures-ignored";
+    repository.sqslint(&["check", select, "--since", "main"]).is(0, &[]);
+    repository.write("src/app.py", reporting);
+    repository
+        .sqslint(&["check", select, "--since", "main"])
+        .is(1, &["template.yaml batch-item-failures-ignored"]);
+    repository.commit();
+    repository.sqslint(&["check", select, "--since", "work"]).is(0, &[]);
+}

@@ -189,3 +189,46 @@ fn without_a_repository_a_link_does_not_leave_what_is_named() {
         .run(&["check", "live", "--format", "concise"])
         .says("modules/q/main.tf:2");
 }
+
+#[test]
+fn the_source_of_functions_is_not_looked_for_outside() {
+    let template = |code: &str| {
+        format!(
+            "Transform: AWS::Serverless-2016-10-31
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: {code}
+      Handler: app.handler
+      Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn}}}}}}
+"
+        )
+    };
+    let handler = format!("def handler(event, context):\n    return {{'batchItemFailures': work('{SECRET}')}}\n");
+    let only = ["--select", "batch-item-failures-ignored"];
+    let check = ["check", "--select", "batch-item-failures-ignored"];
+    // A directory beside the repository, by its path and by a link.
+    for (code, link) in [("../far", None), ("src", Some("src"))] {
+        let scene = Scene::with(&[("template.yaml", &template(code))]);
+        fs::create_dir(scene.outside("far")).unwrap();
+        fs::write(scene.outside("far/app.py"), &handler).unwrap();
+        if let Some(name) = link {
+            scene.link("../far", name);
+        }
+        scene.shows_no_secret(&only);
+        assert_eq!(scene.run(&check).code(), 0);
+    }
+    // A file that is a link, and one of git's own.
+    let scene = Scene::with(&[("template.yaml", &template(".")), (".git/app.py", &handler)]);
+    fs::write(scene.outside("app.py"), &handler).unwrap();
+    scene.link("../app.py", "app.py").shows_no_secret(&only);
+    let scene = Scene::with(&[("template.yaml", &template(".git")), (".git/app.py", &handler)]);
+    scene.shows_no_secret(&only);
+    // Inside of the repository a link is as good as a copy.
+    let inside = handler.replace(SECRET, "x");
+    let scene = Scene::with(&[("template.yaml", &template("src")), ("code/app.py", &inside)]);
+    assert_eq!(scene.link("code", "src").run(&check).code(), 1);
+}

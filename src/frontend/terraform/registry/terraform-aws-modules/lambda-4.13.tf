@@ -56,6 +56,7 @@ resource "aws_lambda_function" "this" {
   function_name                  = var.function_name
   role                           = var.create_role ? aws_iam_role.lambda[0].arn : var.lambda_role
   handler                        = var.package_type != "Zip" ? null : var.handler
+  filename                       = data.archive_file.package.output_path
   runtime                        = var.package_type != "Zip" ? null : var.runtime
   package_type                   = var.package_type
   memory_size                    = var.memory_size

@@ -231,7 +231,10 @@ variable "s3_object_storage_class" {}
 variable "s3_bucket" {}
 variable "s3_acl" {}
 variable "s3_server_side_encryption" {}
-variable "source_path" {}
+variable "source_path" {
+  type    = any
+  default = null
+}
 variable "hash_extra" {}
 variable "build_in_docker" {}
 variable "docker_file" {}
@@ -469,4 +472,11 @@ output "local_filename" {
 }
 output "s3_object" {
   value = data.external.not_described.result
+}
+
+# A script of the module packs it, with what it installs.
+data "archive_file" "package" {
+  type        = "zip"
+  source_dir  = try(tostring(var.source_path), tostring(var.source_path[0]), tostring(var.source_path[0].path), null)
+  output_path = "package.zip"
 }
