@@ -76,6 +76,7 @@ mod maximum_concurrency_exceeds_reserved;
 mod maximum_concurrency_out_of_range;
 mod parse_error;
 mod pipe_batch_exceeds_target;
+mod pipe_role_missing_queue_permission;
 mod pipe_visibility_timeout_too_short;
 mod provisioned_pollers_out_of_range;
 mod provisioned_pollers_with_maximum_concurrency;
@@ -371,6 +372,7 @@ pub static RULES: &[&Rule] = &[
     // pipes-and-sam
     &pipe_visibility_timeout_too_short::RULE,
     &pipe_batch_exceeds_target::RULE,
+    &pipe_role_missing_queue_permission::RULE,
     &sam_subscription_queue_implicit::RULE,
     &sam_subscription_enabled_ignored::RULE,
     &task_token_without_timeout::RULE,

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::permits::Permits;
-use crate::rules::shared::roles::{PollingFunction, only_policy};
+use crate::rules::shared::roles::{POLLING, PollingFunction, listed, only_policy};
 
 pub(super) static RULE: Rule = Rule {
     id: "function-role-missing-queue-permission",
@@ -16,15 +16,11 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// What Lambda does with a queue, under the function's role.
-/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
-const ACTIONS: [&str; 3] = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();
     for queue in graph.queues() {
         for worker in findings.polling_functions(graph, &policies, &queue.resource.when, queue) {
-            let permits = ACTIONS.map(|action| (action, worker.may(&policies, action, Some(queue))));
+            let permits = POLLING.map(|action| (action, worker.may(&policies, action, Some(queue))));
             let mapping = &worker.poll.mapping.resource;
             let permitted = permits
                 .iter()
@@ -56,15 +52,6 @@ fn refused(queue: &Queue, worker: &PollingFunction<'_>, actions: &[&str], permit
         "attach the managed policy `AWSLambdaSQSQueueExecutionRole` to the role, or allow it `sqs:ReceiveMessage`, \
          `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on the queue's ARN",
     )
-}
-
-/// `a`, `b` and `c`.
-fn listed(actions: &[&str]) -> String {
-    let quoted: Vec<String> = actions.iter().map(|action| format!("`{action}`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
 }
 
 #[cfg(test)]

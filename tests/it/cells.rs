@@ -182,6 +182,24 @@ const CANNOT: &[(&str, &[Dialect], &[Shown], &str)] = &[
         &[Finding, Silence],
         "a plan does not lead to the source of a function",
     ),
+    (
+        "function-role-missing-queue-permission",
+        &[Plan],
+        &[Finding],
+        "which role it is, is known after apply",
+    ),
+    (
+        "function-role-missing-kms-decrypt",
+        &[Plan],
+        &[Finding],
+        "which role it is, is known after apply",
+    ),
+    (
+        "pipe-role-missing-queue-permission",
+        &[Plan],
+        &[Finding],
+        "which role it is, is known after apply",
+    ),
 ];
 
 /// The examples of a rule, by cell.

@@ -7,6 +7,11 @@ use crate::graph::permits::{Permits, Policies};
 use crate::graph::{Cause, Condition, Function, Graph, Link, Queue, Resource};
 use crate::source::Span;
 
+/// What Lambda and pipes do with a queue that they read, under the role of the function or pipe.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
+/// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-pipes-sqs.html>
+pub(crate) const POLLING: [&str; 3] = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+
 /// A function that polls a queue under a role that the project declares.
 #[derive(Debug)]
 pub(crate) struct PollingFunction<'g> {
@@ -93,5 +98,14 @@ pub(crate) fn only_policy(permits: &[(&str, Permits)]) -> Option<Span> {
     match permits.first()?.1.asked.as_slice() {
         [only] => Some(*only),
         _ => None,
+    }
+}
+
+/// `a`, `b` and `c`.
+pub(crate) fn listed(actions: &[&str]) -> String {
+    let quoted: Vec<String> = actions.iter().map(|action| format!("`{action}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.concat(),
     }
 }

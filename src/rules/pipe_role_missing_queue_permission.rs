@@ -1,0 +1,202 @@
+//! Flags pipes whose role does not let them read their queue.
+
+use super::prelude::*;
+use crate::graph::delivery::Pipe;
+use crate::graph::permits::{Permits, Policies};
+use crate::graph::{self, Resource};
+use crate::rules::shared::roles::{POLLING, listed, only_policy};
+
+pub(super) static RULE: Rule = Rule {
+    id: "pipe-role-missing-queue-permission",
+    category: Category::PipesAndSam,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "the role of a pipe may not receive from its queue, or delete there, so the pipe cannot read it",
+    page: include_str!("../../rules/pipe-role-missing-queue-permission.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let policies = graph.policies();
+    for queue in graph.queues() {
+        for (reads, pipe) in graph.pipes_from(queue) {
+            let running = findings.known(&reads, pipe, &pipe.running);
+            for running in running.into_iter().filter(|running| *running.value) {
+                for role in findings.known(&running.when, pipe, &pipe.role) {
+                    judge(findings, &policies, queue, pipe, &role);
+                }
+            }
+        }
+    }
+}
+
+fn judge<'g>(
+    findings: &mut Findings<'_>,
+    policies: &Policies<'g>,
+    queue: &'g Queue,
+    pipe: &Pipe,
+    role: &Known<'_, Option<Link>>,
+) {
+    // A pipe without a role is refused, and not for what the role may do.
+    let Some(link) = role.value else { return };
+    let unit = pipe.resource.unit;
+    let Some(declared) = policies.declared_role(unit, link) else {
+        let reason = graph::Cause::Elsewhere.because(format!("the role `{}` is not declared here", link.written()));
+        findings.unsettled(&role.when, pipe, &reason, role.span);
+        return;
+    };
+    let permits = POLLING.map(|action| {
+        let permits = policies.role(unit, link, action, Some(queue));
+        (action, permits.unwrap_or_else(Permits::none))
+    });
+    let permitted = permits
+        .iter()
+        .fold(role.when.clone(), |all, (_, permits)| all.and(&permits.when));
+    let may_read = fact(true, || "the pipe's role may read the queue".to_owned());
+    findings.satisfied(&permitted, pipe, may_read.given(role));
+    for (when, actions) in findings.lacking(&role.when, &pipe.resource, &permits) {
+        findings.report(&when, pipe, refused(queue, pipe, declared, &actions, &permits));
+    }
+}
+
+fn refused(queue: &Queue, pipe: &Pipe, declared: &Resource, actions: &[&str], permits: &[(&str, Permits)]) -> Finding {
+    let (queue, role, pipe_shown) = (queue.resource.shown(), declared.shown(), pipe.resource.shown());
+    let actions = listed(actions);
+    let headline =
+        format!("{role}, the role of {pipe_shown}, does not allow {actions} on {queue}, so the pipe cannot read it");
+    let label = format!("this role may not do {actions} on {queue}");
+    let finding = Finding::new("role", headline, declared.header, label)
+        .label(pipe.resource.header, format!("{pipe_shown} reads {queue} under it"));
+    let finding = match only_policy(permits).filter(|policy| *policy != declared.header) {
+        Some(policy) => finding.label(policy, "its only policy does not allow it"),
+        None => finding,
+    };
+    finding.help(
+        "allow the role `sqs:ReceiveMessage`, `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on the queue's ARN",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check, findings, run_files};
+
+    const ALL: &str = "[\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\", \"sqs:GetQueueAttributes\"]";
+
+    /// A pipe under a role that allows `actions` on `resource`.
+    fn terraform(actions: &str, resource: &str, pipe: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+resource "aws_sqs_queue" "q" {{
+  name = "orders"
+}}
+resource "aws_iam_role" "r" {{
+  name = "pipe"
+}}
+resource "aws_iam_role_policy" "p" {{
+  role = aws_iam_role.r.id
+  policy = jsonencode({{
+    Version   = "2012-10-17"
+    Statement = [{{ Effect = "Allow", Action = {actions}, Resource = {resource} }}]
+  }})
+}}
+resource "aws_pipes_pipe" "p" {{
+  source = aws_sqs_queue.q.arn
+  target = "arn:aws:states:eu-west-1:111122223333:stateMachine:m"
+  {pipe}
+}}
+"#
+        )
+    }
+
+    const ROLE: &str = "role_arn = aws_iam_role.r.arn";
+
+    fn count(actions: &str, resource: &str, pipe: &str) -> usize {
+        findings(&RULE, Terraform, &terraform(actions, resource, pipe)).len()
+    }
+
+    #[test]
+    fn a_pipe_needs_what_it_does_with_the_queue() {
+        for (actions, resource, expected) in [
+            (ALL, "aws_sqs_queue.q.arn", 0),
+            ("\"sqs:*\"", "\"*\"", 0),
+            (ALL, "\"arn:aws:sqs:*:*:other\"", 1),
+            ("\"sqs:ReceiveMessage\"", "aws_sqs_queue.q.arn", 1),
+            (
+                "[\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\"]",
+                "aws_sqs_queue.q.arn",
+                1,
+            ),
+            ("var.open", "\"*\"", 0),
+            (ALL, "var.open", 0),
+        ] {
+            assert_eq!(count(actions, resource, ROLE), expected, "{actions} {resource}");
+        }
+    }
+
+    #[test]
+    fn names_what_is_not_allowed() {
+        let found = findings(&RULE, Terraform, &terraform("\"sqs:ReceiveMessage\"", "\"*\"", ROLE));
+        assert!(
+            found[0]
+                .headline
+                .contains("`sqs:DeleteMessage` and `sqs:GetQueueAttributes`"),
+            "{}",
+            found[0].headline
+        );
+    }
+
+    #[test]
+    fn a_pipe_that_does_not_run_and_roles_elsewhere_are_silent() {
+        for pipe in [
+            format!("{ROLE}\n desired_state = \"STOPPED\""),
+            format!("{ROLE}\n desired_state = var.open"),
+            "role_arn = var.open".to_owned(),
+        ] {
+            assert_eq!(count("\"s3:*\"", "\"*\"", &pipe), 0, "{pipe}");
+        }
+        let elsewhere = terraform(
+            "\"s3:*\"",
+            "\"*\"",
+            "role_arn = \"arn:aws:iam::111122223333:role/elsewhere\"",
+        );
+        let outcome = run_files(&RULE, &[("main.tf", &elsewhere)]);
+        assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
+        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        let template = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument: {}
+      Policies:
+        - PolicyName: p
+          PolicyDocument:
+            Statement: [{Effect: Allow, Action: 'sqs:ReceiveMessage', Resource: !GetAtt Orders.Arn}]
+  Pipe:
+    Type: AWS::Pipes::Pipe
+    Properties:
+      RoleArn: !GetAtt Role.Arn
+      Source: !GetAtt Orders.Arn
+      Target: arn:aws:states:eu-west-1:111122223333:stateMachine:m
+";
+        let flagged = template.replace("  Role:\n", "  Role: # expect: pipe-role-missing-queue-permission\n");
+        check(&RULE, CloudFormation, &flagged);
+        check(&RULE, Sam, &flagged);
+        check(
+            &RULE,
+            CloudFormation,
+            &template.replace("'sqs:ReceiveMessage'", "'sqs:*'"),
+        );
+    }
+}
