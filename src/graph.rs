@@ -533,6 +533,8 @@ pub struct UnitGraph {
     pub deliveries: Deliveries,
     /// What runs programs that may read queues.
     pub workers: Vec<Worker>,
+    /// What environments take values from.
+    pub parameters: Vec<workers::Parameter>,
     /// Policies, roles and keys.
     pub access: Access,
     /// References from failure arguments.
@@ -561,6 +563,7 @@ impl UnitGraph {
             alarm_listeners: Vec::new(),
             deliveries: Deliveries::default(),
             workers: Vec::new(),
+            parameters: Vec::new(),
             access: Access::default(),
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),

@@ -164,6 +164,8 @@ pub(super) enum Named {
     Queue,
     /// A function.
     Function,
+    /// A parameter of Systems Manager.
+    Parameter,
 }
 
 /// One element of a list, or one nested block, where it stands.
@@ -241,6 +243,7 @@ pub(super) enum Kind {
     /// A monitor of another vendor.
     Monitor(&'static alarm::TextNames),
     Notifications(&'static delivery::NotificationNames),
+    Parameter(&'static worker::ParameterNames),
     Permission(&'static access::PermissionNames),
     Pipe(&'static delivery::PipeNames),
     Queue(&'static queue::QueueNames),
@@ -313,6 +316,7 @@ impl<V: View> Lowering<V> {
             Kind::Mapping(names) => self.mapping(node, names),
             Kind::Monitor(names) => self.monitor(node, names),
             Kind::Notifications(names) => self.notifications(&node, names),
+            Kind::Parameter(names) => self.parameter(node, names),
             Kind::Permission(names) => self.permission(node, names),
             Kind::Pipe(names) => self.pipe(node, names),
             Kind::Queue(names) => self.queue(node, names),

@@ -4,7 +4,7 @@ use super::arn::{FIFO_SUFFIX, physical_name, region};
 use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
-use super::workers::{Readings, Worker};
+use super::workers::{Parameter, Readings, Worker};
 use super::{
     Access, Alarm, AlarmListener, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
     EventSourceMapping, Form, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit,
@@ -26,6 +26,7 @@ pub struct Graph {
     alarm_listeners: Vec<AlarmListener>,
     deliveries: Deliveries,
     workers: Vec<Worker>,
+    parameters: Vec<Parameter>,
     access: Access,
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
@@ -202,6 +203,7 @@ impl Graph {
             });
             graph.deliveries.absorb(part.deliveries, unit);
             take(&mut graph.workers, part.workers, unit, |node| &mut node.resource);
+            take(&mut graph.parameters, part.parameters, unit, |node| &mut node.resource);
             graph.access.absorb(part.access, unit);
             graph
                 .dead_letter_uses
@@ -323,6 +325,11 @@ impl Graph {
     /// What runs programs that may read queues.
     pub fn workers(&self) -> &[Worker] {
         &self.workers
+    }
+
+    /// What their environments take values from.
+    pub(super) fn parameters(&self) -> &[Parameter] {
+        &self.parameters
     }
 
     /// Policies, roles and keys; each list by unit and address.

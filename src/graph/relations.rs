@@ -63,7 +63,7 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
     }
     for reading in graph.readings(queue) {
         let may = if reading.is_permitted { "read by" } else { "given to" };
-        let text = format!("{may} {}", reading.worker);
+        let text = format!("{may} {}", reading.resource.shown());
         all.push(relation(text, reading.span, &reading.when, this));
     }
     for span in graph.declared_workers(queue).filter_map(|declared| declared.span) {

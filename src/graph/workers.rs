@@ -6,7 +6,7 @@
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::permits::{Policies, matches};
-use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId};
+use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId, UnitKind};
 use crate::conditions::Condition;
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,6 +48,17 @@ pub struct Variable {
     pub value: Attribute<Link>,
 }
 
+/// A parameter of Systems Manager, from which environments take values.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// Address, place and existence.
+    pub resource: Resource,
+    /// The physical name where written.
+    pub name: Attribute<Option<String>>,
+    /// What its value is, as a link.
+    pub value: Attribute<Link>,
+}
+
 /// What hands roles to EC2 instances.
 #[derive(Debug, Clone)]
 pub struct InstanceProfile {
@@ -66,14 +77,18 @@ pub struct Reading {
     pub when: Condition,
     /// Where to point.
     pub span: Span,
-    /// The worker in a sentence.
-    pub worker: String,
+    /// The worker, or its role where somebody else deploys the worker.
+    pub resource: Resource,
     /// How one knows, as a sentence: "`worker` reads the queue: its role may receive from it".
     pub said: String,
     /// Whether a policy permits it. Else only nothing is known that forbids it.
     pub is_permitted: bool,
-    /// The resource that works, or whose role does.
-    key: Key,
+}
+
+impl Reading {
+    fn is_of_same(&self, other: &Reading) -> bool {
+        key(&self.resource) == key(&other.resource)
+    }
 }
 
 type Key = (UnitId, Arc<str>);
@@ -104,7 +119,7 @@ impl Graph {
         let sources: Vec<&Queue> = self.sources_of(queue).into_iter().collect();
         let reads_source = |reading: &Reading| {
             let mut all = sources.iter().flat_map(|source| self.readings(source));
-            all.any(|other| other.key == reading.key)
+            all.any(|other| other.is_of_same(reading))
         };
         let all = self.readings(queue).iter();
         let others = all.filter(|reading| reading.is_permitted && !reads_source(reading));
@@ -224,7 +239,7 @@ impl<'g> Finder<'g> {
 
     fn role(&self, unit: UnitId, link: &Link, when: Condition, all: &mut Vec<WorkerRole<'g>>) {
         let profiles = &self.graph.access().instance_profiles;
-        let profile = profiles.iter().find(|profile| is_profile(profile, unit, link));
+        let profile = profiles.iter().find(|profile| profile.is_at(unit, link));
         if let Some(profile) = profile {
             for role in &profile.roles {
                 for (when, _, link) in role.known_in(&when) {
@@ -238,8 +253,9 @@ impl<'g> Finder<'g> {
 
     fn plain_role(&self, unit: UnitId, link: &Link, when: Condition) -> WorkerRole<'g> {
         let declared = self.policies.role_called(unit, link);
-        // A role that the unit declares and that is not read, as in a plan, may be allowed anything or nothing.
-        let is_unread = declared.is_none() && !matches!(link.target, Target::External(_));
+        // A role that is declared and not read may be allowed anything or nothing; of plans no role is read.
+        let in_plan = matches!(self.graph.unit(unit).kind, UnitKind::Plan | UnitKind::State);
+        let is_unread = declared.is_none() && (in_plan || !matches!(link.target, Target::External(_)));
         WorkerRole {
             when,
             declared,
@@ -262,9 +278,8 @@ impl<'g> Finder<'g> {
                     when: when.and(&role.when),
                     span: worker.resource.header,
                     said: format!("{shown} reads the queue: its role may receive from it"),
-                    worker: shown,
+                    resource: worker.resource.clone(),
                     is_permitted: true,
-                    key: key(&worker.resource),
                 };
                 self.add(queue, reading);
             }
@@ -274,12 +289,11 @@ impl<'g> Finder<'g> {
     /// Adds the queues that the worker's environment holds.
     fn given(&mut self, worker: &'g Worker, roles: &[WorkerRole<'g>]) {
         for variable in &worker.environment {
-            let when = worker.resource.when.and(&variable.when);
-            for (when, _, link) in variable.value.known_in(&when) {
+            for (when, unit, link) in self.values(worker, variable) {
                 if !variable.may_hold(link) {
                     continue;
                 }
-                for queue in self.queues(worker.resource.unit, link) {
+                for queue in self.queues(unit, link) {
                     for role in roles {
                         let when = when.and(&role.when);
                         if let Some((when, is_permitted)) = self.may_receive(role, queue, &when) {
@@ -290,6 +304,28 @@ impl<'g> Finder<'g> {
                 }
             }
         }
+    }
+
+    /// What `variable` holds, through parameters, and in which unit that is written.
+    fn values(&self, worker: &Worker, variable: &'g Variable) -> Vec<(Condition, UnitId, &'g Link)> {
+        let unit = worker.resource.unit;
+        let when = worker.resource.when.and(&variable.when);
+        let mut all = Vec::new();
+        for (when, _, link) in variable.value.known_in(&when) {
+            match self
+                .graph
+                .parameters()
+                .iter()
+                .find(|parameter| parameter.is_at(unit, link))
+            {
+                None => all.push((when, unit, link)),
+                Some(parameter) => {
+                    let values = parameter.value.known_in(&when).into_iter();
+                    all.extend(values.map(|(when, _, link)| (when, parameter.resource.unit, link)));
+                }
+            }
+        }
+        all
     }
 
     /// Where `role` may receive from `queue`, which its worker is given, and whether a policy says so.
@@ -323,9 +359,8 @@ impl<'g> Finder<'g> {
                 when: when.and(&role.resource.when),
                 span: role.resource.header,
                 said: format!("{shown} lets {host} receive from the queue"),
-                worker: format!("the worker with the role {shown}"),
+                resource: role.resource.clone(),
                 is_permitted: true,
-                key: key(&role.resource),
             };
             self.add(queue, reading);
         }
@@ -338,7 +373,7 @@ impl<'g> Finder<'g> {
             return;
         }
         let all = self.readings.entry(key(&queue.resource)).or_default();
-        match all.iter_mut().find(|known| known.key == reading.key) {
+        match all.iter_mut().find(|known| known.is_of_same(&reading)) {
             Some(known) => known.when = known.when.or(&when),
             None => all.push(Reading { when, ..reading }),
         }
@@ -394,9 +429,8 @@ impl Variable {
             when,
             span: self.span,
             said: format!("{shown} reads the queue: {holds}, {may}"),
-            worker: shown,
+            resource: worker.resource.clone(),
             is_permitted,
-            key: key(&worker.resource),
         }
     }
 }
@@ -405,16 +439,34 @@ fn key(resource: &Resource) -> Key {
     (resource.unit, resource.address.clone())
 }
 
-/// Whether `link`, written in `unit`, names `profile`.
-fn is_profile(profile: &InstanceProfile, unit: UnitId, link: &Link) -> bool {
+/// Whether `link`, written in `unit`, names `resource`, by its address or in its unit by its name.
+fn names_resource(resource: &Resource, name: &Attribute<Option<String>>, unit: UnitId, link: &Link) -> bool {
     match &link.target {
-        Target::Resource(address) => (unit, address) == (profile.resource.unit, &profile.resource.address),
+        Target::Resource(address) => (unit, address) == (resource.unit, &resource.address),
         Target::External(written) => {
-            let name = written.rsplit('/').next().unwrap_or(written);
-            let mut names = profile.name.cases.iter().filter_map(|case| case.value()?.as_deref());
-            unit == profile.resource.unit && names.any(|known| known == name)
+            let mut names = name.cases.iter().filter_map(|case| case.value()?.as_deref());
+            let written = written.rsplit(':').next().unwrap_or(written);
+            let is_it = |known: &str| {
+                let before = written.strip_suffix(known.trim_start_matches('/'));
+                before.is_some_and(|before| {
+                    matches!(before, "" | "/" | "parameter/") || before.starts_with("instance-profile/")
+                })
+            };
+            unit == resource.unit && names.any(|known| !known.is_empty() && is_it(known))
         }
         Target::Elsewhere { .. } | Target::Dangling(_) => false,
+    }
+}
+
+impl InstanceProfile {
+    fn is_at(&self, unit: UnitId, link: &Link) -> bool {
+        names_resource(&self.resource, &self.name, unit, link)
+    }
+}
+
+impl Parameter {
+    fn is_at(&self, unit: UnitId, link: &Link) -> bool {
+        names_resource(&self.resource, &self.name, unit, link)
     }
 }
 

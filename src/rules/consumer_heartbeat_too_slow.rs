@@ -78,8 +78,8 @@ fn too_slow(queue: &Queue, every: Duration, renewed: &Renewed<'_>, severity: Sev
         }
         _ => format!("the worker of {subject} renews {shown} only after {every}: {harm}"),
     };
-    let finding = match (renewed, every.span) {
-        (Renewed::First(visibility), _) => {
+    let finding = match renewed {
+        Renewed::First(visibility) => {
             let ends = format!("ends {} after the message is received", visibility.shown());
             Finding::new(
                 "visibility_timeout",
@@ -88,31 +88,20 @@ fn too_slow(queue: &Queue, every: Duration, renewed: &Renewed<'_>, severity: Sev
                 visibility.or_default("SQS", ends),
             )
         }
-        (Renewed::Later(extend_to), Some(span)) => {
-            let ends = format!("ends {extend_to} after the call that sets it");
-            let finding = Finding::new("visibility_timeout", headline, span, format!("renewed every {every}"));
-            return with_help(
-                extend_to
-                    .span
-                    .into_iter()
-                    .fold(finding, |all, span| all.label(span, &*ends)),
-                severity,
-            );
-        }
-        (Renewed::Later(_), None) => {
+        Renewed::Later(extend_to) => {
             let header = queue.resource.header;
-            Finding::new("visibility_timeout", headline, header, "the queue of that worker")
+            let finding = Finding::new("visibility_timeout", headline, header, "the queue of that worker");
+            let ends = format!("ends {extend_to} after the call that sets it");
+            extend_to
+                .span
+                .into_iter()
+                .fold(finding, |all, span| all.label(span, &*ends))
         }
     };
-    let finding = every
-        .span
+    let renewed = every.span.map(|span| (span, format!("renewed every {every}")));
+    renewed
         .into_iter()
-        .fold(finding, |all, span| all.label(span, format!("renewed every {every}")));
-    with_help(finding, severity)
-}
-
-fn with_help(finding: Finding, severity: Severity) -> Finding {
-    finding
+        .fold(finding, |all, (span, label)| all.label(span, label))
         .severity(severity)
         .help("renew after half of the time at the latest; AWS's example sets 2 minutes every minute")
 }

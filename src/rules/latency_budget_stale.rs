@@ -49,11 +49,12 @@ fn stale(queue: &Queue, declared: &DeclaredConsumer, measured: &Measured) -> Fin
         "the times of the consumer `{}` were measured {} days ago",
         declared.queue, measured.age
     );
-    let finding = match measured.span {
-        Some(span) => Finding::new("consumer", headline, span, "measured then")
-            .label(queue.resource.header, "the timeouts of this queue rest on it"),
-        None => Finding::new("consumer", headline, queue.resource.header, "its timeouts rest on them"),
-    };
+    let header = queue.resource.header;
+    let finding = Finding::new("consumer", headline, header, "the timeouts of this queue rest on them");
+    let finding = measured
+        .span
+        .into_iter()
+        .fold(finding, |all, span| all.label(span, "measured then"));
     finding.help(
         "measure again, and set `measured` to the day of it: work grows a step at a time, and timeouts stay behind",
     )

@@ -1,7 +1,10 @@
 //! Workers: what reads a queue by its role and its environment alone, in each dialect and on every host.
 
+use crate::inputs::repository;
 use sqslint::Options;
 use sqslint::rules;
+use sqslint::selection::Selection;
+use sqslint::suppress::Day;
 use sqslint::testing::{TemporaryDirectory, run_files};
 
 /// The readings of every queue: `queue < worker`, with a question mark where nothing but a policy is missing.
@@ -16,7 +19,7 @@ fn readings(files: &[(&str, &str)]) -> Vec<String> {
     for queue in outcome.graph.queues() {
         for reading in outcome.graph.readings(queue) {
             let mark = if reading.is_permitted { "" } else { " ?" };
-            let worker = reading.worker.replace('`', "");
+            let worker = &reading.resource.address;
             all.push(format!("{} < {worker}{mark}", queue.resource.address));
         }
     }
@@ -174,6 +177,55 @@ fn a_word_is_a_queue_where_the_variable_says_so() {
 }
 
 #[test]
+fn an_environment_takes_queues_from_parameters() {
+    let parameter = r#"
+        resource "aws_ssm_parameter" "queue" {
+          name  = "/jobs/queue-url"
+          type  = "String"
+          value = aws_sqs_queue.jobs.url
+        }
+        resource "aws_ssm_parameter" "other" {
+          name  = "/jobs/other"
+          type  = "String"
+          value = "other"
+        }
+    "#;
+    let nobody: [&str; 0] = [];
+    let with = |from: &str| {
+        let task = task("task_role_arn = var.role", "").replace(
+            "environment = []",
+            &format!("secrets = [{{ name = \"TARGET\", valueFrom = {from} }}]"),
+        );
+        terraform(&[parameter, &task])
+    };
+    assert_eq!(with("aws_ssm_parameter.queue.arn"), OPEN);
+    assert_eq!(with("aws_ssm_parameter.queue.name"), OPEN);
+    assert_eq!(
+        with("\"arn:aws:ssm:eu-west-1:111122223333:parameter/jobs/queue-url\""),
+        OPEN
+    );
+    assert_eq!(with("aws_ssm_parameter.other.arn"), nobody);
+    assert_eq!(with("\"/jobs/url\""), nobody);
+    let template_of = |from: &str| {
+        template(&format!(
+            "
+  Url: {{Type: AWS::SSM::Parameter, Properties: {{Name: /jobs/url, Type: String, Value: !Ref Jobs}}}}
+  Task:
+    Type: AWS::ECS::TaskDefinition
+    Properties:
+      TaskRoleArn: !Ref Role
+      ContainerDefinitions:
+        - {{Name: worker, Secrets: [{{Name: TARGET, ValueFrom: {from}}}]}}
+"
+        ))
+    };
+    assert_eq!(template_of("!Ref Url"), ["Jobs < Task ?"]);
+    let arn = "!Sub 'arn:aws:ssm:${AWS::Region}:${AWS::AccountId}:parameter/jobs/url'";
+    assert_eq!(template_of(arn), ["Jobs < Task ?"]);
+    assert_eq!(template_of("/jobs/other"), nobody);
+}
+
+#[test]
 fn instances_have_roles_through_profiles() {
     let profile = r#"
         resource "aws_iam_instance_profile" "worker" {
@@ -263,7 +315,7 @@ fn trusted(trust: &str) -> Vec<String> {
 
 #[test]
 fn a_role_stands_for_what_takes_it() {
-    let worker = ["aws_sqs_queue.jobs < the worker with the role aws_iam_role.worker"];
+    let worker = ["aws_sqs_queue.jobs < aws_iam_role.worker"];
     let nobody: [&str; 0] = [];
     let of_service = |service: &str| {
         trusted(&format!(
@@ -433,4 +485,38 @@ fn a_worker_notices_what_fails_where_it_does_not_fail_itself() {
     assert_eq!(of("aws_sqs_queue.jobs.arn"), [1]);
     assert_eq!(of("aws_sqs_queue.failed.arn"), [0]);
     assert_eq!(of("[aws_sqs_queue.jobs.arn, aws_sqs_queue.failed.arn]"), [1]);
+}
+
+#[test]
+fn whole_stacks_are_judged_alike_in_both_dialects() {
+    let rules_of = |stack: &str| {
+        let outcome = sqslint::check(&Options {
+            paths: vec![repository("fixtures/stacks/workers").join(stack)],
+            selection: Selection::new(Vec::new(), Vec::new(), true).expect("no rule is named"),
+            today: Day::parse("2026-09-01"),
+            ..Options::default()
+        });
+        assert!(outcome.errors.is_empty() && outcome.unmatched.is_empty());
+        let mut found: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        found.sort_unstable();
+        found
+    };
+    for dialect in ["terraform", "cloudformation"] {
+        let nothing: [&str; 0] = [];
+        assert_eq!(rules_of(&format!("clean/{dialect}")), nothing);
+        let planted = [
+            "batch-exceeds-function-timeout",
+            "consumer-heartbeat-too-slow",
+            "consumer-processing-exceeds-maximum",
+            "consumer-recovery-slow",
+            "consumer-visibility-timeout-too-short",
+            "latency-budget-exceeds-function-timeout",
+            "latency-budget-stale",
+            "max-receive-count-too-high",
+            "queue-retention-too-short",
+            "queue-short-polling",
+            "redrive-policy-missing",
+        ];
+        assert_eq!(rules_of(&format!("planted/{dialect}")), planted);
+    }
 }

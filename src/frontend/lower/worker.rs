@@ -3,7 +3,7 @@
 use super::{Lowering, Named, Node, Path, View};
 use crate::conditions::Condition;
 use crate::graph::State;
-use crate::graph::workers::{InstanceProfile, Variable, Worker};
+use crate::graph::workers::{InstanceProfile, Parameter, Variable, Worker};
 
 /// What a dialect calls the attributes of something that runs programs.
 pub(in crate::frontend) struct WorkerNames {
@@ -30,6 +30,12 @@ pub(in crate::frontend) struct InstanceProfileNames {
     pub(in crate::frontend) name: Path,
     /// One role, or several.
     pub(in crate::frontend) roles: Path,
+}
+
+/// What a dialect calls the attributes of a parameter of Systems Manager.
+pub(in crate::frontend) struct ParameterNames {
+    pub(in crate::frontend) name: Path,
+    pub(in crate::frontend) value: Path,
 }
 
 impl<V: View> Lowering<V> {
@@ -75,7 +81,7 @@ impl<V: View> Lowering<V> {
                             name: key.known().cloned().flatten(),
                             span: pair.span,
                             when: when.and(&pair.when),
-                            value: self.link(&pair.written, value, Named::Queue),
+                            value: self.link(&pair.written, value, Named::Parameter),
                         });
                     }
                 }
@@ -107,5 +113,14 @@ impl<V: View> Lowering<V> {
             resource: node.resource,
         };
         self.graph.access.instance_profiles.push(profile);
+    }
+
+    pub(super) fn parameter(&mut self, node: Node<V::Written>, names: &ParameterNames) {
+        let parameter = Parameter {
+            name: self.text(&node.written, names.name),
+            value: self.link(&node.written, names.value, Named::Queue),
+            resource: node.resource,
+        };
+        self.graph.parameters.push(parameter);
     }
 }

@@ -90,6 +90,9 @@ impl<'g> Writer<'g> {
         for policy in redrive.iter().filter(|policy| !policy.is_empty()) {
             self.line(2, &format!("→ {policy}"));
         }
+        for reading in self.graph.readings(queue) {
+            self.line(2, &format!("→ worker {}", reading.resource.shown()));
+        }
     }
 
     fn redrive(&self, unit: UnitId, policy: &RedrivePolicy) -> String {

@@ -16,7 +16,7 @@ pub enum Shape {
     Queue,
     /// A function.
     Function,
-    /// A sender: a topic, a rule, a pipe.
+    /// A sender: a topic, a rule, a pipe; or a worker.
     Sender,
     /// Something that the unit refers to and does not declare.
     Outside,
@@ -118,7 +118,20 @@ impl Builder<'_> {
             }
         }
         self.mappings();
+        self.workers();
         self.deliveries();
+    }
+
+    /// Programs that read queues.
+    fn workers(&mut self) {
+        let (graph, unit) = (self.graph, self.unit);
+        for queue in graph.queues().iter().filter(|queue| queue.resource.unit == unit) {
+            for reading in graph.readings(queue) {
+                let from = self.node(Shape::Queue, &queue.resource, String::new());
+                let to = self.node(Shape::Sender, &reading.resource, "worker".to_owned());
+                self.edge(from, to, String::new(), false);
+            }
+        }
     }
 
     fn mappings(&mut self) {

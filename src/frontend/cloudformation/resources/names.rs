@@ -12,7 +12,7 @@ use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfig
 use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
-use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, WorkerNames};
+use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, ParameterNames, WorkerNames};
 use crate::frontend::lower::{Kind, Named};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
@@ -45,6 +45,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => Kind::Key(&KEY),
         "AWS::KMS::Alias" => Kind::KeyAlias(&KEY_ALIAS),
         "AWS::IAM::InstanceProfile" => Kind::InstanceProfile(&INSTANCE_PROFILE),
+        "AWS::SSM::Parameter" => Kind::Parameter(&PARAMETER),
         "AWS::ECS::TaskDefinition" => Kind::Worker(&TASK_DEFINITION),
         "AWS::Batch::JobDefinition" => Kind::Worker(&JOB_DEFINITION),
         "AWS::EC2::Instance" | "AWS::AutoScaling::LaunchConfiguration" => Kind::Worker(&INSTANCE),
@@ -310,18 +311,29 @@ static TASK_DEFINITION: WorkerNames = WorkerNames {
     roles: &["TaskRoleArn"],
     containers: Some("ContainerDefinitions"),
     container_role: None,
-    environments: &[VARIABLES],
+    environments: &[VARIABLES, SECRETS],
 };
 
 static JOB_DEFINITION: WorkerNames = WorkerNames {
     roles: &[],
     containers: Some("ContainerProperties"),
     container_role: Some("JobRoleArn"),
-    environments: &[VARIABLES],
+    environments: &[VARIABLES, SECRETS],
 };
 
 const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs {
     list: "Environment",
+    name: "Name",
+    value: "Value",
+};
+
+const SECRETS: EnvironmentNames = EnvironmentNames::Pairs {
+    list: "Secrets",
+    name: "Name",
+    value: "ValueFrom",
+};
+
+static PARAMETER: ParameterNames = ParameterNames {
     name: "Name",
     value: "Value",
 };

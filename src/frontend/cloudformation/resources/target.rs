@@ -33,6 +33,23 @@ pub(super) fn kind(template: &Template<'_>, link: &Link) -> Option<Arc<str>> {
     }
 }
 
+/// The parameter of Systems Manager whose name `value` is. What it holds may be anything, which is why it is no link
+/// elsewhere.
+pub(super) fn parameter(template: &Template<'_>, value: &Evaluated<'_>) -> Option<Link> {
+    let Evaluated::Text(parts) = value else {
+        return None;
+    };
+    let [Part::Reference(reference)] = parts.as_slice() else {
+        return None;
+    };
+    let declared = template.resource(&reference.id)?;
+    let is_its_name = reference.attribute.is_none() && &*declared.kind == "AWS::SSM::Parameter";
+    is_its_name.then(|| Link {
+        target: Target::Resource(reference.id.clone()),
+        form: Form::Name,
+    })
+}
+
 /// The alias or version in what names a function.
 pub(super) fn qualifier(template: &Template<'_>, value: &Evaluated<'_>) -> Result<Option<String>, Reason> {
     let Evaluated::Text(parts) = value else {

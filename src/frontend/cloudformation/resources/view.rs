@@ -328,7 +328,12 @@ impl<'t> View for CloudFormation<'_, 't> {
 
     fn link(&mut self, value: &Written<'t>, named: Named) -> Result<Link, Unresolved> {
         let value = value.value()?;
-        let link = self.template.link_to(value, named == Named::Queue);
+        if named == Named::Parameter
+            && let Some(link) = target::parameter(self.template, value)
+        {
+            return Ok(link);
+        }
+        let link = self.template.link_to(value, named != Named::Function);
         link.map_err(|reason| pieced(value, reason))
     }
 

@@ -15,7 +15,7 @@ use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::separate::SeparateNames;
-use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, WorkerNames};
+use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, ParameterNames, WorkerNames};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
@@ -53,6 +53,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
         "aws_kms_grant" => Kind::RolePolicy(&KEY_GRANT),
         "aws_kms_alias" => Kind::KeyAlias(&KEY_ALIAS),
         "aws_iam_instance_profile" => Kind::InstanceProfile(&INSTANCE_PROFILE),
+        "aws_ssm_parameter" => Kind::Parameter(&PARAMETER),
         "aws_ecs_task_definition" => Kind::Worker(&TASK_DEFINITION),
         "aws_batch_job_definition" => Kind::Worker(&JOB_DEFINITION),
         "aws_instance" | "aws_launch_configuration" | "aws_spot_instance_request" => Kind::Worker(&INSTANCE),
@@ -310,18 +311,29 @@ static TASK_DEFINITION: WorkerNames = WorkerNames {
     roles: &["task_role_arn"],
     containers: Some("container_definitions"),
     container_role: None,
-    environments: &[VARIABLES],
+    environments: &[VARIABLES, SECRETS],
 };
 
 static JOB_DEFINITION: WorkerNames = WorkerNames {
     roles: &[],
     containers: Some("container_properties"),
     container_role: Some("jobRoleArn"),
-    environments: &[VARIABLES],
+    environments: &[VARIABLES, SECRETS],
 };
 
 const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs {
     list: "environment",
+    name: "name",
+    value: "value",
+};
+
+const SECRETS: EnvironmentNames = EnvironmentNames::Pairs {
+    list: "secrets",
+    name: "name",
+    value: "valueFrom",
+};
+
+static PARAMETER: ParameterNames = ParameterNames {
     name: "name",
     value: "value",
 };

@@ -270,7 +270,7 @@ impl View for Terraform<'_, '_> {
         let value = written.as_value()?.0;
         let link = match named {
             Named::Function => function_link(self.eval, value),
-            Named::Queue => link(self.eval, value),
+            Named::Queue | Named::Parameter => link(self.eval, value),
         };
         link.or_else(|unresolved| self.composed(value, named).ok_or(unresolved))
     }
