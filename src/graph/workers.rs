@@ -420,15 +420,15 @@ impl Variable {
             Some(name) => format!("`{name}` holds its {what}"),
             None => format!("its environment holds the {what}"),
         };
-        let may = if is_permitted {
-            "and its role may receive from it"
+        let (reads, may) = if is_permitted {
+            ("reads", "and its role may receive from it")
         } else {
-            "and nothing says that its role may not receive from it"
+            ("may read", "and nothing says that its role may not receive from it")
         };
         Reading {
             when,
             span: self.span,
-            said: format!("{shown} reads the queue: {holds}, {may}"),
+            said: format!("{shown} {reads} the queue: {holds}, {may}"),
             resource: worker.resource.clone(),
             is_permitted,
         }
@@ -514,14 +514,20 @@ fn service(principal: &Principal) -> Option<&'static str> {
     host.map(|(_, shown)| *shown)
 }
 
-/// Whether `principal` is the identity provider of a cluster.
+/// Whether `principal` is the identity provider of a cluster, or may be one and nothing else is said.
 fn is_of_service_account(statement: &Statement, principal: &Principal) -> bool {
-    let by_provider = principal.id.as_deref().is_some_and(|id| id.contains("oidc.eks."));
-    let conditions = statement.conditions.as_deref().unwrap_or_default().iter();
-    let mut values = conditions.flat_map(|condition| &condition.values);
-    let names_account = values.any(|value| {
+    let names_account = |value: &Attribute<Link>| {
         let mut links = value.cases.iter().filter_map(|case| case.value());
         links.any(|link| matches!(&link.target, Target::External(text) if text.starts_with("system:serviceaccount:")))
-    });
-    by_provider || names_account
+    };
+    match (&principal.id, &statement.conditions) {
+        (Some(id), _) if id.contains("oidc.eks.") => true,
+        // The provider's URL is a part of the keys, and known only after apply: `${module.eks.oidc_provider}:sub`.
+        (None, Err(_)) => true,
+        (_, Ok(conditions)) => conditions
+            .iter()
+            .flat_map(|condition| &condition.values)
+            .any(names_account),
+        (Some(_), Err(_)) => false,
+    }
 }

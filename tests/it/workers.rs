@@ -341,6 +341,10 @@ fn a_role_stands_for_what_takes_it() {
     let cluster = "\"arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-west-1.amazonaws.com/id/AB\"";
     assert_eq!(federated(cluster, "any"), worker);
     assert_eq!(federated("var.role", "system:serviceaccount:jobs:worker"), worker);
+    let unknown_key = "{ Effect = \"Allow\", Action = \"sts:AssumeRoleWithWebIdentity\", Principal = { Federated = var.role }, \
+        Condition = { StringEquals = { \"${var.role}:sub\" = \"system:serviceaccount:jobs:worker\" } } }";
+    assert_eq!(trusted(unknown_key), worker);
+    assert_eq!(federated("var.role", "repo:a/b"), nobody);
     let builds = "\"arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com\"";
     assert_eq!(federated(builds, "repo:a/b"), nobody);
 }
