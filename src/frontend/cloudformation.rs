@@ -82,8 +82,12 @@ fn load_stack(
 fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
     let (mut loaded, parsed) = open(path, sources, UnitKind::ServerlessService, None);
     for document in &parsed.documents {
-        let values = settings.place();
-        let found = serverless::fill(&mut loaded.graph, document, values, path, sources);
+        let settings = settings.of(path);
+        loaded
+            .environments
+            .extend(settings.stages(path, || serverless::stages(document, path, sources)));
+        let (values, stage) = (settings.place(), settings.stage.as_deref());
+        let found = serverless::fill(&mut loaded.graph, document, values, stage, path, sources);
         loaded.diagnostics.extend(found);
     }
     loaded

@@ -11,8 +11,8 @@
 
 use super::comments::Syntax;
 use super::parsed;
-use super::terraform;
 use super::tree::{Node, Parsed};
+use super::{json, terraform, toml};
 use crate::source::Sources;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,7 +37,9 @@ impl Outline {
                 let (faults, declared) = terraform::outline(file, text, syntax == Syntax::TerraformJson);
                 Outline { faults, declared }
             }
-            Some(Syntax::Tree | Syntax::Source(_)) | None => of_tree(&parsed::parse(&name, text, file)),
+            Some(Syntax::Tree | Syntax::Source(_)) => of_tree(&parsed::parse(text, file)),
+            None if path.extension().is_some_and(|ending| ending == "toml") => of_tree(&toml::parse(text, file)),
+            None => of_tree(&json::parse(text, file)),
         }
     }
 

@@ -6,16 +6,26 @@ use super::{json, toml, yaml};
 use crate::source::{FileId, SourceFile};
 use std::sync::Arc;
 
-/// What stands in a file of YAML, JSON or TOML: the last one is told by its name, JSON by its first character.
+/// What stands in a template or what belongs to one, in YAML or JSON, whatever its name says.
 pub(super) fn tree(id: FileId, file: &SourceFile) -> Arc<Parsed> {
-    file.made(|text| parse(file.name(), text, id))
+    file.made(|text| parse(text, id))
 }
 
-/// The same for a text that stands in no file of the run.
-pub(super) fn parse(name: &str, text: &str, id: FileId) -> Parsed {
-    if name.to_ascii_lowercase().ends_with(".toml") {
-        return toml::parse(text, id);
+/// What a tool's own file holds, which is in the language that its name says: TOML, YAML, else JSON.
+pub(super) fn settings(id: FileId, file: &SourceFile) -> Arc<Parsed> {
+    let ending = file.path().extension().and_then(std::ffi::OsStr::to_str);
+    match ending.map(str::to_ascii_lowercase).as_deref() {
+        Some("yaml" | "yml") => tree(id, file),
+        Some("toml") => file.made(|text| Strict(Arc::new(toml::parse(text, id)))).0.clone(),
+        _ => file.made(|text| Strict(Arc::new(json::parse(text, id)))).0.clone(),
     }
+}
+
+/// A tree of the one language that a file may be in.
+struct Strict(Arc<Parsed>);
+
+/// As [`tree`], of a text that stands in no file of the run.
+pub(super) fn parse(text: &str, id: FileId) -> Parsed {
     if !is_json(text) {
         return yaml::parse(text, id);
     }

@@ -69,21 +69,31 @@ pub(super) fn judged(report: &Report<'_>) -> Option<String> {
 
 /// Why the rest could not be judged, a line a cause with what to do about it, the commonest first.
 pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
+    let causes = by_cause(report).into_iter();
+    let lines = causes.map(|(count, cause, entries)| {
+        format!("{}: {}{}", counted(count, "resource"), reasons(&entries), advice(cause))
+    });
+    lines.collect()
+}
+
+/// The causes, the commonest first, each with how many resources it keeps open.
+fn by_cause<'e>(report: &Report<'e>) -> Vec<(usize, &'e str, Vec<&'e NotEvaluated>)> {
     let mut by_cause: BTreeMap<&str, Vec<&NotEvaluated>> = BTreeMap::new();
     for entry in report.not_evaluated {
         by_cause.entry(entry.cause).or_default().push(entry);
     }
-    let mut ranked: Vec<(usize, &str, Vec<&NotEvaluated>)> = by_cause
+    let mut ranked: Vec<_> = by_cause
         .into_iter()
         .map(|(cause, entries)| (open_resources(entries.iter().copied()), cause, entries))
         .collect();
     ranked.sort_by_key(|(count, cause, _)| (std::cmp::Reverse(*count), *cause));
-    let lines = ranked.into_iter().map(|(count, cause, entries)| {
-        let advice = ADVICE.iter().find(|(of, _)| *of == cause);
-        let advice = advice.map_or_else(String::new, |(_, advice)| format!(" ({advice})"));
-        format!("{}: {}{advice}", counted(count, "resource"), reasons(&entries))
-    });
-    lines.collect()
+    ranked
+}
+
+/// ` (what to do about a cause)`, where there is something.
+fn advice(cause: &str) -> String {
+    let advice = ADVICE.iter().find(|(of, _)| *of == cause);
+    advice.map_or_else(String::new, |(_, advice)| format!(" ({advice})"))
 }
 
 /// What to do about a cause.
@@ -100,21 +110,31 @@ const ADVICE: [(&str, &str); 4] = [
     ("not-read", "fix what cannot be read"),
 ];
 
-/// Every open question with its place, one line each.
+/// Every open question: by cause, then by reason, a resource a line with the rules that could not judge it.
 pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    for entry in report.not_evaluated {
-        let file = report.sources.file(entry.span.file);
-        let at = file.position(entry.span.start as usize);
+    for (count, cause, entries) in by_cause(report) {
         writeln!(
             out,
-            "{}:{}:{}: not evaluated[{}] `{}`: {}",
-            printable(file.shown()),
-            at.line,
-            at.column,
-            entry.rule,
-            printable(&entry.subject.address),
-            printable(&entry.reason)
+            "not judged: {}, {cause}{}",
+            counted(count, "resource"),
+            advice(cause)
         )?;
+        let mut by_reason: BTreeMap<&str, BTreeMap<(String, u32, u32, &str), BTreeSet<&str>>> = BTreeMap::new();
+        for entry in entries {
+            let file = report.sources.file(entry.span.file);
+            let at = file.position(entry.span.start as usize);
+            let place = (printable(file.shown()), at.line, at.column, &*entry.subject.address);
+            let places = by_reason.entry(&entry.reason).or_default();
+            places.entry(place).or_default().insert(entry.rule);
+        }
+        for (reason, places) in by_reason {
+            writeln!(out, "  {}", printable(reason))?;
+            for ((file, line, column, address), rules) in places {
+                let rules: Vec<&str> = rules.into_iter().collect();
+                let rules = rules.join(", ");
+                writeln!(out, "    {file}:{line}:{column}: `{}`: {rules}", printable(address))?;
+            }
+        }
     }
     Ok(())
 }

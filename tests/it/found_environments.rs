@@ -202,3 +202,63 @@ fn what_cannot_be_judged_fails_a_run_where_that_is_asked_for() {
     assert!(!fails("select = [\"visibility\"]\n"));
     assert!(fails("select = [\"visibility\"]\nfail-on-unjudged = true\n"));
 }
+
+const SERVICE: &str = "service: s
+provider:
+  name: aws
+  stage: ${opt:stage, 'dev'}
+custom:
+  timeouts:
+    dev: 5
+    prod: 300
+functions:
+  worker:
+    handler: a.b
+    timeout: ${self:custom.timeouts.${STAGE}}
+    events:
+      - sqs: {arn: !GetAtt Orders.Arn}
+resources:
+  Resources:
+    Orders:
+      Type: AWS::SQS::Queue
+      Properties: {VisibilityTimeout: 60}
+";
+
+#[test]
+fn stages_of_a_service_are_environments() {
+    for stage in [
+        "sls:stage",
+        "opt:stage, 'dev'",
+        "self:provider.stage",
+        "opt:stage, self:provider.stage",
+    ] {
+        let service = SERVICE.replace("STAGE", stage);
+        assert_eq!(
+            check(&[("serverless.yml", &service)]),
+            ["the environment is `prod`"],
+            "{stage}"
+        );
+    }
+}
+
+#[test]
+fn parameters_of_a_stage_make_it_one() {
+    let service = SERVICE.replace("${self:custom.timeouts.${STAGE}}", "${param:timeout}");
+    for section in [
+        "params:\n  default: {timeout: 5}\n  prod: {timeout: 300}\n",
+        "stages:\n  default: {params: {timeout: 5}}\n  prod: {params: {timeout: 300}}\n",
+    ] {
+        let service = format!("{service}{section}");
+        assert_eq!(
+            check(&[("serverless.yml", &service)]),
+            ["the environment is `prod`"],
+            "{section}"
+        );
+    }
+}
+
+#[test]
+fn what_no_stage_selects_is_no_environment() {
+    let service = SERVICE.replace("${self:custom.timeouts.${STAGE}}", "${self:custom.timeouts.dev}");
+    assert_eq!(check(&[("serverless.yml", &service)]), [""; 0]);
+}

@@ -134,7 +134,7 @@ impl Reader<'_> {
             Err(ReadError::Unfit(diagnostic)) => loaded.diagnostics.push(*diagnostic),
             Ok(file) => {
                 let source = self.sources.file(file);
-                let parsed = parsed::tree(file, &source);
+                let parsed = parsed::settings(file, &source);
                 for error in &parsed.errors {
                     let diagnostic = parse_error(self.sources, &name, error.span, &error.message);
                     loaded.diagnostics.push(diagnostic);
@@ -225,7 +225,7 @@ impl Reader<'_> {
         let beside = beside.and_then(|name| self.inside(directory, name).ok());
         let read = beside.and_then(|path| read(&path, self.sources, &self.sources.name_of(&path)).ok());
         if let Some(file) = read {
-            let parsed = parsed::tree(file, &self.sources.file(file));
+            let parsed = parsed::settings(file, &self.sources.file(file));
             add_constructs(parsed.documents.first(), &mut all);
         }
         all
@@ -250,7 +250,7 @@ impl Reader<'_> {
         let (Some(directory), Ok(file)) = (manifest.parent(), read(manifest, self.sources, &name)) else {
             return Vec::new();
         };
-        let parsed = parsed::tree(file, &self.sources.file(file));
+        let parsed = parsed::settings(file, &self.sources.file(file));
         let root = parsed.documents.first();
         let assets = root.and_then(|root| root.get("files")?.entries()).unwrap_or_default();
         let paths = assets.iter().filter_map(|asset| {
@@ -286,7 +286,7 @@ pub(super) fn asset(hash: &str, template: &Path, sources: &Sources) -> Option<St
     let stack = template.file_name()?.to_str()?.strip_suffix(".template.json")?;
     let list = template.with_file_name(format!("{stack}.assets.json"));
     let file = read(&list, sources, &sources.name_of(&list)).ok()?;
-    let parsed = parsed::tree(file, &sources.file(file));
+    let parsed = parsed::settings(file, &sources.file(file));
     let asset = parsed.documents.first()?.get("files")?.get(hash)?;
     Some(asset.get("source")?.get("path")?.as_str()?.to_owned())
 }

@@ -9,6 +9,7 @@ mod functions;
 mod lift;
 mod names;
 mod resolve;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -78,16 +79,23 @@ enum Timeout {
     Default,
 }
 
-/// Fills `graph` from the service in `document`.
+/// The stages that the service in `document` has values for, besides the one that it is deployed to without options.
+pub(super) fn stages(document: &Node, path: &Path, sources: &Sources) -> Vec<String> {
+    let (default, _) = Resolver::new(document, path, "", sources).stage();
+    stages::named(document, &default)
+}
+
+/// Fills `graph` from the service in `document`, as it is deployed to `stage`, else without options.
 pub(super) fn fill(
     graph: &mut UnitGraph,
     document: &Node,
     values: Values,
+    stage: Option<&str>,
     path: &Path,
     sources: &Sources,
 ) -> Vec<Diagnostic> {
     let unit = graph.unit.name.clone();
-    let mut resolver = Resolver::new(document, path, &unit, sources);
+    let mut resolver = Resolver::new(document, path, &unit, sources).for_stage(stage);
     let mut compiled = functions::compile(&mut resolver, document);
     let mut parts = Vec::new();
     if let Some(written) = document.get("resources") {

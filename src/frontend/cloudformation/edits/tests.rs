@@ -37,7 +37,7 @@ fn edited(name: &str, text: &str, change: impl Fn(&Sources) -> Change) -> Option
 fn reads(text: &str) -> bool {
     let sources = Sources::default();
     let file = sources.add(std::path::Path::new("t"), text);
-    let parsed = crate::frontend::parsed::parse("t.yaml", text, file);
+    let parsed = crate::frontend::parsed::parse(text, file);
     parsed.errors.is_empty() && parsed.duplicates.is_empty() && parsed.limits.is_empty()
 }
 
@@ -132,7 +132,7 @@ fn a_reference_becomes_one_to_the_arn() {
         let key = first_of(sources, text, &words);
         // The frontend gives the place of the entry.
         let file = sources.file(key.file);
-        let parsed = crate::frontend::parsed::parse("t.yaml", file.text(), key.file);
+        let parsed = crate::frontend::parsed::parse(file.text(), key.file);
         let source = parsed.documents[0].get("Use").unwrap().entry("Source").unwrap();
         Change::Arn(source.span())
     });

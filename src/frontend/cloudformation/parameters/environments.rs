@@ -29,6 +29,26 @@ pub(super) struct Found(Mutex<FxHashMap<PathBuf, Arc<Vec<Named>>>>);
 type Named = (PathBuf, BTreeSet<Arc<str>>);
 
 impl Settings {
+    /// The stages of the service at `path`, where environments are looked for.
+    pub(in crate::frontend::cloudformation) fn stages(
+        &self,
+        path: &Path,
+        named: impl FnOnce() -> Vec<String>,
+    ) -> Vec<NamedEnvironment> {
+        if self.found.is_none() {
+            return Vec::new();
+        }
+        let environments = named().into_iter().map(|name| NamedEnvironment {
+            name: name.clone(),
+            path: path.to_owned(),
+            given: Given {
+                stage: Some(name),
+                ..Given::default()
+            },
+        });
+        environments.collect()
+    }
+
     /// The environments of the template at `path`, which declares `names`.
     pub(in crate::frontend::cloudformation) fn environments(
         &self,
@@ -130,7 +150,7 @@ fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
         return None;
     }
     let id = read(file, sources, "").ok()?;
-    let parsed = parsed::tree(id, &sources.file(id));
+    let parsed = parsed::settings(id, &sources.file(id));
     match (parsed.documents.as_slice(), parsed.errors.is_empty()) {
         ([only], true) => files::names_in(only).filter(|names| !names.is_empty()),
         _ => None,

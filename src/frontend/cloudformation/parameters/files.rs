@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
             place.line, place.column, problem.message
         )
     };
-    let parsed = parsed::tree(file, &source);
+    let parsed = parsed::settings(file, &source);
     if let Some(problem) = parsed.errors.first().or(parsed.limits.first()) {
         return Err(fault(problem));
     }

@@ -40,7 +40,7 @@ pub(super) fn read(
         Err(ReadError::Unfit(_) | ReadError::Io(_)) => return none,
     };
     let source = sources.file(file);
-    let parsed = parsed::tree(file, &source);
+    let parsed = parsed::settings(file, &source);
     let faults = parsed.errors.iter().chain(&parsed.limits);
     let faults = faults.map(|fault| parse_error(sources, unit, fault.span, &fault.message));
     let faults: Vec<Diagnostic> = faults.filter(|_| is_default).collect();
@@ -69,7 +69,7 @@ pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
     let names = || {
         let config = beside(path, sources.files())?;
         let file = read_text(&config, sources, "").ok()?;
-        let parsed = parsed::tree(file, &sources.file(file));
+        let parsed = parsed::settings(file, &sources.file(file));
         let document = parsed.documents.first()?;
         if !applies(document, path.parent()?, path, sources.files()) {
             return None;

@@ -52,6 +52,8 @@ pub(super) struct Resolver<'a> {
     bounds: PathBuf,
     unit: &'a str,
     sources: &'a Sources,
+    /// The stage that it is deployed to by an option.
+    asked: Option<String>,
     /// Values of `self:…`, by address.
     known: FxHashMap<String, Resolved>,
     /// Addresses that are being resolved.
@@ -78,6 +80,7 @@ impl<'a> Resolver<'a> {
             directory,
             unit,
             sources,
+            asked: None,
             known: FxHashMap::default(),
             active: FxHashSet::default(),
             constructs: FxHashMap::default(),
@@ -88,6 +91,12 @@ impl<'a> Resolver<'a> {
             origins: Origins::default(),
             diagnostics: Vec::new(),
         }
+    }
+
+    /// The same with `--stage`.
+    pub(super) fn for_stage(mut self, stage: Option<&str>) -> Self {
+        self.asked = stage.map(ToOwned::to_owned);
+        self
     }
 
     /// Makes `${construct:address}` stand for `value`.
@@ -111,8 +120,11 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The stage of a deployment without options, and where it is written.
+    /// The stage of a deployment, and where it is written: an option wins.
     pub(super) fn stage(&mut self) -> (String, Option<Span>) {
+        if let Some(asked) = &self.asked {
+            return (asked.clone(), None);
+        }
         let written = self.root.get("provider").and_then(|provider| provider.entry("stage"));
         let span = written.map(Entry::span);
         match self.text(&["provider", "stage"]) {
@@ -264,6 +276,7 @@ impl<'a> Resolver<'a> {
                         "sls" if address == "stage" => self.stage_value(at),
                         "strToBool" => self.truth(parameters, at),
                         "param" => self.parameter(&address, at),
+                        "opt" if address == "stage" && self.asked.is_some() => self.stage_value(at),
                         "opt" => Resolved::Missing,
                         "construct" => match self.constructs.get(&address) {
                             Some(value) => Resolved::Value(value.clone(), Vec::new()),
@@ -376,7 +389,9 @@ impl<'a> Resolver<'a> {
         if pieces(&stage).is_some() {
             return OPEN;
         }
-        let what = if span.is_some() {
+        let what = if self.asked.is_some() {
+            "the stage"
+        } else if span.is_some() {
             "`provider.stage`"
         } else {
             "the framework's default stage"

@@ -61,7 +61,7 @@ pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bou
         Err(ReadError::Io(error)) => return root.errors.push(error),
         Err(ReadError::Unfit(diagnostic)) => return root.diagnostics.push(*diagnostic),
     };
-    let parsed = parsed::tree(file, &sources.file(file));
+    let parsed = parsed::settings(file, &sources.file(file));
     for (problems, report) in [
         (&parsed.errors, parse_error as fn(&_, &_, _, &_) -> _),
         (&parsed.limits, limit_reached),
