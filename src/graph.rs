@@ -136,6 +136,8 @@ pub struct Resource {
     pub calls: Vec<Span>,
     /// Its Region, where the files say one; resources of one name in two Regions are two.
     pub region: Option<Arc<str>>,
+    /// Its account, where the files say one.
+    pub account: Option<Arc<str>>,
 }
 
 impl Resource {

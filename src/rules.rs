@@ -20,9 +20,11 @@ mod consumer_heartbeat_too_slow;
 mod consumer_processing_exceeds_maximum;
 mod consumer_recovery_slow;
 mod consumer_visibility_timeout_too_short;
+mod cross_account_queue_default_key;
 mod dead_letter_policy_missing;
 mod dead_letter_queue_alarm_metric_blind;
 mod dead_letter_queue_alarm_threshold_high;
+mod dead_letter_queue_cross_account;
 mod dead_letter_queue_cross_region;
 mod dead_letter_queue_cycle;
 mod dead_letter_queue_redriven;
@@ -36,6 +38,7 @@ mod event_source_mapping_cross_region;
 mod event_source_mapping_duplicate;
 mod event_source_mapping_failure_destination;
 mod event_source_mapping_source_undeclared;
+mod event_target_dead_letter_missing;
 mod expired_suppression;
 mod failure_target_is_source_queue;
 mod fifo_attribute_on_standard_queue;
@@ -109,6 +112,8 @@ mod reserved_concurrency_zero;
 mod retries_outlast_retention;
 mod sam_subscription_enabled_ignored;
 mod sam_subscription_queue_implicit;
+mod sns_redrive_policy_invalid;
+mod sns_subscription_dead_letter_missing;
 mod stream_setting_on_queue;
 mod suppression_without_reason;
 mod task_token_without_timeout;
@@ -310,6 +315,7 @@ pub static RULES: &[&Rule] = &[
     &redrive_allow_policy_invalid::RULE,
     &redrive_allow_policy_reversed::RULE,
     &dead_letter_queue_cross_region::RULE,
+    &dead_letter_queue_cross_account::RULE,
     &redrive_allow_policy_dependency_cycle::RULE,
     &dead_letter_queue_redriven::RULE,
     // failure-channel
@@ -369,6 +375,10 @@ pub static RULES: &[&Rule] = &[
     &queue_key_blocks_service::RULE,
     &function_role_missing_queue_permission::RULE,
     &function_role_missing_kms_decrypt::RULE,
+    &cross_account_queue_default_key::RULE,
+    &sns_redrive_policy_invalid::RULE,
+    &sns_subscription_dead_letter_missing::RULE,
+    &event_target_dead_letter_missing::RULE,
     // pipes-and-sam
     &pipe_visibility_timeout_too_short::RULE,
     &pipe_batch_exceeds_target::RULE,

@@ -59,6 +59,15 @@ pub(super) fn region(written: &str, form: Form) -> Option<&str> {
     written_out.then_some(region)
 }
 
+/// The account in an ARN, where it is written out.
+pub(super) fn account(written: &str, form: Form) -> Option<&str> {
+    let account = match form {
+        Form::Arn => *parts(written).get(4)?,
+        Form::Url | Form::Name => return None,
+    };
+    (account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit())).then_some(account)
+}
+
 /// Services none of whose resources an event source mapping or a pipe reads.
 /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
 const NO_SOURCES: [&str; 7] = ["events", "iam", "lambda", "logs", "s3", "sns", "states"];
@@ -115,11 +124,10 @@ impl Link {
 
     /// The account in an ARN from outside of the project, where it is written out.
     pub fn account(&self) -> Option<&str> {
-        let (Target::External(arn), Form::Arn) = (&self.target, self.form) else {
-            return None;
-        };
-        let account = *parts(arn).get(4)?;
-        (account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit())).then_some(account)
+        match &self.target {
+            Target::External(written) => account(written, self.form),
+            _ => None,
+        }
     }
 
     /// The service that an ARN from outside the project names: `sqs`, `sns`.

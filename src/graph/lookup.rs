@@ -1,6 +1,6 @@
 //! The joined graph, and the questions that more than one rule asks of it.
 
-use super::arn::{FIFO_SUFFIX, physical_name, region};
+use super::arn::{FIFO_SUFFIX, account, physical_name, region};
 use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
@@ -74,6 +74,7 @@ struct Named {
     unit: UnitId,
     at: usize,
     region: Option<Arc<str>>,
+    account: Option<Arc<str>>,
 }
 
 impl Index {
@@ -95,6 +96,7 @@ impl Index {
                     unit: resource.unit,
                     at,
                     region: resource.region.clone(),
+                    account: resource.account.clone(),
                 });
             }
         }
@@ -132,13 +134,14 @@ impl Index {
         links.filter_map(move |link| self.find(unit, link))
     }
 
-    /// Every node with the physical name in `written` that is not known to be in another Region.
+    /// Every node with the physical name in `written` that is not known to be in another Region or account.
     fn named(&self, written: &str, form: Form) -> Vec<&Named> {
-        let region = region(written, form);
+        let (region, account) = (region(written, form), account(written, form));
         let named = physical_name(written, form).and_then(|name| self.by_name.get(name));
         let elsewhere = move |node: &Named| {
             let regions = region.zip(node.region.as_deref());
-            regions.is_some_and(|(one, other)| one != other)
+            let accounts = account.zip(node.account.as_deref());
+            regions.into_iter().chain(accounts).any(|(one, other)| one != other)
         };
         named.into_iter().flatten().filter(|node| !elsewhere(node)).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::delivery::Sender;
-use crate::graph::{Attribute, FIFO_SUFFIX, Resource};
+use crate::graph::{Attribute, Resource};
 use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
@@ -57,7 +57,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for subscription in &deliveries.subscriptions {
         let resource = &subscription.resource;
         for topic in findings.known(&resource.when, resource, &subscription.topic) {
-            for when in standard_topic(graph, findings, resource, &topic) {
+            let types = findings.topic_types(graph, resource, &topic).into_iter();
+            for (when, _) in types.filter(|(_, fifo)| !fifo) {
                 let place = Place {
                     resource,
                     attribute: "endpoint",
@@ -68,32 +69,6 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
         }
     }
-}
-
-/// The conditions under which `topic` is known to be a standard one.
-fn standard_topic(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
-    resource: &Resource,
-    topic: &Known<'_, Link>,
-) -> Vec<Condition> {
-    if let Some(declared) = graph.topic(resource.unit, topic.value) {
-        let fifo = findings.known(
-            &topic.when.and(&declared.resource.when),
-            &declared.resource,
-            &declared.fifo,
-        );
-        return fifo
-            .into_iter()
-            .filter(|fifo| !fifo.value)
-            .map(|fifo| fifo.when)
-            .collect();
-    }
-    let is_standard = topic
-        .value
-        .external_topic_name()
-        .is_some_and(|name| !name.ends_with(FIFO_SUFFIX));
-    is_standard.then(|| topic.when.clone()).into_iter().collect()
 }
 
 fn judge<'g, T>(

@@ -82,6 +82,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             uncertain,
             calls: Vec::new(),
             region: self.view.template.pseudo_parameter("AWS::Region"),
+            account: self.view.template.pseudo_parameter("AWS::AccountId"),
         }
     }
 }

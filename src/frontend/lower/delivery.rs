@@ -164,9 +164,14 @@ impl<V: View> Lowering<V> {
                     faults: vec![fault(PolicyFault::NotAnObject, span)],
                 });
             };
-            let others = fields.iter().filter(|field| &*field.key != name);
-            let unknown = others.map(|field| fault(PolicyFault::UnknownKey(field.key.to_string()), field.span));
-            let mut faults: Vec<Fault> = unknown.collect();
+            let mut faults: Vec<Fault> = Vec::new();
+            for field in fields.iter().filter(|field| &*field.key != name) {
+                let value = this.view.attribute(&field.value, "");
+                // What is null under some condition is not there under it.
+                if !value.cases.iter().any(|case| matches!(case.value(), Some(None))) {
+                    faults.push(fault(PolicyFault::UnknownKey(field.key.to_string()), field.span));
+                }
+            }
             let target = this.entry(exact(&fields, name), name, span);
             if is_absent(&target) {
                 faults.push(fault(PolicyFault::TargetMissing, span));

@@ -107,6 +107,8 @@ enum Named {
     Resource(bool, Arc<str>, Arc<str>),
     /// Its Region.
     Provider(Arc<str>, Option<Arc<str>>),
+    /// Its account.
+    Account(Arc<str>, Option<Arc<str>>),
 }
 
 impl fmt::Display for Named {
@@ -118,6 +120,7 @@ impl fmt::Display for Named {
             Named::Call(name) => write!(f, "module.{name}"),
             Named::Resource(true, kind, name) => write!(f, "data.{kind}.{name}"),
             Named::Resource(false, kind, name) => write!(f, "{kind}.{name}"),
+            Named::Account(name, alias) => write!(f, "account.{name}.{}", alias.as_deref().unwrap_or_default()),
             Named::Provider(name, None) => write!(f, "provider.{name}"),
             Named::Provider(name, Some(alias)) => write!(f, "provider.{name}.{alias}"),
         }

@@ -126,6 +126,7 @@ impl Lowering<Terraform<'_, '_>> {
 
     fn declared(&mut self, at: usize, (kind, name): &Name, block: &Arc<Block>, member: &Member) -> Declared {
         let region = self.view.eval.region(kind, &block.body, &member.scope).to_text();
+        let account = self.view.eval.account(kind, &block.body, &member.scope).to_text();
         let instance = &self.view.eval.instances[at];
         let cause = match (&member.uncertain, &instance.uncertain) {
             (Some(_), _) => member.cause.clone(),
@@ -145,6 +146,7 @@ impl Lowering<Terraform<'_, '_>> {
                 uncertain: member.uncertain.clone().or_else(|| instance.uncertain.clone()),
                 calls: instance.calls.clone(),
                 region,
+                account,
             },
             cause,
             block: block.clone(),

@@ -131,6 +131,23 @@ impl Findings<'_> {
         typed.into_iter().collect()
     }
 
+    /// Whether `topic`, named by `resource`, is a FIFO topic, as far as that is known.
+    pub(crate) fn topic_types(
+        &mut self,
+        graph: &Graph,
+        resource: &Resource,
+        topic: &Known<'_, Link>,
+    ) -> Vec<(Condition, bool)> {
+        if let Some(declared) = graph.topic(resource.unit, topic.value) {
+            let when = topic.when.and(&declared.resource.when);
+            let types = self.known(&when, &declared.resource, &declared.fifo).into_iter();
+            return types.map(|fifo| (fifo.when, *fifo.value)).collect();
+        }
+        let name = topic.value.external_topic_name();
+        let fifo = name.map(|name| (topic.when.clone(), name.ends_with(FIFO_SUFFIX)));
+        fifo.into_iter().collect()
+    }
+
     /// The queues that `mapping` reads, as far as their type is known.
     pub(crate) fn sources<'g>(
         &mut self,

@@ -1,6 +1,8 @@
-//! Provider configurations: which one a resource has, through aliases and the calls of its module, and its Region.
+//! Provider configurations: which one a resource has, through aliases and the calls of its module, its Region and its
+//! account.
 //!
-//! Of a provider nothing but the Region is known. Credentials, and so the account, are never looked at.
+//! Of a provider nothing else is known. Credentials are never looked at: its account is known where it says which one it
+//! allows, or names a role there.
 
 use super::super::provider;
 use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
@@ -11,6 +13,17 @@ use std::sync::Arc;
 
 /// The name of a provider configuration in a module: of the provider, and its alias.
 pub(in super::super) type ProviderName = (Arc<str>, Option<Arc<str>>);
+
+/// Settings by which a provider may act in another account than the run's.
+const CREDENTIALS: [&str; 7] = [
+    "access_key",
+    "profile",
+    "shared_config_files",
+    "shared_credentials_file",
+    "shared_credentials_files",
+    "secret_key",
+    "token",
+];
 
 impl Evaluator<'_> {
     /// The Region of an instance of a resource or data source.
@@ -33,31 +46,89 @@ impl Evaluator<'_> {
                 return own;
             }
         }
-        let provider = body.attribute("provider").and_then(|attribute| named(&attribute.value));
-        let prefix = kind.split('_').next().unwrap_or(kind);
-        self.provider_region(scope.module, &provider.unwrap_or_else(|| (prefix.into(), None)))
+        self.provider_region(scope.module, &provider_of(kind, body))
+    }
+
+    /// The account of a resource with this body: that of its provider configuration.
+    pub(in super::super) fn account(&mut self, kind: &str, body: &Body, scope: &Scope) -> Value {
+        let (name, alias) = provider_of(kind, body);
+        let key = Named::Account(name.clone(), alias.clone());
+        self.once(scope.module, key, |this| {
+            match this.configuration(scope.module, &(name, alias)) {
+                Some((module, block)) => this.configured_account(module, &block),
+                None => this.account_of_the_run(),
+            }
+        })
     }
 
     fn provider_region(&mut self, module: usize, name: &ProviderName) -> Value {
         let key = Named::Provider(name.0.clone(), name.1.clone());
-        self.once(module, key, |this| {
-            let instance = &this.instances[module];
-            let own = instance.module.providers.get(name).cloned();
-            let caller = instance.caller.clone();
-            if let Some((_, call, scope)) = &caller
-                && let Some(passed) = passed(&call.block, name)
+        self.once(module, key, |this| match this.configuration(module, name) {
+            Some((module, block)) => this.configured_region(module, &block),
+            None => this.region_of_the_run(),
+        })
+    }
+
+    /// The block that configures a provider, with the module that it stands in.
+    fn configuration(&self, module: usize, name: &ProviderName) -> Option<(usize, Arc<Block>)> {
+        let (mut module, mut name) = (module, name.clone());
+        loop {
+            let instance = &self.instances[module];
+            let own = instance.module.providers.get(&name).cloned();
+            let caller = instance.caller.as_ref();
+            if let Some((_, call, scope)) = caller
+                && let Some(passed) = passed(&call.block, &name)
             {
-                return this.provider_region(scope.module, &passed);
+                (module, name) = (scope.module, passed);
+                continue;
             }
             // An empty block in a called module only says that a provider is passed to it.
             let configures = own.filter(|block| caller.is_none() || !block.body.attributes.is_empty());
             match (configures, caller) {
-                (Some(block), _) => this.configured_region(module, &block),
+                (Some(block), _) => return Some((module, block)),
                 // Only a configuration without alias comes to a called module by itself.
-                (None, Some((_, _, scope))) if name.1.is_none() => this.provider_region(scope.module, name),
-                _ => this.region_of_the_run(),
+                (None, Some((_, _, scope))) if name.1.is_none() => module = scope.module,
+                _ => return None,
             }
-        })
+        }
+    }
+
+    /// The account that a provider allows, if but one; else that of the role that it assumes.
+    fn configured_account(&mut self, module: usize, block: &Block) -> Value {
+        let scope = self.scope(module);
+        if let Some(attribute) = block.body.attribute("allowed_account_ids") {
+            let allowed = self.eval(&attribute.value, &scope);
+            if let Some(items) = allowed.items()
+                && items.len() == 1
+            {
+                return items[0].clone();
+            }
+        }
+        let unknown = || Value::unknown(Cause::Run.because("no provider block says the account"));
+        for kind in ["assume_role", "assume_role_with_web_identity"] {
+            let Ok(roles) = self.blocks(&block.body, &scope, kind) else {
+                return unknown();
+            };
+            // Of several roles each is assumed by the one before.
+            if let Some(last) = roles.last() {
+                let arn = last.block.body.attribute("role_arn").filter(|_| last.when.is_always());
+                let arn = arn.and_then(|arn| self.eval(&arn.value, &last.scope).to_text());
+                let account = arn.and_then(|arn| arn.split(':').nth(4).map(Value::text));
+                return account.unwrap_or_else(unknown);
+            }
+        }
+        let mut settings = block.body.attributes.iter();
+        if settings.any(|setting| CREDENTIALS.contains(&&*setting.name)) {
+            return unknown();
+        }
+        self.account_of_the_run()
+    }
+
+    fn account_of_the_run(&self) -> Value {
+        match self.inputs.and_then(|inputs| inputs.account.clone()) {
+            Some(account) => Value::text(account),
+            None => Value::unknown(Cause::Run.because("no provider block says the account")),
+        }
     }
 
     fn configured_region(&mut self, module: usize, block: &Block) -> Value {
@@ -105,6 +176,12 @@ impl Evaluator<'_> {
             _ => None,
         }
     }
+}
+
+/// The provider configuration that a resource names, or has by its type.
+fn provider_of(kind: &str, body: &Body) -> ProviderName {
+    let provider = body.attribute("provider").and_then(|attribute| named(&attribute.value));
+    provider.unwrap_or_else(|| (kind.split('_').next().unwrap_or(kind).into(), None))
 }
 
 /// The configuration that a call passes to its module under `name`.

@@ -32,6 +32,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
             uncertain: None,
             calls: Vec::new(),
             region: None,
+            account: None,
         },
         name: Attribute::absent("name", None, header),
         fifo: Attribute::absent("fifo_queue", false, header),

@@ -1,0 +1,149 @@
+//! Flags mappings to queues in other accounts that AWS's own key encrypts: nobody else may use that key.
+
+use super::prelude::*;
+use crate::graph::AWS_KEY;
+
+pub(super) static RULE: Rule = Rule {
+    id: "cross-account-queue-default-key",
+    category: Category::Permissions,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "a function polls a queue in another account that `alias/aws/sqs` encrypts, a key for its own account alone",
+    page: include_str!("../../rules/cross-account-queue-default-key.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        let resource = &mapping.resource;
+        let Some(here) = resource.account.as_deref() else {
+            continue; // Nothing to compare with.
+        };
+        for link in findings.known(&resource.when, mapping, &mapping.queue) {
+            let Some(queue) = graph.queue(resource.unit, link.value) else {
+                continue;
+            };
+            let there = link.value.account().or(queue.resource.account.as_deref());
+            let Some(there) = there.filter(|there| *there != here) else {
+                continue;
+            };
+            for key in findings.known(&link.when.and(&queue.resource.when), queue, &queue.key) {
+                let is_own = key.value.as_ref().is_none_or(|key| !key.is_key_of_aws());
+                let is_open = fact(is_own, || format!("`{AWS_KEY}` does not encrypt the queue"));
+                findings.require(&key.when, mapping, is_open.given(&link).given(&key), || {
+                    locked((mapping, here), (queue, there), &link, &key)
+                });
+            }
+        }
+    }
+}
+
+fn locked(
+    (mapping, here): (&EventSourceMapping, &str),
+    (queue, there): (&Queue, &str),
+    link: &Known<'_, Link>,
+    key: &Known<'_, Option<Link>>,
+) -> Finding {
+    let headline = format!(
+        "{} in account {here} polls {} in account {there}, and the key `{AWS_KEY}` there cannot be shared",
+        mapping.resource.shown(),
+        queue.resource.shown()
+    );
+    let label = format!("AWS's own key serves account {there} alone{}", key.provenance());
+    Finding::new("key", headline, key, label)
+        .label(link, format!("a function in account {here} polls the queue"))
+        .help("use a customer managed key whose policy lets the function's role decrypt")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::{TemporaryDirectory, findings, run};
+
+    fn count(queue: &str, source: &str) -> usize {
+        let text = format!(
+            r#"
+variable "open" {{}}
+provider "aws" {{
+  allowed_account_ids = ["111122223333"]
+}}
+provider "aws" {{
+  alias = "other"
+  assume_role {{
+    role_arn = "arn:aws:iam::444455556666:role/deploy"
+  }}
+}}
+provider "aws" {{
+  alias   = "profile"
+  profile = "third"
+}}
+resource "aws_sqs_queue" "q" {{
+  name = "orders"
+  {queue}
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = {source}
+  function_name    = "worker"
+}}
+"#
+        );
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    #[test]
+    fn only_a_key_of_ones_own_is_shared() {
+        let key = "kms_master_key_id = \"alias/aws/sqs\"";
+        let queue = "aws_sqs_queue.q.arn";
+        let other = format!("provider = aws.other\n  {key}");
+        assert_eq!(count(&other, queue), 1);
+        assert_eq!(count(key, queue), 0);
+        assert_eq!(count(&format!("provider = aws.profile\n  {key}"), queue), 0);
+        assert_eq!(
+            count("provider = aws.other\n  kms_master_key_id = \"alias/orders\"", queue),
+            0
+        );
+        assert_eq!(count("provider = aws.other\n  kms_master_key_id = var.open", queue), 0);
+        assert_eq!(count("provider = aws.other", queue), 0);
+        assert_eq!(count(&other, "var.open"), 0);
+        // Another queue of this name.
+        assert_eq!(count(key, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 0);
+        assert_eq!(count(&other, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 1);
+        let unsaid = format!("provider = aws.profile\n  {key}");
+        assert_eq!(count(&unsaid, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 1);
+        assert_eq!(count(key, "\"arn:aws:sqs:eu-west-1:111122223333:orders\""), 0);
+    }
+
+    #[test]
+    fn stacks_of_an_app_say_their_accounts() {
+        let manifest = |account: &str| {
+            format!(
+                r#"{{"version": "36.0.0", "artifacts": {{
+  "Queues": {{"type": "aws:cloudformation:stack", "environment": "aws://{account}/eu-west-1", "properties": {{"templateFile": "Queues.template.json"}}}},
+  "Workers": {{"type": "aws:cloudformation:stack", "environment": "aws://111122223333/eu-west-1", "properties": {{"templateFile": "Workers.template.json"}}}}
+}}}}"#
+            )
+        };
+        let queues = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "orders", "KmsMasterKeyId": "alias/aws/sqs"}}}}"#;
+        let workers = |account: &str| {
+            format!(
+                r#"{{"Resources": {{"M": {{"Type": "AWS::Lambda::EventSourceMapping", "Properties": {{
+  "EventSourceArn": "arn:aws:sqs:eu-west-1:{account}:orders", "FunctionName": "worker"}}}}}}}}"#
+            )
+        };
+        let count = |account: &str| {
+            let files = [
+                ("cdk.out/manifest.json", manifest(account)),
+                ("cdk.out/Queues.template.json", queues.to_owned()),
+                ("cdk.out/Workers.template.json", workers(account)),
+            ];
+            let files = files.iter().map(|(name, text)| (*name, text.as_str()));
+            let directory = TemporaryDirectory::with_files(files);
+            run(&RULE, &directory.path().join("cdk.out")).findings.len()
+        };
+        assert_eq!(count("444455556666"), 1);
+        assert_eq!(count("111122223333"), 0);
+    }
+}

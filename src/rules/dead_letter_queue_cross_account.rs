@@ -1,0 +1,117 @@
+//! Flags dead-letter queues in another account than their source.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "dead-letter-queue-cross-account",
+    category: Category::Redrive,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "a dead-letter queue is in another account than its source",
+    page: include_str!("../../rules/dead-letter-queue-cross-account.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for source in graph.queues() {
+        let Some(here) = source.resource.account.as_deref() else {
+            continue;
+        };
+        for target in findings.redrive_targets(&source.resource.when, source) {
+            let dlq = graph.queue(source.resource.unit, target.value);
+            let declared = dlq.and_then(|dlq| dlq.resource.account.as_deref());
+            let Some(there) = target.value.account().or(declared) else {
+                continue;
+            };
+            let is_same = fact(here == there, || format!("both queues are in account {here}")).given(&target);
+            findings.require(&target.when, source, is_same, || apart(source, &target, here, there));
+        }
+    }
+}
+
+fn apart(source: &Queue, target: &Known<'_, Link>, here: &str, there: &str) -> Finding {
+    let headline = format!(
+        "{} is in account {here} and its dead-letter queue in account {there}, but both have to be in one",
+        source.resource.shown()
+    );
+    let label = format!("a queue in account {there}{}", target.provenance());
+    Finding::new("redrive", headline, target, label)
+        .label(source.resource.header, format!("this queue is in account {here}"))
+        .help(format!("use a dead-letter queue in account {here}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::check;
+
+    fn terraform(target: &str, note: &str) -> String {
+        format!(
+            r#"
+variable "open" {{}}
+provider "aws" {{
+  allowed_account_ids = ["111122223333"]
+}}
+provider "aws" {{
+  alias = "other"
+  assume_role {{
+    role_arn = "arn:aws:iam::444455556666:role/deploy"
+  }}
+}}
+provider "aws" {{
+  alias = "open"
+  assume_role {{
+    role_arn = var.open
+  }}
+}}
+resource "aws_sqs_queue" "here" {{}}
+resource "aws_sqs_queue" "there" {{
+  provider = aws.other
+}}
+resource "aws_sqs_queue" "open" {{
+  provider = aws.open
+}}
+resource "aws_sqs_queue" "orders" {{
+  redrive_policy = jsonencode({{
+    deadLetterTargetArn = {target} {note}
+    maxReceiveCount     = 5
+  }})
+}}
+"#
+        )
+    }
+
+    #[test]
+    fn both_are_in_one_account() {
+        for target in [
+            "aws_sqs_queue.here.arn",
+            "aws_sqs_queue.open.arn",
+            "\"arn:aws:sqs:eu-west-1:111122223333:failed\"",
+            "\"arn:aws:sqs:eu-west-1:${var.open}:failed\"",
+            "var.open",
+        ] {
+            check(&RULE, Terraform, &terraform(target, ""));
+        }
+        for target in [
+            "aws_sqs_queue.there.arn",
+            "\"arn:aws:sqs:eu-west-1:444455556666:failed\"",
+        ] {
+            check(
+                &RULE,
+                Terraform,
+                &terraform(target, "# expect: dead-letter-queue-cross-account"),
+            );
+        }
+    }
+
+    #[test]
+    fn an_account_that_is_not_said_is_unknown() {
+        let text = terraform("aws_sqs_queue.there.arn", "").replace("allowed_account_ids = [\"111122223333\"]", "");
+        check(&RULE, Terraform, &text);
+        let two = terraform("aws_sqs_queue.there.arn", "").replace("[\"111122223333\"]", "[\"111122223333\", \"1\"]");
+        check(&RULE, Terraform, &two);
+    }
+}

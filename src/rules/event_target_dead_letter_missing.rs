@@ -1,0 +1,100 @@
+//! Flags targets of rules that keep nothing of what EventBridge could not deliver.
+
+use super::prelude::*;
+use crate::graph::delivery::{EventTarget, Sender};
+
+pub(super) static RULE: Rule = Rule {
+    id: "event-target-dead-letter-missing",
+    category: Category::Permissions,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a rule's target has no dead-letter queue, so what EventBridge cannot deliver is lost",
+    page: include_str!("../../rules/event-target-dead-letter-missing.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let targets = graph.deliveries().targets.iter();
+    for target in targets.filter(|target| target.sender == Sender::Rule) {
+        let resource = &target.resource;
+        for enabled in findings.known(&resource.when, resource, &target.enabled) {
+            if !*enabled.value {
+                continue;
+            }
+            for to in findings.known(&enabled.when, resource, &target.target) {
+                for queue in findings.known(&to.when, resource, &target.dead_letter) {
+                    findings.require(&queue.when, resource, is_set(&queue).given(&to), || missing(target));
+                }
+            }
+        }
+    }
+}
+
+fn missing(target: &EventTarget) -> Finding {
+    let resource = &target.resource;
+    let headline = format!(
+        "{} has no dead-letter queue: what EventBridge cannot deliver within a day is lost",
+        resource.shown()
+    );
+    Finding::new("dead_letter", headline, resource.header, "no dead-letter queue is set for this target").help(
+        "name a standard queue for events that could not be delivered, with a policy that lets `events.amazonaws.com` send \
+         to it",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, findings};
+
+    #[test]
+    fn targets_of_rules_need_one() {
+        for (arguments, expected) in [
+            ("arn = \"a\"", 1),
+            ("arn = var.open", 0),
+            ("arn = \"a\"\n  dead_letter_config {\n    arn = \"d\"\n  }", 0),
+            ("arn = \"a\"\n  dead_letter_config {\n    arn = var.open\n  }", 0),
+            (
+                "arn = \"a\"\n  dynamic \"dead_letter_config\" {\n    for_each = var.open\n    content {\n      arn = \"d\"\n    }\n  }",
+                0,
+            ),
+        ] {
+            let text = format!(
+                "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  {arguments}\n}}\n"
+            );
+            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn schedules_and_buckets_are_something_else() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  Rule:
+    Type: AWS::Events::Rule
+    Properties:
+      Targets:
+        - {Id: a, Arn: a} # expect: event-target-dead-letter-missing
+        - {Id: b, Arn: b, DeadLetterConfig: {Arn: d}}
+  Disabled:
+    Type: AWS::Events::Rule
+    Properties:
+      State: DISABLED
+      Targets: [{Id: a, Arn: a}]
+  Schedule:
+    Type: AWS::Scheduler::Schedule
+    Properties: {Target: {Arn: a, RoleArn: r}}
+  Bucket:
+    Type: AWS::S3::Bucket
+    Properties:
+      NotificationConfiguration: {QueueConfigurations: [{Event: e, Queue: q}]}
+",
+        );
+    }
+}

@@ -1,0 +1,267 @@
+//! Flags redrive policies of subscriptions that SNS refuses, or that lead to a queue it cannot use.
+
+use super::prelude::*;
+use crate::graph::delivery::{Subscription, SubscriptionRedrivePolicy};
+use crate::graph::{Fault, PolicyFault};
+use crate::rules::shared::queue_types::{TypedQueue, kind};
+
+pub(super) static RULE: Rule = Rule {
+    id: "sns-redrive-policy-invalid",
+    category: Category::Permissions,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "the redrive policy of a subscription is not one that SNS takes, or leads to a queue that it cannot use",
+    page: include_str!("../../rules/sns-redrive-policy-invalid.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for subscription in &graph.deliveries().subscriptions {
+        let resource = &subscription.resource;
+        for redrive in findings.known(&resource.when, resource, &subscription.redrive) {
+            let Some(policy) = redrive.value else { continue };
+            if let Some(fault) = policy.faults.first() {
+                findings.report(&redrive.when, resource, malformed(subscription, fault));
+                continue;
+            }
+            judge_place(graph, findings, subscription, policy, &redrive.when);
+            judge_type(graph, findings, subscription, policy, &redrive.when);
+        }
+    }
+}
+
+fn malformed(subscription: &Subscription, fault: &Fault) -> Finding {
+    let shown = subscription.resource.shown();
+    let (headline, label) = match &fault.kind {
+        PolicyFault::UnknownKey(key) => (
+            format!("the redrive policy of {shown} has the key `{key}`, and SNS refuses it"),
+            "SNS does not know this key".to_owned(),
+        ),
+        PolicyFault::TargetMissing => (
+            format!("the redrive policy of {shown} names no queue"),
+            "`deadLetterTargetArn` is missing".to_owned(),
+        ),
+        _ => (
+            format!("the redrive policy of {shown} is not a JSON object"),
+            "SNS expects an object with `deadLetterTargetArn`".to_owned(),
+        ),
+    };
+    Finding::new("redrive", headline, fault.span, label)
+        .help("write `{\"deadLetterTargetArn\": …}` and nothing else: how often SNS tries is not said here")
+}
+
+/// The dead-letter queue is in the Region and account of the subscription, which is in those of its topic.
+fn judge_place(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    subscription: &Subscription,
+    policy: &SubscriptionRedrivePolicy,
+    when: &Condition,
+) {
+    let resource = &subscription.resource;
+    for target in findings.known(when, resource, &policy.target) {
+        let queue = graph.queue(resource.unit, target.value).map(|queue| &queue.resource);
+        let there = target
+            .value
+            .region()
+            .or(queue.and_then(|queue| queue.region.as_deref()));
+        for topic in findings.quietly(|this| this.known(&target.when, resource, &subscription.topic)) {
+            let declared = graph.topic(resource.unit, topic.value).map(|topic| &topic.resource);
+            let here = topic
+                .value
+                .region()
+                .or(declared.and_then(|topic| topic.region.as_deref()));
+            if let Some((here, there)) = here.zip(there) {
+                let is_same = fact(here == there, || format!("topic and queue are in {here}")).given(&target);
+                findings.require(&topic.when, resource, is_same.given(&topic), || {
+                    apart(subscription, &target, ("Region", here, there))
+                });
+            }
+        }
+        let there = target
+            .value
+            .account()
+            .or(queue.and_then(|queue| queue.account.as_deref()));
+        if let Some((here, there)) = resource.account.as_deref().zip(there) {
+            let is_same = fact(here == there, || format!("both are in account {here}")).given(&target);
+            findings.require(&target.when, resource, is_same, || {
+                apart(subscription, &target, ("account", here, there))
+            });
+        }
+    }
+}
+
+fn apart(subscription: &Subscription, target: &Known<'_, Link>, (what, here, there): (&str, &str, &str)) -> Finding {
+    let headline = format!(
+        "{} is in {what} {here} and its dead-letter queue in {what} {there}, but both have to be in one",
+        subscription.resource.shown()
+    );
+    let label = format!("a queue in {what} {there}{}", target.provenance());
+    Finding::new("redrive", headline, target, label).help(format!("use a dead-letter queue in {what} {here}"))
+}
+
+/// The dead-letter queue is of the topic's type. For a standard queue at a FIFO topic AWS does not say which it is.
+fn judge_type(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    subscription: &Subscription,
+    policy: &SubscriptionRedrivePolicy,
+    when: &Condition,
+) {
+    let resource = &subscription.resource;
+    let queues = findings.quietly(|this| this.typed_queues_of(graph, when, resource, &policy.target));
+    for queue in queues {
+        for topic in findings.quietly(|this| this.known(&queue.when, resource, &subscription.topic)) {
+            for (when, fifo) in findings.topic_types(graph, resource, &topic) {
+                let endpoints =
+                    findings.quietly(|this| this.typed_queues_of(graph, &when, resource, &subscription.endpoint));
+                let is_settled = !fifo || (!endpoints.is_empty() && endpoints.iter().all(|endpoint| endpoint.fifo));
+                let is_same = fact(queue.fifo == fifo || !is_settled, || queue.words()).given(&queue);
+                findings.require(&when, resource, is_same.given(&topic), || {
+                    of_another_type(subscription, &queue, fifo)
+                });
+            }
+        }
+    }
+}
+
+fn of_another_type(subscription: &Subscription, queue: &TypedQueue<'_>, fifo: bool) -> Finding {
+    let topic = if fifo { "a FIFO topic" } else { "a standard topic" };
+    let headline = format!(
+        "{}, and {} subscribes to {topic}, whose failures need {}",
+        queue.words(),
+        subscription.resource.shown(),
+        kind(fifo)
+    );
+    let finding = Finding::new("redrive", headline, queue.link, format!("{} here", kind(queue.fifo)))
+        .help(format!("use {} as dead-letter queue", kind(fifo)));
+    if queue.queue.is_some() {
+        finding.show(queue)
+    } else {
+        finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, findings};
+
+    fn count(policy: &str, topic: &str, queue: &str, endpoint: &str) -> usize {
+        let text = format!(
+            r#"
+variable "open" {{}}
+provider "aws" {{
+  region              = "eu-west-1"
+  allowed_account_ids = ["111122223333"]
+}}
+resource "aws_sns_topic" "t" {{
+  fifo_topic = {topic}
+}}
+resource "aws_sqs_queue" "d" {{
+  {queue}
+}}
+resource "aws_sqs_queue" "q" {{
+  fifo_queue = {endpoint}
+}}
+resource "aws_sns_topic_subscription" "s" {{
+  topic_arn      = aws_sns_topic.t.arn
+  protocol       = "sqs"
+  endpoint       = aws_sqs_queue.q.arn
+  redrive_policy = {policy}
+}}
+"#
+        );
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    const POLICY: &str = "jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })";
+
+    #[test]
+    fn a_policy_names_a_queue_and_nothing_else() {
+        let count = |policy: &str| count(policy, "false", "", "false");
+        assert_eq!(count(POLICY), 0);
+        assert_eq!(
+            count("jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })"),
+            1
+        );
+        assert_eq!(
+            count("jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = null })"),
+            0
+        );
+        assert_eq!(count("jsonencode({ maxReceiveCount = 5 })"), 1);
+        assert_eq!(count("jsonencode({ deadLetterTarget = aws_sqs_queue.d.arn })"), 1);
+        assert_eq!(count("jsonencode([aws_sqs_queue.d.arn])"), 1);
+        assert_eq!(count("\"{}\""), 0);
+        assert_eq!(count("null"), 0);
+        assert_eq!(count("var.open"), 0);
+        assert_eq!(count("jsonencode({ deadLetterTargetArn = var.open })"), 0);
+    }
+
+    #[test]
+    fn the_queue_is_of_the_type_of_the_topic() {
+        let fifo = "fifo_queue = true";
+        assert_eq!(count(POLICY, "false", fifo, "false"), 1);
+        assert_eq!(count(POLICY, "true", fifo, "true"), 0);
+        assert_eq!(count(POLICY, "true", "", "true"), 1);
+        assert_eq!(count(POLICY, "true", "", "false"), 0);
+        assert_eq!(count(POLICY, "var.open", fifo, "false"), 0);
+        assert_eq!(count(POLICY, "false", "fifo_queue = var.open", "false"), 0);
+    }
+
+    #[test]
+    fn the_queue_is_where_the_subscription_is() {
+        let policy = |arn: &str| {
+            count(
+                &format!("jsonencode({{ deadLetterTargetArn = \"{arn}\" }})"),
+                "false",
+                "",
+                "false",
+            )
+        };
+        assert_eq!(policy("arn:aws:sqs:eu-west-1:111122223333:failed"), 0);
+        assert_eq!(policy("arn:aws:sqs:us-east-1:111122223333:failed"), 1);
+        assert_eq!(policy("arn:aws:sqs:eu-west-1:444455556666:failed"), 1);
+        assert_eq!(policy("arn:aws:sqs:${var.open}:${var.open}:failed"), 0);
+        assert_eq!(count(POLICY, "false", "region = \"us-east-1\"", "false"), 1);
+        assert_eq!(count(POLICY, "false", "region = var.open", "false"), 0);
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Parameters:
+  Open: {Type: String}
+Conditions:
+  Some: !Equals [!Ref Open, x]
+Resources:
+  D: {Type: AWS::SQS::Queue}
+  S:
+    Type: AWS::SNS::Subscription
+    Properties:
+      TopicArn: !Ref Open
+      RedrivePolicy:
+        deadLetterTargetArn: !GetAtt D.Arn
+        maxReceiveCount: 5 # expect: sns-redrive-policy-invalid
+  T:
+    Type: AWS::SNS::Subscription
+    Properties:
+      TopicArn: !Ref Open
+      RedrivePolicy:
+        deadLetterTargetArn: !GetAtt D.Arn
+        maxReceiveCount: !If [Some, 5, !Ref AWS::NoValue]
+  U:
+    Type: AWS::SNS::Subscription
+    Properties:
+      TopicArn: arn:aws:sns:eu-west-1:111122223333:t
+      RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:d.fifo'} # expect: sns-redrive-policy-invalid
+",
+        );
+    }
+}

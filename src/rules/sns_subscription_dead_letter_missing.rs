@@ -1,0 +1,88 @@
+//! Flags subscriptions of queues and functions that keep nothing of what SNS could not deliver.
+
+use super::prelude::*;
+use crate::graph::delivery::Subscription;
+
+pub(super) static RULE: Rule = Rule {
+    id: "sns-subscription-dead-letter-missing",
+    category: Category::Permissions,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a subscription has no redrive policy, so what SNS cannot deliver is lost",
+    page: include_str!("../../rules/sns-subscription-dead-letter-missing.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for subscription in &graph.deliveries().subscriptions {
+        let resource = &subscription.resource;
+        let protocols = findings.known(&resource.when, resource, &subscription.protocol);
+        for protocol in protocols
+            .iter()
+            .filter(|it| matches!(it.value.as_str(), "sqs" | "lambda"))
+        {
+            for redrive in findings.known(&protocol.when, resource, &subscription.redrive) {
+                let is_kept = is_set(&redrive).given(protocol);
+                findings.require(&redrive.when, resource, is_kept, || missing(subscription, redrive.name));
+            }
+        }
+    }
+}
+
+fn missing(subscription: &Subscription, name: &str) -> Finding {
+    let resource = &subscription.resource;
+    let headline = format!(
+        "{} has no redrive policy: what SNS cannot deliver is lost",
+        resource.shown()
+    );
+    Finding::new("redrive", headline, resource.header, format!("`{name}` is not set"))
+        .help("name a queue as `deadLetterTargetArn`, with a policy that lets `sns.amazonaws.com` send to it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, findings};
+
+    #[test]
+    fn queues_and_functions_need_one() {
+        for (arguments, expected) in [
+            ("protocol = \"sqs\"", 1),
+            ("protocol = \"lambda\"", 1),
+            ("protocol = \"email\"", 0),
+            ("protocol = var.open", 0),
+            ("protocol = \"sqs\"\n  redrive_policy = null", 1),
+            ("protocol = \"sqs\"\n  redrive_policy = var.open", 0),
+            (
+                "protocol = \"sqs\"\n  redrive_policy = jsonencode({ deadLetterTargetArn = \"d\" })",
+                0,
+            ),
+        ] {
+            let text = format!(
+                "variable \"open\" {{}}\nresource \"aws_sns_topic_subscription\" \"s\" {{\n  topic_arn = \"t\"\n  endpoint = \
+                 \"e\"\n  {arguments}\n}}\n"
+            );
+            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn speaks_of_templates() {
+        check(
+            &RULE,
+            CloudFormation,
+            r"
+Resources:
+  S: # expect: sns-subscription-dead-letter-missing
+    Type: AWS::SNS::Subscription
+    Properties: {TopicArn: t, Protocol: sqs, Endpoint: e}
+  R:
+    Type: AWS::SNS::Subscription
+    Properties: {TopicArn: t, Protocol: sqs, Endpoint: e, RedrivePolicy: {deadLetterTargetArn: d}}
+",
+        );
+    }
+}
