@@ -21,6 +21,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for handled in findings.handled(graph, mapping, &mapping.resource.when) {
             let (Some(goes_on), Response::Failures(_)) = (&handled.handler.continues, &handled.handler.response) else {
+                let stops = fact(true, || "the handler does not go on behind a failure".to_owned());
+                findings.satisfied(&handled.when, mapping, stops);
                 continue;
             };
             for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {

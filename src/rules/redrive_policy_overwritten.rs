@@ -17,6 +17,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
+        if let [only] = queue.redrive_writers.as_slice() {
+            let single = fact(true, || "one place writes the redrive policy".to_owned());
+            findings.satisfied(&queue.resource.when.and(&only.when), queue, single);
+        }
         for (at, writer) in queue.redrive_writers.iter().enumerate() {
             let others = queue.redrive_writers.iter().take(at);
             for other in others.filter(|other| other.kind == writer.kind && other.by != writer.by) {

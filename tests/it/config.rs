@@ -54,6 +54,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "unknown severity `fatal`; there are `error`, `warning`, `info`",
     ),
     (
+        "[rules.queue-retention-too-short]\nminimum = 59",
+        "59",
+        "`minimum` must be a whole number of at least 60",
+    ),
+    (
         "[rules.visibility-timeout-too-short]\nseverity = \"off\"",
         "\"off\"",
         "unknown severity `off`; there are `error`, `warning`, `info`; `ignore = [\"visibility-timeout-too-short\"]` turns a rule off",

@@ -635,7 +635,9 @@ fn whole_projects_begin_with_nothing_to_say() {
         assert_eq!((&added.refused, &added.errors), (&vec![], &vec![]), "{name}");
         let after = check(&options);
         assert!(after.findings.is_empty(), "{name}: {}", testing::describe(&after));
-        for (file, text) in files.iter().filter(|(file, _)| file.strip_suffix(".json").is_none()) {
+        // JSON has no comments, and a table of defects has some of its own.
+        let is_edited = |file: &str| !file.ends_with(".json") && !file.ends_with("planted.toml");
+        for (file, text) in files.iter().filter(|(file, _)| is_edited(file)) {
             let written = std::fs::read_to_string(directory.path().join(file)).unwrap();
             let lines = written.split_inclusive('\n');
             let kept: String = lines.filter(|line| !line.contains("# sqslint: ignore[")).collect();

@@ -4,7 +4,7 @@ use super::consumers::Poll;
 use super::findings::Findings;
 use super::operands::Known;
 use crate::graph::permits::{Permits, Policies};
-use crate::graph::{Cause, Condition, Function, Graph, Link, Queue, Resource};
+use crate::graph::{Condition, Function, Graph, Link, Queue, Resource};
 use crate::source::Span;
 
 /// What Lambda and pipes do with a queue that they read, under the role of the function or pipe.
@@ -35,7 +35,8 @@ impl<'g> PollingFunction<'g> {
 }
 
 impl Findings<'_> {
-    /// The functions that poll `queue`, where the project declares their roles. That it does not is noted.
+    /// The functions that poll `queue`, where the project declares their roles. What others may do is said where those are
+    /// declared, and is no open question here.
     pub(crate) fn polling_functions<'g>(
         &mut self,
         graph: &'g Graph,
@@ -59,10 +60,6 @@ impl Findings<'_> {
                             role,
                             declared,
                         });
-                    } else {
-                        let reason =
-                            Cause::Elsewhere.because(format!("the role `{}` is not declared here", link.written()));
-                        self.unsettled(&role.when, poll.mapping, &reason, role.span);
                     }
                 }
             }
