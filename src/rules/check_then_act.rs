@@ -18,12 +18,11 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for handled in findings.handled(graph, mapping, &mapping.resource.when) {
-            match unconditional(mapping, &handled) {
-                Some(finding) => findings.report(&handled.when, mapping, finding),
-                None => {
-                    let bound = fact(true, || "nothing is checked first and written later".to_owned());
-                    findings.satisfied(&handled.when, mapping, bound);
-                }
+            if let Some(finding) = unconditional(mapping, &handled) {
+                findings.report(&handled.when, mapping, finding);
+            } else {
+                let bound = fact(true, || "nothing is checked first and written later".to_owned());
+                findings.satisfied(&handled.when, mapping, bound);
             }
         }
     }

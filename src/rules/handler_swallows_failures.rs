@@ -20,12 +20,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for handled in findings.handled(graph, mapping, &mapping.resource.when) {
             for source in findings.queues_read(graph, mapping, &handled.when) {
-                match swallowed(mapping, &handled, &source) {
-                    Some(finding) => findings.report(&source.when, mapping, finding),
-                    None => {
-                        let heard = fact(true, || "the handler swallows no failure".to_owned());
-                        findings.satisfied(&source.when, mapping, heard);
-                    }
+                if let Some(finding) = swallowed(mapping, &handled, &source) {
+                    findings.report(&source.when, mapping, finding);
+                } else {
+                    let heard = fact(true, || "the handler swallows no failure".to_owned());
+                    findings.satisfied(&source.when, mapping, heard);
                 }
             }
         }

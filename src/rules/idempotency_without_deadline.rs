@@ -18,14 +18,13 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for handled in findings.handled(graph, mapping, &mapping.resource.when) {
-            match undated(mapping, &handled) {
-                Some(finding) => findings.report(&handled.when, mapping, finding),
-                None => {
-                    let dated = fact(true, || {
-                        "no record of idempotency is left without a deadline".to_owned()
-                    });
-                    findings.satisfied(&handled.when, mapping, dated);
-                }
+            if let Some(finding) = undated(mapping, &handled) {
+                findings.report(&handled.when, mapping, finding);
+            } else {
+                let dated = fact(true, || {
+                    "no record of idempotency is left without a deadline".to_owned()
+                });
+                findings.satisfied(&handled.when, mapping, dated);
             }
         }
     }
