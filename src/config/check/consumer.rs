@@ -6,7 +6,7 @@ use crate::config::{ConfigError, Duration, file};
 use std::sync::Arc;
 use toml::Spanned;
 
-/// SQS hides a message for no longer.
+/// No visibility timeout of SQS is longer.
 const LONGEST_VISIBILITY: u64 = 12 * 3_600_000;
 
 impl Reader<'_> {
