@@ -8,8 +8,8 @@
 //! 4. where the second cannot take its place, the first gets its old text back
 //! ```
 //!
-//! What is staged has no name until step 3, so that a killed run leaves nothing behind (Linux; elsewhere, and on file
-//! systems without such files, it has a random name from the start). A file with several hard links, and one whose owner
+//! What is staged has no name until step 3, so that a killed run leaves nothing half-written behind, and one whole text
+//! at most (Linux; elsewhere, and on file systems without such files, it has a random name from the start). A file with several hard links, and one whose owner
 //! cannot be given to another, is written in place: its other names keep meaning it.
 
 use super::disk::{self, kind_of_itself};
