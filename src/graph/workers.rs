@@ -6,7 +6,7 @@
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::permits::{Policies, matches};
-use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId, UnitKind};
+use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId};
 use crate::conditions::Condition;
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -253,9 +253,8 @@ impl<'g> Finder<'g> {
 
     fn plain_role(&self, unit: UnitId, link: &Link, when: Condition) -> WorkerRole<'g> {
         let declared = self.policies.role_called(unit, link);
-        // A role that is declared and not read may be allowed anything or nothing; of plans no role is read.
-        let in_plan = matches!(self.graph.unit(unit).kind, UnitKind::Plan | UnitKind::State);
-        let is_unread = declared.is_none() && (in_plan || !matches!(link.target, Target::External(_)));
+        // A role that is declared and not read may be allowed anything or nothing.
+        let is_unread = declared.is_none() && !matches!(link.target, Target::External(_));
         WorkerRole {
             when,
             declared,

@@ -4,9 +4,10 @@
 
 use crate::inputs::{check, repository};
 use serde_json::Value;
-use sqslint::Outcome;
 use sqslint::graph::UnitKind;
+use sqslint::selection::Selection;
 use sqslint::testing::graph_json;
+use sqslint::{Options, Outcome};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +99,46 @@ fn a_plan_over_what_is_deployed_knows_everything() {
 fn states_know_everything() {
     assert_eq!(compare("orders", "state.json"), [""; 0]);
     assert_eq!(compare("orders", "terraform.tfstate"), [""; 0]);
+}
+
+/// What all rules find: rule, address and headline.
+fn found(path: &Path) -> Vec<(String, String, String)> {
+    let outcome = sqslint::check(&Options {
+        paths: vec![path.to_owned()],
+        selection: Selection::new(Vec::new(), Vec::new(), true).unwrap(),
+        ..Options::default()
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let texts = outcome.findings.iter().map(|found| {
+        let address = found.subject.address.clone();
+        (found.rule.to_owned(), address, found.headline.clone())
+    });
+    let mut all: Vec<_> = texts.collect();
+    all.sort();
+    all
+}
+
+/// A function whose role may not delete, and a task of ECS that reads a queue.
+#[test]
+fn roles_and_workers_are_judged_alike() {
+    let directory = fixtures().join("workers");
+    let of_module = found(&directory);
+    let rules: Vec<&str> = of_module.iter().map(|(rule, ..)| rule.as_str()).collect();
+    assert_eq!(
+        rules,
+        [
+            "batch-item-failures-unreported",
+            "function-role-missing-kms-decrypt",
+            "function-role-missing-queue-permission",
+            "queue-age-unalarmed",
+            "queue-short-polling",
+            "redrive-policy-missing",
+            "redrive-policy-missing",
+        ]
+    );
+    for recording in ["plan.json", "existing.json", "state.json"] {
+        assert_eq!(found(&directory.join(recording)), of_module, "{recording}");
+    }
 }
 
 #[test]

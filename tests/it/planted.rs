@@ -1,6 +1,7 @@
 //! Stacks that are in order, and a defect of every rule planted into one of them: `fixtures/stacks/sound/` has a folder
 //! for each stack and `planted.toml`, an edit for each rule. Nothing is found in a stack but what a comment in it names
 //! (`sound: <rule> <address>`); in a stack with an edit, its rule and nothing else but what the row allows beside it.
+//! `fixtures/stacks/workers/` is the same for what workers say of themselves, one stack in each of two dialects.
 
 use crate::inputs::{directories, entries, name, repository};
 use serde::Deserialize;
@@ -10,10 +11,7 @@ use sqslint::suppress::Day;
 use sqslint::testing::{TemporaryDirectory, describe};
 use sqslint::{Options, Outcome};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-/// Rules without a planted defect: no stack is deployed to two accounts.
-const WITHOUT: [&str; 1] = ["cross-account-queue-default-key"];
+use std::path::Path;
 
 /// What stands before a rule and an address in a comment of a stack.
 const MARK: &str = "sound: ";
@@ -42,12 +40,11 @@ struct Planted {
     gone: Vec<String>,
 }
 
-fn root() -> PathBuf {
-    repository("fixtures/stacks/sound")
-}
+const SOUND: &str = "fixtures/stacks/sound";
+const WORKERS: &str = "fixtures/stacks/workers";
 
-fn planted() -> Vec<Planted> {
-    let text = std::fs::read_to_string(root().join("planted.toml")).unwrap();
+fn planted(root: &Path) -> Vec<Planted> {
+    let text = std::fs::read_to_string(root.join("planted.toml")).unwrap();
     toml::from_str::<Table>(&text).unwrap().planted
 }
 
@@ -108,9 +105,9 @@ fn named(files: &[(String, String)]) -> Found {
 
 #[test]
 fn stacks_in_order_are_silent() {
-    let stacks = directories(&root());
-    assert_eq!(stacks.len(), 12);
-    for stack in stacks {
+    let [sound, workers] = [SOUND, WORKERS].map(|root| directories(&repository(root)));
+    assert_eq!((sound.len(), workers.len()), (12, 2));
+    for stack in sound.into_iter().chain(workers) {
         let outcome = check(&stack);
         assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
         assert!(outcome.graph.queues().len() >= 3, "{}", stack.display());
@@ -127,53 +124,58 @@ fn stacks_in_order_are_silent() {
 #[test]
 fn what_is_planted_is_found() {
     let mut wrong = Vec::new();
-    for defect in planted() {
-        let mut files = files(&root().join(&defect.stack));
-        let named = named(&files);
-        let (file, text) = files.iter_mut().find(|(file, _)| *file == defect.file).unwrap();
-        let times = text.matches(&defect.old).count();
-        assert_eq!(times, 1, "{}: {:?} in {file}", defect.rule, defect.old);
-        *text = text.replacen(&defect.old, &defect.new, 1);
-        let files = files.iter().map(|(file, text)| (file.as_str(), text.as_str()));
-        let directory = TemporaryDirectory::with_files(files);
-        let outcome = check(directory.path());
-        let found = found(&outcome);
-        let new: BTreeSet<&str> = found.difference(&named).map(|(rule, _)| rule.as_str()).collect();
-        let gone: BTreeSet<&str> = named.difference(&found).map(|(rule, _)| rule.as_str()).collect();
-        let allowed = |rule: &str| rule == defect.rule || defect.also.iter().any(|other| other == rule);
-        let is_right = new.contains(defect.rule.as_str())
-            && new.iter().all(|rule| allowed(rule))
-            && gone.iter().all(|rule| defect.gone.iter().any(|other| other == rule));
-        // A row allows nothing that does not happen.
-        let is_exact = defect.also.iter().all(|rule| new.contains(rule.as_str()));
-        if !is_right || !is_exact {
-            wrong.push(format!(
-                "{} in {}: new {new:?}, gone {gone:?}, allowed {:?}\n{}",
-                defect.rule,
-                defect.stack,
-                defect.also,
-                describe(&outcome)
-            ));
+    for root in [SOUND, WORKERS].map(repository) {
+        for defect in planted(&root) {
+            wrong.extend(plant(&root, &defect));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What is wrong with what is found where `defect` is planted.
+fn plant(root: &Path, defect: &Planted) -> Option<String> {
+    let mut files = files(&root.join(&defect.stack));
+    let named = named(&files);
+    let (file, text) = files.iter_mut().find(|(file, _)| *file == defect.file).unwrap();
+    let times = text.matches(&defect.old).count();
+    assert_eq!(times, 1, "{}: {:?} in {file}", defect.rule, defect.old);
+    *text = text.replacen(&defect.old, &defect.new, 1);
+    let files = files.iter().map(|(file, text)| (file.as_str(), text.as_str()));
+    let directory = TemporaryDirectory::with_files(files);
+    let outcome = check(directory.path());
+    let found = found(&outcome);
+    let new: BTreeSet<&str> = found.difference(&named).map(|(rule, _)| rule.as_str()).collect();
+    let gone: BTreeSet<&str> = named.difference(&found).map(|(rule, _)| rule.as_str()).collect();
+    let allowed = |rule: &str| rule == defect.rule || defect.also.iter().any(|other| other == rule);
+    let is_right = new.contains(defect.rule.as_str())
+        && new.iter().all(|rule| allowed(rule))
+        && gone.iter().all(|rule| defect.gone.iter().any(|other| other == rule));
+    // A row allows nothing that does not happen.
+    let is_exact = defect.also.iter().all(|rule| new.contains(rule.as_str()));
+    (!is_right || !is_exact).then(|| {
+        format!(
+            "{} in {}: new {new:?}, gone {gone:?}, allowed {:?}\n{}",
+            defect.rule,
+            defect.stack,
+            defect.also,
+            describe(&outcome)
+        )
+    })
+}
+
 #[test]
 fn every_rule_has_a_defect_and_every_stack_one() {
-    let rules: BTreeSet<String> = planted().into_iter().map(|defect| defect.rule).collect();
+    let root = repository(SOUND);
+    let rules: BTreeSet<String> = planted(&root).into_iter().map(|defect| defect.rule).collect();
     let known: BTreeSet<String> = RULES.iter().map(|rule| rule.id.to_owned()).collect();
-    let missing: Vec<_> = known
-        .difference(&rules)
-        .filter(|rule| !WITHOUT.contains(&rule.as_str()))
-        .collect();
+    let missing: Vec<_> = known.difference(&rules).collect();
     assert!(
         missing.is_empty(),
         "no defect is planted for {missing:?}: add a row for each to fixtures/stacks/sound/planted.toml"
     );
     assert!(rules.is_subset(&known), "{:?}", rules.difference(&known));
-    let used: BTreeSet<String> = planted().into_iter().map(|defect| defect.stack).collect();
-    for stack in directories(&root()) {
+    let used: BTreeSet<String> = planted(&root).into_iter().map(|defect| defect.stack).collect();
+    for stack in directories(&root) {
         assert!(
             used.contains(name(&stack)),
             "nothing is planted into {}",

@@ -1,10 +1,7 @@
 //! Workers: what reads a queue by its role and its environment alone, in each dialect and on every host.
 
-use crate::inputs::repository;
 use sqslint::Options;
 use sqslint::rules;
-use sqslint::selection::Selection;
-use sqslint::suppress::Day;
 use sqslint::testing::{TemporaryDirectory, run_files};
 
 /// The readings of every queue: `queue < worker`, with a question mark where nothing but a policy is missing.
@@ -489,38 +486,4 @@ fn a_worker_notices_what_fails_where_it_does_not_fail_itself() {
     assert_eq!(of("aws_sqs_queue.jobs.arn"), [1]);
     assert_eq!(of("aws_sqs_queue.failed.arn"), [0]);
     assert_eq!(of("[aws_sqs_queue.jobs.arn, aws_sqs_queue.failed.arn]"), [1]);
-}
-
-#[test]
-fn whole_stacks_are_judged_alike_in_both_dialects() {
-    let rules_of = |stack: &str| {
-        let outcome = sqslint::check(&Options {
-            paths: vec![repository("fixtures/stacks/workers").join(stack)],
-            selection: Selection::new(Vec::new(), Vec::new(), true).expect("no rule is named"),
-            today: Day::parse("2026-09-01"),
-            ..Options::default()
-        });
-        assert!(outcome.errors.is_empty() && outcome.unmatched.is_empty());
-        let mut found: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
-        found.sort_unstable();
-        found
-    };
-    for dialect in ["terraform", "cloudformation"] {
-        let nothing: [&str; 0] = [];
-        assert_eq!(rules_of(&format!("clean/{dialect}")), nothing);
-        let planted = [
-            "batch-exceeds-function-timeout",
-            "consumer-heartbeat-too-slow",
-            "consumer-processing-exceeds-maximum",
-            "consumer-recovery-slow",
-            "consumer-visibility-timeout-too-short",
-            "latency-budget-exceeds-function-timeout",
-            "latency-budget-stale",
-            "max-receive-count-too-high",
-            "queue-retention-too-short",
-            "queue-short-polling",
-            "redrive-policy-missing",
-        ];
-        assert_eq!(rules_of(&format!("planted/{dialect}")), planted);
-    }
 }

@@ -39,6 +39,7 @@ pub(super) use instances::Instance;
 use super::functions;
 use super::inputs::Inputs;
 use super::module::Modules;
+use super::provider;
 use super::syntax::{Expression, For, Kind as Syntax, Part};
 use super::types;
 use super::value::{Key, Kind, TOO_MANY_CASES, Trail, Value, joined};
@@ -242,7 +243,11 @@ impl Evaluator<'_> {
                 self.binary(*operator, left, right, (expression, operands), scope)
             }
             Syntax::For(parts) => self.for_expression(parts, scope),
-            Syntax::Known(value) => (**value).clone(),
+            Syntax::Known(value) => match &value.kind {
+                // A plan refers to a policy that it does not hold yet.
+                Kind::Reference(id, name) if provider::is_document(id, name) => self.configured(id, name),
+                _ => (**value).clone(),
+            },
         }
     }
 

@@ -23,6 +23,11 @@ use composed::Names;
 use std::sync::Arc;
 use view::{Terraform, Written};
 
+/// Whether resources of this type are something in the graph.
+pub(super) fn is_of_graph(kind: &str) -> bool {
+    names::kind(kind).is_some()
+}
+
 /// Adds to `graph` what the root module of `eval` and what it calls declare.
 pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
     let unit = graph.unit.clone();

@@ -8,6 +8,7 @@ mod address;
 mod arguments;
 mod document;
 mod places;
+mod providers;
 mod reader;
 mod references;
 mod relevance;

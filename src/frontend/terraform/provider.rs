@@ -1,7 +1,7 @@
 //! What the AWS provider adds to the resources of the graph: which attributes are links, and defaults that other
 //! resources may refer to.
 
-use super::value::Value;
+use super::value::{ResourceId, Value};
 use crate::graph::limits;
 use crate::graph::{Form, Seconds};
 
@@ -25,6 +25,11 @@ pub(super) fn is_name(kind: &str, attribute: &str) -> bool {
         ) | ("aws_lambda_function" | "aws_lambda_alias", "function_name")
             | ("aws_s3_bucket", "bucket")
     )
+}
+
+/// Whether this attribute is the policy that a data source puts together.
+pub(super) fn is_document(id: &ResourceId, attribute: &str) -> bool {
+    id.data && &*id.kind == "aws_iam_policy_document" && matches!(attribute, "json" | "minified_json")
 }
 
 /// The partition that a Region lies in.

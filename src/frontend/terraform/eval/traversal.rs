@@ -246,7 +246,7 @@ impl Evaluator<'_> {
             return unknown();
         };
         let scope = member.scope.clone();
-        if id.data && &*id.kind == "aws_iam_policy_document" && matches!(&**name, "json" | "minified_json") {
+        if provider::is_document(id, name) {
             let mut document = self.policy_document(&block.body, &scope).at(block.header);
             document.origins = document.origins.before(block.header, format!("`{}`", id.address()));
             return document;

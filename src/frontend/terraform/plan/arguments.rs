@@ -18,9 +18,11 @@ pub(super) enum Argument {
 }
 
 impl Argument {
-    /// The nested block, where there is one; of several it is not said which is which, since sets are sorted.
-    pub(super) fn block(&self) -> Option<&Arguments> {
+    /// The nested block at `at` of `count`. Of several in a set it is not said which is which, since sets are sorted; nor of
+    /// what a dynamic block makes.
+    pub(super) fn block(&self, at: usize, count: usize, is_list: bool) -> Option<&Arguments> {
         match self {
+            Argument::Blocks(blocks) if is_list => blocks.get(at).filter(|_| blocks.len() == count),
             Argument::Blocks(blocks) if blocks.len() == 1 => blocks.first(),
             _ => None,
         }

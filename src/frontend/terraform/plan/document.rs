@@ -89,11 +89,16 @@ pub(super) struct Outcome<'d> {
     pub(super) after: Option<&'d RawValue>,
     #[serde(borrow, default)]
     pub(super) after_unknown: Option<&'d RawValue>,
+    #[serde(borrow, default)]
+    pub(super) after_sensitive: Option<&'d RawValue>,
 }
 
 /// The configuration that was planned.
 #[derive(Debug, Deserialize)]
 pub(super) struct Configuration<'d> {
+    /// By the keys that resources name.
+    #[serde(borrow, default)]
+    pub(super) provider_config: BTreeMap<Cow<'d, str>, Provider<'d>>,
     #[serde(borrow, default)]
     pub(super) root_module: ConfigurationModule<'d>,
 }
@@ -108,9 +113,18 @@ pub(super) struct ConfigurationModule<'d> {
     pub(super) outputs: BTreeMap<Cow<'d, str>, Output<'d>>,
 }
 
+/// A provider configuration.
+#[derive(Debug, Deserialize)]
+pub(super) struct Provider<'d> {
+    #[serde(borrow, default)]
+    pub(super) expressions: Option<&'d RawValue>,
+}
+
 /// A resource block.
 #[derive(Debug, Deserialize)]
 pub(super) struct Configured<'d> {
+    #[serde(borrow, default)]
+    pub(super) provider_config_key: Option<Cow<'d, str>>,
     #[serde(borrow)]
     pub(super) mode: Cow<'d, str>,
     #[serde(borrow, rename = "type")]

@@ -9,9 +9,11 @@ use super::super::value::{Key, ResourceId};
 use super::arguments::{self, Arguments};
 use super::document::{self, Change, Configured, Document, Planned, ValuesModule};
 use super::places::Places;
+use super::providers::{self, Providers};
 use super::references::{Place, Resolver};
 use super::translate::{self, Subject, Translator};
 use super::{Text, address, relevance};
+use crate::frontend::tree::{Node, Value as Json};
 use crate::graph::{Unit, UnitGraph};
 use crate::source::{Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,6 +22,9 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The data source that puts a policy together.
+const DOCUMENT: &str = "aws_iam_policy_document";
 
 /// One instance of a resource.
 struct Resource<'p> {
@@ -95,6 +100,7 @@ pub(super) struct Reader<'p> {
     /// Resource blocks of the configuration by their place in memory: their arguments.
     arguments: FxHashMap<usize, Option<Arc<Arguments>>>,
     places: Places,
+    providers: Providers,
     /// By instance of a module: the module beside the plan, and the calls it comes through.
     modules: Vec<Option<(Arc<Module>, Vec<Span>)>>,
 }
@@ -113,6 +119,7 @@ impl<'p> Reader<'p> {
             changes: document::changes(document),
             arguments: FxHashMap::default(),
             places: Places::find(file, root, sources),
+            providers: Providers::new(document.configuration.as_ref(), Span::new(text.file, 0..1)),
             modules: Vec::new(),
         };
         let values = document.planned_values.as_ref().or(document.values.as_ref());
@@ -217,7 +224,7 @@ impl<'p> Reader<'p> {
     /// The graph of everything that matters.
     pub(super) fn graph(mut self, unit: Unit, sources: &Sources) -> UnitGraph {
         let (identities, existing) = self.identities();
-        let data = self.data_sources();
+        let (data, documents) = self.data_sources();
         let mut resources = std::mem::take(&mut self.resources);
         resources.extend(self.relevant_others());
         let mut modules: Vec<Module> = Vec::new();
@@ -226,16 +233,23 @@ impl<'p> Reader<'p> {
                 .data
                 .insert((id.kind.clone(), id.name.clone()), block);
         }
-        for resource in &resources {
+        for resource in resources.iter().chain(&documents) {
             if let Some(block) = self.block(resource, &identities, &existing) {
                 let name = (resource.id.kind.clone(), resource.id.name.clone());
-                place(&mut modules, resource.id.module)
-                    .resources
-                    .insert(name, Arc::new(block));
+                let module = place(&mut modules, resource.id.module);
+                let blocks = if resource.id.data {
+                    &mut module.data
+                } else {
+                    &mut module.resources
+                };
+                blocks.insert(name, Arc::new(block));
             }
         }
         let count = self.resolver.instances.len();
         modules.resize_with(count, Module::default);
+        for module in &mut modules {
+            self.providers.declare(module);
+        }
         let instances: Vec<_> = modules
             .into_iter()
             .enumerate()
@@ -298,12 +312,13 @@ impl<'p> Reader<'p> {
         (known, existing)
     }
 
-    /// Queues and functions that are looked up during apply, with the names they are looked up by.
-    fn data_sources(&mut self) -> Vec<(Arc<ResourceId>, Arc<Block>)> {
+    /// Queues and functions that are looked up during apply, with the names they are looked up by; and policies that are
+    /// put together then.
+    fn data_sources(&mut self) -> (Vec<(Arc<ResourceId>, Arc<Block>)>, Vec<Resource<'p>>) {
         let mut changes: Vec<&'p Change<'p>> = self.changes.values().copied().collect();
         changes.retain(|change| change.mode == "data");
         changes.sort_by_key(|change| change.address.get());
-        let mut all = Vec::new();
+        let (mut all, mut documents) = (Vec::new(), Vec::new());
         for change in changes {
             let Ok(address) = serde_json::from_str::<Cow<'_, str>>(change.address.get()) else {
                 continue;
@@ -320,12 +335,22 @@ impl<'p> Reader<'p> {
             let (block, key) = parted(name);
             self.resolver
                 .declare(instance, format!("data.{kind}.{block}"), key, id.clone());
+            if kind == DOCUMENT {
+                documents.push(Resource {
+                    id,
+                    header: self.text.span(change.address),
+                    address: Some(change.address),
+                    values: change.outcome.after,
+                    sensitive: Marks::Tree(change.outcome.after_sensitive),
+                });
+                continue;
+            }
             let after = change.outcome.after.and_then(|raw| self.text.node(raw));
             if let (true, Some(after)) = (matches!(kind, "aws_sqs_queue" | "aws_lambda_function"), after) {
                 all.push((id, Arc::new(translate::literals(&after))));
             }
         }
-        all
+        (all, documents)
     }
 
     /// Of the resources that are no nodes those that name a queue or a function.
@@ -345,7 +370,7 @@ impl<'p> Reader<'p> {
         let Ok(name) = serde_json::from_str::<Cow<'_, str>>(planned.name.get()) else {
             return false;
         };
-        let Some(block) = self.resolver.block(instance, &planned.kind, &name) else {
+        let Some(block) = self.resolver.block(instance, false, &planned.kind, &name) else {
             return false;
         };
         let Some(arguments) = self.arguments(block) else {
@@ -373,34 +398,50 @@ impl<'p> Reader<'p> {
         existing: &FxHashSet<Arc<str>>,
     ) -> Option<Block> {
         let id = &resource.id;
-        let values = resource.values?;
         let (name, key) = parted(&id.name);
-        let configured = self.resolver.block(id.module, &id.kind, name);
+        let configured = self.resolver.block(id.module, id.data, &id.kind, name);
         let arguments = configured.and_then(|block| self.arguments(block));
         let place = Place {
             instance: id.module,
             key,
             for_each: configured.and_then(|block| block.for_each_expression.as_ref()),
         };
-        let change = resource.address.and_then(|address| self.changes.get(address.get()));
+        let change = resource
+            .address
+            .and_then(|address| self.changes.get(address.get()).copied());
         let unknown = tree(change.and_then(|change| change.outcome.after_unknown));
         let beside = self.beside(id.module);
-        let written = beside
-            .as_ref()
-            .and_then(|(module, _)| module.resources.get(&(id.kind.clone(), name.into())));
+        let written = beside.as_ref().and_then(|(module, _)| {
+            let blocks = if id.data { &module.data } else { &module.resources };
+            blocks.get(&(id.kind.clone(), name.into()))
+        });
         let subject = Subject {
             id,
             header: resource.header,
             source: written.map(|block| &**block),
             arguments: arguments.as_deref(),
         };
-        let node = self.text.node(values)?;
+        let node = match (resource.values, change) {
+            (Some(values), _) => self.text.node(values)?,
+            // Nothing of it is known before apply.
+            (None, Some(_)) => Node {
+                value: Json::Mapping(Vec::new()),
+                span: resource.header,
+            },
+            (None, None) => return None,
+        };
         let mut translator = Translator {
             resolver: &mut self.resolver,
             identities,
             existing,
         };
-        Some(translator.block(&subject, place, &node, &unknown, &resource.sensitive.tree()))
+        let mut block = translator.block(&subject, place, &node, &unknown, &resource.sensitive.tree());
+        let provider = configured.and_then(|block| block.provider_config_key.as_deref());
+        block
+            .body
+            .attributes
+            .extend(provider.map(|key| providers::choice(key, resource.header)));
+        Some(block)
     }
 
     fn arguments(&mut self, block: &'p Configured<'p>) -> Option<Arc<Arguments>> {

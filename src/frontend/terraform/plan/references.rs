@@ -79,7 +79,8 @@ pub(super) struct Resolver<'p> {
     pub(super) instances: Vec<Instance<'p>>,
     /// Types of planned resources that nothing links to.
     pub(super) aside: FxHashSet<&'p str>,
-    blocks: FxHashMap<(usize, &'p str, &'p str), &'p Configured<'p>>,
+    /// By the place of their module in memory, mode, type and name.
+    blocks: FxHashMap<(usize, &'p str, &'p str, &'p str), &'p Configured<'p>>,
     /// Variables and outputs that were followed already; `None` while they are.
     known: FxHashMap<(usize, bool, String), Option<Found>>,
     depth: usize,
@@ -138,18 +139,25 @@ impl<'p> Resolver<'p> {
         known.push((key.to_owned(), id));
     }
 
-    /// The block of a managed resource in the configuration.
-    pub(super) fn block(&mut self, instance: usize, kind: &str, name: &str) -> Option<&'p Configured<'p>> {
+    /// The block of a resource in the configuration, or of a data source.
+    pub(super) fn block(
+        &mut self,
+        instance: usize,
+        is_data: bool,
+        kind: &str,
+        name: &str,
+    ) -> Option<&'p Configured<'p>> {
         let configuration = self.instances.get(instance)?.configuration?;
         let at = std::ptr::from_ref(configuration) as usize;
-        if !self.blocks.contains_key(&(at, "", "")) {
+        if !self.blocks.contains_key(&(at, "", "", "")) {
             let first = configuration.resources.first()?;
-            self.blocks.insert((at, "", ""), first);
-            for block in configuration.resources.iter().filter(|block| block.mode == "managed") {
-                self.blocks.insert((at, &block.kind, &block.name), block);
+            self.blocks.insert((at, "", "", ""), first);
+            for block in &configuration.resources {
+                self.blocks.insert((at, &block.mode, &block.kind, &block.name), block);
             }
         }
-        self.blocks.get(&(at, kind, name)).copied()
+        let mode = if is_data { "data" } else { "managed" };
+        self.blocks.get(&(at, mode, kind, name)).copied()
     }
 
     /// What `references`, written at `place`, name.

@@ -1,28 +1,26 @@
 //! Which resources of a plan or state are worth taking apart: those of the graph, and whatever names a queue or a
 //! function. Of a large plan that is the smallest part.
 
+use super::super::lower::is_of_graph;
 use super::arguments::{Argument, Arguments};
 use super::references::{Place, Resolver};
 use memchr::memmem;
 
-/// Types that are nodes of the graph, set attributes of one, or may consume what a queue holds.
-const NODES: [&str; 9] = [
+/// Types beside those of the graph that set attributes of a node, or may consume what a queue holds.
+const NODES: [&str; 6] = [
     "aws_sqs_",
     "aws_lambda_",
     "aws_sns_",
     "aws_pipes_",
     "aws_scheduler_",
-    "aws_cloudwatch_metric_alarm",
     "aws_cloudwatch_event_",
-    "aws_s3_bucket_notification",
-    "aws_sfn_state_machine",
 ];
 
-/// Types that name queues and functions in permissions only.
+/// Types that name queues and functions in permissions only, where they are nothing in the graph.
 const PASSED_OVER: [&str; 1] = ["aws_iam_"];
 
 pub(super) fn is_node(kind: &str) -> bool {
-    NODES.iter().any(|start| kind.starts_with(start))
+    is_of_graph(kind) || NODES.iter().any(|start| kind.starts_with(start))
 }
 
 /// Types beside those that links may lead to: what else an event source mapping reads.

@@ -141,7 +141,7 @@ impl<'p> Translator<'_, 'p> {
                     entries: item.entries().unwrap_or_default(),
                     unknown: nth(unknown, at),
                     sensitive: nth(sensitive, at),
-                    arguments: argument.and_then(Argument::block),
+                    arguments: argument.and_then(|argument| argument.block(at, items.len(), is_list(subject, name))),
                     source: beside.map(|(body, _)| body),
                     header: level.header,
                     depth: level.depth + 1,
@@ -204,13 +204,24 @@ impl<'p> Translator<'_, 'p> {
         let Some(argument) = slot.argument else {
             return unknown("");
         };
-        let Argument::Expression { empty, references } = argument else {
-            return unknown("");
-        };
-        if *empty {
+        if matches!(argument, Argument::Expression { empty: true, .. }) {
             return None;
         }
-        let mut found = self.resolver.resolve(references.iter().map(String::as_str), place);
+        let Some(mut found) = self.found(place, argument) else {
+            return unknown("");
+        };
+        if is_document(slot.name) {
+            return match found.targets.as_slice() {
+                // Any other name beside it is part of another policy, or makes another of this one.
+                [(id, Some(attribute))] if !found.opaque && provider::is_document(id, attribute) => {
+                    Some(Kind::Reference(id.clone(), attribute.as_str().into()).into())
+                }
+                _ => unknown(""),
+            };
+        }
+        if let Some(containers) = containers(slot.name, &found) {
+            return Some(containers);
+        }
         self.keep_unknown(&mut found);
         if found.is_constant() {
             // Terraform knew the expression; only null is then left for AWS to fill in.
@@ -229,7 +240,7 @@ impl<'p> Translator<'_, 'p> {
         let (id, attribute) = targets.remove(0);
         let link = |of: &str| -> Value { Kind::Reference(id.clone(), of.into()).into() };
         Some(match slot.name {
-            "redrive_policy" => encoded_policy(link("arn")),
+            "redrive_policy" => encoded_policy(link("arn"), subject.id.kind.starts_with("aws_sqs_")),
             // It takes nothing but URLs.
             "queue_url" => link("url"),
             "dimensions" if &*id.kind == "aws_sqs_queue" => Value::map(vec![("QueueName".into(), link("name"))]),
@@ -237,6 +248,24 @@ impl<'p> Translator<'_, 'p> {
             // How an attribute is used cannot be seen: the form is not held against anybody.
             _ => link("arn"),
         })
+    }
+
+    /// What an expression is made of; `None` where nested blocks are.
+    fn found(&mut self, place: Place<'p, '_>, argument: &Argument) -> Option<Found> {
+        let Argument::Expression { references, .. } = argument else {
+            return None;
+        };
+        Some(self.resolver.resolve(references.iter().map(String::as_str), place))
+    }
+
+    /// The links of a list none of whose items is known, where the configuration names as many: which is which matters to
+    /// nobody.
+    fn list_of_links(&mut self, place: Place<'p, '_>, slot: &Slot<'_>, count: usize) -> Option<Value> {
+        let found = self.found(place, slot.argument?)?;
+        let targets = linked(slot.name, &found);
+        let is_whole = count > 1 && !found.opaque && targets.len() == count && found.targets.len() == count;
+        let link = |(id, _)| Kind::Reference(id, "arn".into()).into();
+        is_whole.then(|| Value::list(targets.into_iter().map(link).collect()))
     }
 
     /// Leaves out the targets that are there already: they are not what is waited for.
@@ -271,6 +300,10 @@ impl<'p> Translator<'_, 'p> {
             Json::Float(value) => Value::computed(Number::parse(&value.to_string())),
             Json::String(text) => self.text(text),
             Json::Sequence(items) => {
+                let is_unknown = items.iter().enumerate().all(|(at, _)| is_true(nth(unknown, at)));
+                if is_unknown && let Some(links) = self.list_of_links(place, slot, items.len()) {
+                    return links.at(node.span);
+                }
                 let items = items.iter().enumerate().map(|(at, item)| {
                     self.value(
                         subject,
@@ -426,18 +459,24 @@ fn linked(name: &str, found: &Found) -> Vec<(Arc<ResourceId>, Option<String>)> {
         let kinds = ["aws_kinesis_", "aws_dynamodb_", "aws_mq_", "aws_msk_", "aws_docdb_"];
         queue(kind) || kinds.iter().any(|start| kind.starts_with(start))
     };
-    let names = matches!(name, "dimensions" | "queue_name" | "function_name");
+    let names = |kind: &str| {
+        matches!(name, "dimensions" | "queue_name" | "function_name")
+            || matches!(kind, "aws_iam_role" | "aws_iam_instance_profile")
+    };
     let mut all: Vec<(Arc<ResourceId>, Option<String>)> = Vec::new();
     for (id, attribute) in &found.targets {
         let attribute_links = match attribute.as_deref() {
-            None | Some("arn" | "id" | "url" | "qualified_arn" | "invoke_arn" | "qualified_invoke_arn") => true,
-            Some("name" | "function_name") => names,
+            None | Some("arn" | "id" | "url" | "qualified_arn" | "invoke_arn" | "qualified_invoke_arn" | "key_id") => {
+                true
+            }
+            Some("name" | "function_name") => names(&id.kind),
             Some(_) => false,
         };
         let kind_links = match name {
             "event_source_arn" => source(&id.kind),
             "function_name" => function(&id.kind),
             "queue_url" | "redrive_policy" | "dimensions" => queue(&id.kind),
+            "role" | "roles" | "task_role_arn" => &*id.kind == "aws_iam_role",
             _ => true,
         };
         if attribute_links && kind_links && !all.iter().any(|(known, _)| known == id) {
@@ -454,15 +493,48 @@ fn linked(name: &str, found: &Found) -> Vec<(Arc<ResourceId>, Option<String>)> {
     all
 }
 
-/// A redrive policy of which only the target is known.
-fn encoded_policy(target: Value) -> Value {
+/// A redrive policy of which only the target is known. Those of queues hold a count as well.
+fn encoded_policy(target: Value, counts: bool) -> Value {
     let reason = Cause::KnownAfterApply
         .because("a plan does not hold `maxReceiveCount` beside the ARN of a queue that is not there yet");
-    let policy = Value::map(vec![
-        ("deadLetterTargetArn".into(), target),
-        ("maxReceiveCount".into(), Value::unknown(reason)),
-    ]);
+    let count = counts.then(|| ("maxReceiveCount".into(), Value::unknown(reason)));
+    let target = ("deadLetterTargetArn".into(), target);
+    let policy = Value::map([target].into_iter().chain(count).collect());
     Kind::Encoded(Arc::new(policy)).into()
+}
+
+/// Containers of which only the queues are known that their description names: they are taken to be what the programs are
+/// given.
+fn containers(name: &str, found: &Found) -> Option<Value> {
+    if !matches!(name, "container_definitions" | "container_properties") {
+        return None;
+    }
+    let queues = linked(name, found)
+        .into_iter()
+        .filter(|(id, _)| &*id.kind == "aws_sqs_queue");
+    let variables = queues.map(|(id, _)| {
+        let reason = Cause::KnownAfterApply.because("a plan does not hold the description of a container");
+        Value::map(vec![
+            ("name".into(), Value::unknown(reason)),
+            ("value".into(), Kind::Reference(id, "arn".into()).into()),
+        ])
+    });
+    let variables: Vec<Value> = variables.collect();
+    if variables.is_empty() {
+        return None;
+    }
+    let container = Value::map(vec![("environment".into(), Value::list(variables))]);
+    Some(Kind::Encoded(Arc::new(Value::list(vec![container]))).into())
+}
+
+/// Whether an argument of this name is a policy.
+fn is_document(name: &str) -> bool {
+    matches!(name, "policy" | "assume_role_policy")
+}
+
+/// Whether the blocks of this name keep their order.
+fn is_list(subject: &Subject<'_>, name: &str) -> bool {
+    &*subject.id.kind == "aws_iam_policy_document" && name == "statement"
 }
 
 /// A value as an argument: at its line in the module with the plan as its origin, or at its place in the plan.
