@@ -121,19 +121,24 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a further label.
+    /// Adds a further label, unless it has the same one.
     #[must_use]
     pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
         let message = message.into();
         let known = |label: &Label| label.span == span && label.message == message;
         if !self.labels.iter().any(known) {
-            self.labels.push(Label {
-                span,
-                message,
-                primary: false,
-            });
+            self.add_label(span, message);
         }
         self
+    }
+
+    /// Adds a further label, for those who know that it has none like it.
+    pub fn add_label(&mut self, span: Span, message: impl Into<String>) {
+        self.labels.push(Label {
+            span,
+            message: message.into(),
+            primary: false,
+        });
     }
 
     /// Adds the labels that another finding of the same subject has.

@@ -164,16 +164,16 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     }
 }
 
-/// Whether a person wrote the file, for this project.
+/// Whether a person wrote the file, for this project. Its text is looked through once, and a large one not at all.
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
-    let is_of_cdk = |text: &str| IsOfCdk(OF_THE_CDK.iter().any(|mark| text.contains(mark)));
-    !file.is_guarded() && file.is_exact() && !is_generated && file.text().len() <= LARGEST && !file.made(is_of_cdk).0
+    let by_hand = |text: &str| ByHand(file.is_exact() && !OF_THE_CDK.iter().any(|mark| text.contains(mark)));
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && file.made(by_hand).0
 }
 
-/// Whether the CDK wrote a file.
-struct IsOfCdk(bool);
+/// Whether a file is as somebody wrote it, and no tool.
+struct ByHand(bool);
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     // What a Terraform module that is not here sets stands nowhere: its place is the head of the call.

@@ -34,8 +34,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn missing(target: &EventTarget) -> Finding {
     let resource = &target.resource;
+    let age = target.maximum_event_age.known();
+    let tries = age.map_or_else(String::new, |age| format!(" within {}", age.spoken()));
     let headline = format!(
-        "{} has no dead-letter queue: what EventBridge cannot deliver within a day is lost",
+        "{} has no dead-letter queue: what EventBridge cannot deliver{tries} is lost",
         resource.shown()
     );
     Finding::new("dead_letter", headline, resource.header, "no dead-letter queue is set for this target").help(
@@ -66,6 +68,21 @@ mod tests {
                 "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  {arguments}\n}}\n"
             );
             assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn the_headline_says_how_long_events_are_tried() {
+        for (policy, within) in [
+            ("", "deliver within 86400 s (1 day) is lost"),
+            ("retry_policy {\n    maximum_event_age_in_seconds = 60\n  }", "deliver within 60 s is lost"),
+            ("retry_policy {\n    maximum_event_age_in_seconds = var.open\n  }", "deliver is lost"),
+        ] {
+            let text = format!(
+                "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = \"a\"\n  {policy}\n}}\n"
+            );
+            let found = findings(&RULE, Terraform, &text);
+            assert!(found[0].headline.ends_with(within), "{}", found[0].headline);
         }
     }
 

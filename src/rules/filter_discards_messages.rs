@@ -30,7 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     Some(queue) => findings.rivals(graph, queue),
                     None => Vec::new(),
                 };
-                let contested = pairs(&rivals)
+                let contested = pairs(&rivals, |_, _| true)
                     .iter()
                     .fold(Condition::never(), |all, pair| all.or(&pair.when));
                 let when = source.when.and(&contested.not());

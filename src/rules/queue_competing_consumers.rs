@@ -22,11 +22,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
             findings.satisfied(&only.when, queue, alone.given(&only.resource.header));
         }
-        for pair in pairs(&rivals) {
-            // `queue-competing-filters` speaks of filters.
-            if pair.first.filters.is_none() && pair.second.filters.is_none() {
-                findings.report(&pair.when, queue, competing(queue, &pair));
-            }
+        // `queue-competing-filters` speaks of filters.
+        for pair in pairs(&rivals, |one, other| one.filters.is_none() && other.filters.is_none()) {
+            findings.report(&pair.when, queue, competing(queue, &pair));
         }
     }
 }

@@ -22,10 +22,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
             findings.satisfied(&only.when, queue, alone.given(&only.resource.header));
         }
-        for pair in pairs(&rivals) {
-            if pair.first.filters.is_some() || pair.second.filters.is_some() {
-                findings.report(&pair.when, queue, competing(queue, &pair));
-            }
+        for pair in pairs(&rivals, |one, other| one.filters.is_some() || other.filters.is_some()) {
+            findings.report(&pair.when, queue, competing(queue, &pair));
         }
     }
 }

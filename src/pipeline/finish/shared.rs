@@ -11,18 +11,16 @@ use std::path::Path;
 /// A unit by name and call, and the calls in it that lead to a resource, outermost first.
 type Instance = (String, Vec<Span>);
 
-/// Which resources a block stands for, and which of them have which finding.
+/// Of the blocks that stand for several resources, those of which not all have the same finding.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// By header.
-    instances: FxHashMap<Span, FxHashSet<Instance>>,
-    /// By rule and header.
-    found: FxHashMap<(&'static str, Span), FxHashSet<Instance>>,
+    /// The calls that lead to the resources without the finding, by its rule and the block's header.
+    without: FxHashMap<(&'static str, Span), Vec<Vec<Span>>>,
 }
 
 impl Shared {
     pub(super) fn of(graph: &Graph, held: &[Held]) -> Self {
-        let mut shared = Shared::default();
+        let mut instances: FxHashMap<Span, FxHashSet<Instance>> = FxHashMap::default();
         let functions = graph.functions().iter().map(|function| &function.resource);
         let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
         let queues = graph.queues().iter().map(|queue| &queue.resource);
@@ -31,18 +29,28 @@ impl Shared {
             let unit = graph.unit(resource.unit);
             let call = unit.key().split_once('#').map_or("", |(_, call)| call);
             let instance = (instance_of(&unit.name, call), calls.clone());
-            shared.instances.entry(*header).or_default().insert(instance);
+            instances.entry(*header).or_default().insert(instance);
         }
         // Most stand for one.
-        shared.instances.retain(|_, instances| instances.len() > 1);
+        instances.retain(|_, instances| instances.len() > 1);
+        let mut with: FxHashMap<(&'static str, Span), FxHashSet<Instance>> = FxHashMap::default();
         for (found, _) in held {
-            if let Some(header) = header(found) {
+            if let Some(header) = header(found).filter(|header| instances.contains_key(header)) {
                 let Subject { unit, address, .. } = &found.subject;
                 // Of a template that others call, this says for which call it was judged.
                 let call = found.calls.first().and_then(|call| call.strip_suffix(address.as_str()));
                 let call = call.and_then(|call| call.strip_suffix('.')).unwrap_or("");
                 let instance = (instance_of(unit, call), found.through.clone());
-                shared.found.entry((found.rule, header)).or_default().insert(instance);
+                with.entry((found.rule, header)).or_default().insert(instance);
+            }
+        }
+        let mut shared = Shared::default();
+        for ((rule, header), with) in with {
+            let others = instances.get(&header).into_iter().flatten();
+            let without = others.filter(|instance| !with.contains(instance));
+            let without: Vec<Vec<Span>> = without.map(|(_, calls)| calls.clone()).collect();
+            if !without.is_empty() {
+                shared.without.insert((rule, header), without);
             }
         }
         shared
@@ -54,11 +62,8 @@ impl Shared {
             return false;
         };
         let Some(header) = header(found) else { return false };
-        let (Some(all), Some(same)) = (self.instances.get(&header), self.found.get(&(found.rule, header))) else {
-            return false;
-        };
-        let mut others = all.difference(same);
-        others.any(|(_, calls)| {
+        let mut others = self.without.get(&(found.rule, header)).into_iter().flatten();
+        others.any(|calls| {
             let mut edits = fix.edits.iter();
             edits.any(|edit| reaches(edit, header, &found.through, calls, sources))
         })

@@ -234,11 +234,13 @@ impl<'g> Findings<'g> {
         if self.is_quiet || is_said {
             return;
         }
-        let verdict = Verdict::NotEvaluated {
-            reason: reason.to_string(),
-            span,
-        };
-        self.judged(when, resource, [read, &span], verdict);
+        if self.said.is_traced() {
+            let verdict = Verdict::NotEvaluated {
+                reason: reason.to_string(),
+                span,
+            };
+            self.judged(when, resource, [read, &span], verdict);
+        }
         let subject = self.subject(resource, "");
         self.said.not_evaluated(subject, reason, span);
     }

@@ -57,18 +57,26 @@ pub(crate) struct Pair<'a, 'g> {
     pub(crate) when: Condition,
 }
 
-/// Every two of `rivals` that are not one function.
-pub(crate) fn pairs<'a, 'g>(rivals: &'a [Rival<'g>]) -> Vec<Pair<'a, 'g>> {
+/// Those of `rivals` that compete, two of another function each of which `concerns` holds: every one with the first
+/// that it meets wherever it reads, as the rest of all the pairs would only say the same of the same rivals.
+pub(crate) fn pairs<'a, 'g>(
+    rivals: &'a [Rival<'g>],
+    concerns: impl Fn(&Rival<'g>, &Rival<'g>) -> bool,
+) -> Vec<Pair<'a, 'g>> {
     let mut all = Vec::new();
     for (at, second) in rivals.iter().enumerate() {
-        for first in rivals
+        let others = rivals[..at]
             .iter()
-            .take(at)
-            .filter(|first| first.worker.is_other_than(&second.worker))
-        {
-            let when = first.when.and(&second.when);
+            .filter(|first| concerns(first, second) && first.worker.is_other_than(&second.worker));
+        let mut alone = second.when.clone();
+        for first in others {
+            let when = first.when.and(&alone);
             if when.is_possible() {
                 all.push(Pair { first, second, when });
+                alone = alone.and(&first.when.not());
+            }
+            if !alone.is_possible() {
+                break;
             }
         }
     }

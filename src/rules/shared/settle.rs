@@ -3,6 +3,8 @@
 //!
 //! It knows which rules come before which from the table in `rules.rs`, and nothing of what they are about.
 
+mod groups;
+
 use super::findings::Findings;
 use super::settings::Settings;
 use super::trace::{About, Judgement, Read, Trace, Verdict};
@@ -12,7 +14,6 @@ use crate::rules::{Rule, spoken_before};
 use crate::source::Span;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ struct Statement {
 }
 
 /// What could not be judged, each once.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 struct Notes {
     all: Vec<NotEvaluated>,
     known: FxHashSet<(Subject, String, Span)>,
@@ -76,8 +77,12 @@ pub fn run(rules: &[&'static Rule], graph: &Graph, settings: &Settings, is_trace
     let said: Vec<Said> = (asked.par_iter())
         .map(|rule| Findings::of(rule, graph, settings, is_traced))
         .collect();
-    let chosen = said.par_iter().take(rules.len());
-    chosen.map(|one| one.settle(&said)).collect()
+    let spoken: FxHashMap<&str, Spoken> = (said.iter())
+        .filter(|said| rules.iter().any(|rule| spoken_before(rule).any(|before| before.id == said.rule.id)))
+        .map(|said| (said.rule.id, Spoken::of(said)))
+        .collect();
+    let chosen = said.into_par_iter().take(rules.len());
+    chosen.map(|one| one.settle(&spoken)).collect()
 }
 
 impl Statement {
@@ -90,7 +95,7 @@ impl Statement {
         };
         let subject = Subject {
             attribute: "",
-            ..self.about.subject.clone()
+            ..self.diagnostic.subject.clone()
         };
         let note = NotEvaluated {
             rule: rule.id,
@@ -143,13 +148,8 @@ impl Said {
         verdict: Verdict,
     ) {
         if let Some(trace) = &mut self.trace {
-            trace.keep(
-                self.rule.id,
-                &About::new(resource, subject),
-                when,
-                verdict,
-                places(read),
-            );
+            let about = About::new(resource, true);
+            trace.keep(self.rule.id, &subject, &about, when, verdict, places(read));
         }
     }
 
@@ -182,7 +182,7 @@ impl Said {
         };
         let statement = Statement {
             unit: resource.unit,
-            about: About::new(resource, diagnostic.subject.clone()),
+            about: About::new(resource, self.is_traced()),
             when: when.clone(),
             diagnostic,
             weight,
@@ -193,7 +193,8 @@ impl Said {
         } else {
             let (note, verdict) = statement.too_complex(self.rule);
             if let Some(trace) = &mut self.trace {
-                trace.keep(self.rule.id, &statement.about, when, verdict, statement.read);
+                let subject = &statement.diagnostic.subject;
+                trace.keep(self.rule.id, subject, &statement.about, when, verdict, statement.read);
             }
             self.notes.add(note);
         }
@@ -209,21 +210,24 @@ impl Said {
         *conditional <= MAX_CONDITIONAL
     }
 
-    /// What it says at last, with what the rules that come before it say among `others`.
-    fn settle(&self, others: &[Said]) -> Settled {
-        let mut notes = self.notes.clone();
-        let mut trace = self.trace.clone();
+    /// What it says at last, where the rules that come before it have not `spoken`.
+    fn settle(self, spoken: &FxHashMap<&str, Spoken>) -> Settled {
+        let Said {
+            rule,
+            statements,
+            mut notes,
+            mut trace,
+            ..
+        } = self;
         let mut keep = |statement: &Statement, when: &Condition, verdict: Verdict| {
             if let Some(trace) = &mut trace {
-                trace.keep(self.rule.id, &statement.about, when, verdict, statement.read.clone());
+                let (subject, read) = (&statement.diagnostic.subject, statement.read.clone());
+                trace.keep(rule.id, subject, &statement.about, when, verdict, read);
             }
         };
-        let before: Vec<Spoken<'_>> = spoken_before(self.rule)
-            .filter_map(|rule| others.iter().find(|said| std::ptr::eq(said.rule, rule)))
-            .map(Spoken::of)
-            .collect();
-        let mut groups = Groups::default();
-        for statement in &self.statements {
+        let before: Vec<&Spoken> = spoken_before(rule).filter_map(|rule| spoken.get(rule.id)).collect();
+        let mut kept = Vec::with_capacity(statements.len());
+        for (at, statement) in statements.iter().enumerate() {
             let mut when = statement.when.clone();
             for spoken in &before {
                 let (taken, left) = spoken.split(&when, statement);
@@ -231,17 +235,17 @@ impl Said {
                 when = left;
             }
             if when.is_too_complex() {
-                let (note, verdict) = statement.too_complex(self.rule);
+                let (note, verdict) = statement.too_complex(rule);
                 keep(statement, &when, verdict);
                 notes.add(note);
             } else if when.is_possible() {
                 keep(statement, &when, Verdict::Found);
-                groups.add(statement, when);
+                kept.push((at, when));
             }
         }
         Settled {
-            rule: self.rule,
-            findings: groups.into_findings(),
+            rule,
+            findings: groups::findings(statements, kept),
             not_evaluated: notes.all,
             judgements: trace.map(Trace::into_judgements).unwrap_or_default(),
         }
@@ -254,112 +258,36 @@ fn places<'r>(read: impl IntoIterator<Item = &'r dyn Read>) -> BTreeSet<Span> {
     places
 }
 
-/// What a rule said, by unit and address.
-struct Spoken<'s> {
+/// Where a rule said something, and how bad it is, by unit and address.
+struct Spoken {
     rule: &'static Rule,
-    of: FxHashMap<(UnitId, &'s str), Vec<&'s Statement>>,
+    of: FxHashMap<(UnitId, String), Vec<(Condition, Severity)>>,
 }
 
-impl<'s> Spoken<'s> {
-    fn of(said: &'s Said) -> Self {
-        let mut of: FxHashMap<_, Vec<&Statement>> = FxHashMap::default();
-        for statement in &said.statements {
-            let address = &*statement.about.subject.address;
-            of.entry((statement.unit, address)).or_default().push(statement);
+impl Spoken {
+    fn of(said: &Said) -> Self {
+        let mut of: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        for Statement {
+            unit, when, diagnostic, ..
+        } in &said.statements
+        {
+            let address = diagnostic.subject.address.clone();
+            let said: &mut Vec<_> = of.entry((*unit, address)).or_default();
+            said.push((when.clone(), diagnostic.severity));
         }
         Spoken { rule: said.rule, of }
     }
 
     /// Where in `when` something as bad as `statement` is said of its resource, and where not.
     fn split(&self, when: &Condition, statement: &Statement) -> (Condition, Condition) {
-        let address = &*statement.about.subject.address;
-        let said = self.of.get(&(statement.unit, address)).into_iter().flatten();
-        let worse = said.filter(|other| other.diagnostic.severity >= statement.diagnostic.severity);
+        let key = (statement.unit, statement.diagnostic.subject.address.clone());
+        let said = self.of.get(&key).into_iter().flatten();
+        let worse = said.filter(|(_, severity)| *severity >= statement.diagnostic.severity);
         let (mut taken, mut left) = (Condition::never(), when.clone());
-        for other in worse.filter(|other| when.is_possible_with(&other.when)) {
-            taken = taken.or(&when.and(&other.when));
-            left = left.and(&other.when.not());
+        for (other, _) in worse.filter(|(other, _)| when.is_possible_with(other)) {
+            taken = taken.or(&when.and(other));
+            left = left.and(&other.not());
         }
         (taken, left)
     }
-}
-
-/// The findings on each attribute, in the order in which they were first stated.
-#[derive(Default)]
-struct Groups<'s> {
-    all: Vec<Vec<Group<'s>>>,
-    attributes: FxHashMap<(UnitId, &'s Subject), usize>,
-    /// The place in its list of what is said in the same words.
-    same: FxHashMap<(usize, Severity, &'s str), usize>,
-}
-
-/// What is said of one attribute in the same words.
-struct Group<'s> {
-    about: &'s About,
-    when: Condition,
-    diagnostic: Diagnostic,
-    weight: i64,
-}
-
-impl<'s> Groups<'s> {
-    fn add(&mut self, statement: &'s Statement, when: Condition) {
-        let Statement {
-            about,
-            diagnostic,
-            weight,
-            ..
-        } = statement;
-        let at = *self
-            .attributes
-            .entry((statement.unit, &diagnostic.subject))
-            .or_insert(self.all.len());
-        if at == self.all.len() {
-            self.all.push(Vec::new());
-        }
-        let groups = &mut self.all[at];
-        let same = self.same.entry((at, diagnostic.severity, &diagnostic.headline));
-        let same = *same.or_insert(groups.len());
-        if let Some(group) = groups.get_mut(same) {
-            group.when = group.when.or(&when);
-            group.weight = group.weight.max(*weight);
-            group.diagnostic.keep_remedy_of(diagnostic);
-            add_labels(&mut group.diagnostic, diagnostic);
-        } else {
-            let (diagnostic, weight) = (diagnostic.clone(), *weight);
-            groups.push(Group {
-                about,
-                when,
-                diagnostic,
-                weight,
-            });
-        }
-    }
-
-    fn into_findings(self) -> Vec<Diagnostic> {
-        self.all.into_iter().filter_map(worst).collect()
-    }
-}
-
-/// The worst of what is said of one attribute, the first said among equals, with the labels of the others; one that
-/// holds under another condition is said at its own place.
-fn worst(mut groups: Vec<Group<'_>>) -> Option<Diagnostic> {
-    groups.sort_by_key(|group| Reverse((group.diagnostic.severity, group.weight)));
-    let mut said = groups
-        .into_iter()
-        .map(|group| group.diagnostic.when(group.about.when(&group.when)));
-    let mut worst = said.next()?;
-    for other in said {
-        if let Some(when) = other.when.as_ref().filter(|_| other.when != worst.when) {
-            let message = format!("when {when}: {}", other.headline);
-            worst = worst.label(other.primary().span, message);
-        }
-        add_labels(&mut worst, &other);
-    }
-    Some(worst)
-}
-
-/// Adds what `other` shows besides its primary place.
-fn add_labels(diagnostic: &mut Diagnostic, other: &Diagnostic) {
-    let further = other.labels().get(1..).unwrap_or_default();
-    diagnostic.add_labels(further);
 }

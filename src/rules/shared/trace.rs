@@ -92,17 +92,15 @@ impl<T> Read for Case<T> {
 /// The resource of a judgement.
 #[derive(Debug, Clone)]
 pub(super) struct About {
-    pub(super) subject: Subject,
+    /// Empty in an ordinary run.
     shown: String,
     uncertain: Option<Reason>,
 }
 
 impl About {
-    /// `subject` is `resource`, whatever its attribute.
-    pub(super) fn new(resource: &Resource, subject: Subject) -> Self {
+    pub(super) fn new(resource: &Resource, is_traced: bool) -> Self {
         About {
-            subject,
-            shown: resource.shown(),
+            shown: if is_traced { resource.shown() } else { String::new() },
             uncertain: resource.uncertain.clone(),
         }
     }
@@ -128,10 +126,11 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Keeps `verdict` of `rule`, which rests on `read`.
+    /// Keeps `verdict` of `rule` on `subject`, which rests on `read`.
     pub(super) fn keep(
         &mut self,
         rule: &'static str,
+        subject: &Subject,
         about: &About,
         when: &Condition,
         verdict: Verdict,
@@ -146,7 +145,7 @@ impl Trace {
         }
         let subject = Subject {
             attribute: "",
-            ..about.subject.clone()
+            ..subject.clone()
         };
         let at = *(self.said.entry((subject.clone(), verdict.clone()))).or_insert(self.all.len());
         if at == self.all.len() {
