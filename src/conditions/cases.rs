@@ -74,11 +74,14 @@ impl<V> Cases<V> {
 
     /// The same cases with each value changed by `change`, which is told the condition.
     pub fn map_cases<U>(self, mut change: impl FnMut(&Condition, V) -> U) -> Cases<U> {
-        let changed = self.into_iter().map(|Case { when, then }| {
+        let mut changed = |Case { when, then }| {
             let then = change(&when, then);
             Case::new(when, then)
-        });
-        changed.collect()
+        };
+        Cases(match self.0 {
+            Few::One(case) => Few::One(changed(case)),
+            Few::Several(cases) => Few::Several(cases.into_iter().map(changed).collect()),
+        })
     }
 
     /// What `next` makes of each value, in the cases of both.
@@ -96,6 +99,9 @@ impl<V> Cases<V> {
     /// The same values where `when` holds as well.
     #[must_use]
     pub fn under(self, when: &Condition) -> Self {
+        if when.is_always() {
+            return self;
+        }
         let both = self.into_iter().map(|case| Case::new(when.and(&case.when), case.then));
         both.filter(|case| case.when.is_possible()).collect()
     }

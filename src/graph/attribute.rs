@@ -23,35 +23,43 @@ pub enum State<T> {
     Unresolved(Unresolved),
 }
 
-/// Why the files do not settle a value, and what they say of it all the same. It reads like its reason.
+/// Why the files do not settle a value, and what they say of it all the same. It reads like its reason. A thin
+/// pointer: most attributes are known, and this decides how much room each of them takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unresolved {
-    /// Why it is unresolved.
-    pub reason: Reason,
-    knowledge: Option<Arc<Knowledge>>,
+pub struct Unresolved(Arc<Why>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Why {
+    reason: Reason,
+    knowledge: Option<Knowledge>,
 }
 
 impl From<Reason> for Unresolved {
     fn from(reason: Reason) -> Self {
-        Unresolved {
+        Unresolved(Arc::new(Why {
             reason,
             knowledge: None,
-        }
+        }))
     }
 }
 
 impl Unresolved {
     /// Unresolved because of `reason`, with what is known of it.
     pub fn knowing(reason: Reason, knowledge: Knowledge) -> Self {
-        Unresolved {
+        Unresolved(Arc::new(Why {
             reason,
-            knowledge: Some(Arc::new(knowledge)),
-        }
+            knowledge: Some(knowledge),
+        }))
+    }
+
+    /// Why it is unresolved.
+    pub fn reason(&self) -> &Reason {
+        &self.0.reason
     }
 
     /// The numbers that it may be.
     pub fn bounds(&self) -> Bounds {
-        match self.knowledge.as_deref() {
+        match &self.0.knowledge {
             Some(Knowledge::Number(bounds)) => *bounds,
             _ => Bounds::ANY,
         }
@@ -59,7 +67,7 @@ impl Unresolved {
 
     /// The known pieces of the string that it is, where there are any.
     pub fn pattern(&self) -> Option<&Pattern> {
-        match self.knowledge.as_deref() {
+        match &self.0.knowledge {
             Some(Knowledge::Text(pattern)) => Some(pattern),
             _ => None,
         }
@@ -70,13 +78,13 @@ impl Deref for Unresolved {
     type Target = Reason;
 
     fn deref(&self) -> &Reason {
-        &self.reason
+        self.reason()
     }
 }
 
 impl fmt::Display for Unresolved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.reason.fmt(f)
+        self.reason().fmt(f)
     }
 }
 

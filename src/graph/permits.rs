@@ -135,7 +135,7 @@ impl<'g> Policies<'g> {
         };
         for case in &key.policy.cases {
             match &case.state {
-                State::Unresolved(unresolved) => permits.may(&case.when, &unresolved.reason, case.span),
+                State::Unresolved(unresolved) => permits.may(&case.when, unresolved.reason(), case.span),
                 State::Set(Some(document)) | State::Default(Some(document)) => {
                     self.ask_document(
                         &mut permits,
@@ -272,7 +272,7 @@ impl<'g> Policies<'g> {
             let when = when.and(&case.when);
             let named = match &case.state {
                 State::Unresolved(unresolved) => {
-                    permits.may(&when, &unresolved.reason, case.span);
+                    permits.may(&when, unresolved.reason(), case.span);
                     continue;
                 }
                 State::Set(link) | State::Default(link) => link,
@@ -308,7 +308,7 @@ impl<'g> Policies<'g> {
             let when = when.and(&case.when);
             let document = match &case.state {
                 State::Unresolved(unresolved) => {
-                    permits.may(&when, &unresolved.reason, case.span);
+                    permits.may(&when, unresolved.reason(), case.span);
                     continue;
                 }
                 State::Set(document) | State::Default(document) => document,

@@ -282,7 +282,7 @@ impl Graph {
         }
         for case in &metric.queue.cases {
             if let State::Unresolved(unresolved) = &case.state {
-                let doubt = always(unresolved.reason.clone(), case.span);
+                let doubt = always(unresolved.reason().clone(), case.span);
                 watch.open(unit, unresolved.pattern(), doubt);
             }
         }
@@ -331,15 +331,15 @@ impl Graph {
                     };
                     watch.notice(queue, &when);
                     if let Some((case, reason)) = active.unresolved_reason() {
-                        watch.doubt(queue, always(reason.reason.clone(), case.span));
+                        watch.doubt(queue, always(reason.reason().clone(), case.span));
                     }
                 }
                 // What comes from outside of the unit is no queue of the unit.
-                State::Unresolved(unresolved) if comes_from_outside(&unresolved.reason) => {}
+                State::Unresolved(unresolved) if comes_from_outside(unresolved.reason()) => {}
                 State::Unresolved(unresolved) => {
                     let doubt = Doubt {
                         when: reader.when.and(&case.when),
-                        reason: unresolved.reason.clone(),
+                        reason: unresolved.reason().clone(),
                         span: case.span,
                     };
                     watch.open(reader.unit, None, doubt);
@@ -389,7 +389,7 @@ fn asked<T>(attribute: &Attribute<T>, wanted: impl Fn(&T) -> bool) -> Answer {
     }
     let unresolved = attribute.unresolved_reason();
     unresolved.map_or(Answer::No, |(case, reason)| {
-        Answer::Open(always(reason.reason.clone(), case.span))
+        Answer::Open(always(reason.reason().clone(), case.span))
     })
 }
 

@@ -75,8 +75,14 @@ mod tests {
     fn the_headline_says_how_long_events_are_tried() {
         for (policy, within) in [
             ("", "deliver within 86400 s (1 day) is lost"),
-            ("retry_policy {\n    maximum_event_age_in_seconds = 60\n  }", "deliver within 60 s is lost"),
-            ("retry_policy {\n    maximum_event_age_in_seconds = var.open\n  }", "deliver is lost"),
+            (
+                "retry_policy {\n    maximum_event_age_in_seconds = 60\n  }",
+                "deliver within 60 s is lost",
+            ),
+            (
+                "retry_policy {\n    maximum_event_age_in_seconds = var.open\n  }",
+                "deliver is lost",
+            ),
         ] {
             let text = format!(
                 "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = \"a\"\n  {policy}\n}}\n"

@@ -88,7 +88,7 @@ fn judge(findings: &mut Findings<'_>, first: &Written<'_>, second: &Written<'_>)
             && policy.writer == PolicyWriter::Queue
         {
             let open = when.and(&case.when);
-            findings.unsettled(&open, first.queue, &unresolved.reason, case.span);
+            findings.unsettled(&open, first.queue, unresolved.reason(), case.span);
             when = when.and(&open.not());
         }
     }

@@ -15,6 +15,9 @@ use crate::diagnostic::{Change, Edit};
 use crate::source::{SourceFile, Sources, Span};
 use std::sync::Arc;
 
+/// The type of alarms.
+const ALARM: &str = "AWS::CloudWatch::Alarm";
+
 /// The edits that make `change` in a template.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     match change {
@@ -26,6 +29,8 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         }
         Change::Arn(span) => Page::with(*span, sources, |page| page.arn(*span)),
         Change::DeadLetterQueue(queue) => Page::with(queue.header, sources, |page| page.dead_letter_queue(queue)),
+        // An alarm tells whom another one tells.
+        Change::Alarm(header) if !sources.file(header.file).text().contains(ALARM) => None,
         Change::Alarm(header) => Page::with(*header, sources, |page| page.alarm(*header)),
         Change::Unquote(_) | Change::Suppression { .. } => None,
     }

@@ -7,7 +7,7 @@ use super::serverless;
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
 use crate::conditions::{Cases, Condition, MAX_CASES};
-use crate::frontend::tree::{Node, Value};
+use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Cause, Origin, Reason};
 use crate::source::Span;
 
@@ -77,6 +77,9 @@ impl<'t> Template<'t> {
 
     /// A text that is no argument of an intrinsic.
     pub(super) fn plain<'a>(&self, text: &str) -> Evaluated<'a> {
+        if !text.contains('{') {
+            return Evaluated::literal(text);
+        }
         match self.foreign(text) {
             Some(reason) => Evaluated::open(text, reason),
             None if text.contains(DYNAMIC) => Evaluated::Text(dynamic(text)),
@@ -104,6 +107,11 @@ impl<'t> Template<'t> {
 
     /// The value of `key` in what `object` comes to.
     pub(super) fn field(&self, object: &Outcomes<'t>, key: &str, when: &Condition) -> Outcomes<'t> {
+        if let [only] = &**object
+            && only.when.is_always()
+        {
+            return self.field_of(only, key, when);
+        }
         let fields = object.iter().flat_map(|outcome| {
             let here = when.and(&outcome.when);
             self.field_of(outcome, key, &here).under(&outcome.when)
@@ -112,16 +120,25 @@ impl<'t> Template<'t> {
     }
 
     fn field_of(&self, outcome: &Outcome<'t>, key: &str, here: &Condition) -> Outcomes<'t> {
-        let keep = |value| Cases::one(outcome.clone().with(value));
+        let keep = |value| {
+            Cases::one(Outcome {
+                value,
+                span: outcome.span,
+                origins: outcome.origins.clone(),
+            })
+        };
         match &outcome.value {
             Evaluated::Tree(node) if is_transformed(node) => keep(Evaluated::Unresolved(
                 Cause::Unsupported.because("`Fn::Transform` may change it"),
             )),
             Evaluated::Tree(node) => match node.entry(key) {
-                Some(entry) => self.eval(&entry.value, entry.span(), here).map(|found| Outcome {
-                    origins: found.origins.into_iter().chain(outcome.origins.clone()).collect(),
-                    ..found
-                }),
+                Some(entry) => {
+                    let mut found = self.eval(&entry.value, entry.span(), here);
+                    for one in &mut found {
+                        one.origins.extend(outcome.origins.iter().cloned());
+                    }
+                    found
+                }
                 None => keep(self.unwritten(node)),
             },
             Evaluated::Absent => keep(Evaluated::Absent),
@@ -136,7 +153,7 @@ impl<'t> Template<'t> {
 
     /// What a key comes to that `node` does not have.
     fn unwritten(&self, node: &Node) -> Evaluated<'t> {
-        let keys = || node.entries().unwrap_or_default().iter().map(|entry| &*entry.key);
+        let keys = || functions(node).map(|entry| &*entry.key);
         if keys().any(|key| key == "Fn::Transform") {
             Evaluated::Unresolved(Cause::Unsupported.because("`AWS::Include` may add it"))
         } else if keys().any(|key| key.starts_with(PREFIX)) {
@@ -242,6 +259,13 @@ fn dynamic(text: &str) -> Vec<Part> {
 
 /// Whether a macro gets `node` and gives another in its place. An include only adds to it.
 pub(super) fn is_transformed(node: &Node) -> bool {
-    let name = node.get("Fn::Transform").and_then(|transform| transform.get("Name"));
+    let transform = functions(node).find(|entry| &*entry.key == "Fn::Transform");
+    let name = transform.and_then(|transform| transform.value.get("Name"));
     name.is_some_and(|name| name.as_str() != Some("AWS::Include"))
+}
+
+/// The entries of `node` that are named as functions are: next to no mapping has one among others.
+fn functions(node: &Node) -> impl Iterator<Item = &Entry> {
+    let entries = node.entries().unwrap_or_default().iter();
+    entries.filter(|entry| entry.key.starts_with("Fn::"))
 }

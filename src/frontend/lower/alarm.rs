@@ -122,7 +122,7 @@ impl<V: View> Lowering<V> {
     fn names_queues(&mut self, query: &V::Written, path: Path) -> Option<Reason> {
         let formula = self.required(query, path, V::text);
         formula.cases.iter().find_map(|case| match &case.state {
-            State::Unresolved(unresolved) => Some(unresolved.reason.clone()),
+            State::Unresolved(unresolved) => Some(unresolved.reason().clone()),
             State::Set(text) | State::Default(text) => {
                 let text = text.to_ascii_uppercase();
                 let is_query = text.contains("SELECT") || text.contains("SEARCH");
@@ -236,7 +236,7 @@ impl<V: View> Lowering<V> {
     pub(super) fn monitor(&mut self, node: Node<V::Written>, names: &TextNames) {
         let query = self.required(&node.written, names.text, V::text);
         let reason = query.cases.iter().find_map(|case| match &case.state {
-            State::Unresolved(unresolved) => Some(unresolved.reason.clone()),
+            State::Unresolved(unresolved) => Some(unresolved.reason().clone()),
             State::Set(text) | State::Default(text) => text
                 .contains(VENDOR_METRICS)
                 .then(|| Cause::Unsupported.because("a monitor of another vendor looks at queues")),

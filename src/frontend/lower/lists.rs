@@ -15,7 +15,7 @@ impl<V: View> Lowering<V> {
             let lists = match state {
                 State::Set(Some(list)) => told_apart(self.view.elements(&list, inner), when),
                 State::Set(None) | State::Default(_) => return Cases::one(Sourced::new(State::Default(None), span)),
-                State::Unresolved(unresolved) => Cases::one(Err(unresolved.reason)),
+                State::Unresolved(unresolved) => Cases::one(Err(unresolved.reason().clone())),
             };
             lists.map(|items| Sourced {
                 state: items.map_or_else(

@@ -253,7 +253,7 @@ fn own_writers<T>(kind: RedriveKind, own: &Attribute<Option<T>>) -> Vec<RedriveW
         span: case.span,
         when: case.when.clone(),
         doubt: match &case.state {
-            State::Unresolved(unresolved) => Some(unresolved.reason.clone()),
+            State::Unresolved(unresolved) => Some(unresolved.reason().clone()),
             State::Set(_) | State::Default(_) => None,
         },
     });

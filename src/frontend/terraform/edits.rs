@@ -26,9 +26,12 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
     if writes_blocks && module::is_pinned_before_012(place_of(change).file, sources) {
         return None; // References and objects are written as Terraform has taken them since 0.12.
     }
+    // An alarm tells whom another one tells.
+    let is_first = |header: &Span| !module::mentions(header.file, sources, wanted::ALARM);
     let header = match change {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => place.header,
         Change::DeadLetterQueue(queue) => queue.header,
+        Change::Alarm(header) if is_first(header) => return None,
         Change::Alarm(header) => *header,
         Change::Arn(span) => return references::to_arn(*span, sources).map(|edit| vec![edit]),
         Change::Unquote(_) | Change::Suppression { .. } => return None,

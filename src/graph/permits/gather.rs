@@ -48,7 +48,7 @@ impl<'g> Policies<'g> {
                     }
                     State::Unresolved(unresolved) => {
                         let open = self.open_queues.entry(self.graph.deployment(unit)).or_default();
-                        open.push((unresolved.reason.clone(), case.span));
+                        open.push((unresolved.reason().clone(), case.span));
                     }
                 }
             }
@@ -74,7 +74,7 @@ impl<'g> Policies<'g> {
                 let link = match &case.state {
                     State::Set(link) | State::Default(link) => link,
                     State::Unresolved(unresolved) => {
-                        self.open_roles.push(open(&unresolved.reason));
+                        self.open_roles.push(open(unresolved.reason()));
                         continue;
                     }
                 };

@@ -99,8 +99,8 @@ impl<'g> Findings<'g> {
     ) -> Vec<(Condition, &'a Case<T>, &'a Reason)> {
         self.judges_types = true;
         let cases = attribute.cases.iter().filter_map(|case| match &case.state {
-            State::Unresolved(Unresolved { reason, .. }) if reason.cause() == graph::Cause::WrongType => {
-                Some((when.and(&case.when), case, reason))
+            State::Unresolved(unresolved) if unresolved.cause() == graph::Cause::WrongType => {
+                Some((when.and(&case.when), case, unresolved.reason()))
             }
             _ => None,
         });

@@ -52,7 +52,7 @@ impl Findings<'_> {
                 when: when.clone(),
                 from: Provenance::new(case, &queue.name.name, &queue.resource),
                 gap: Some(Gap {
-                    reason: &unresolved.reason,
+                    reason: unresolved.reason(),
                     cause: case.cause(),
                     resource: &queue.resource,
                 }),

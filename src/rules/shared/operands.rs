@@ -331,7 +331,7 @@ impl Findings<'_> {
                     far,
                     side,
                     gap: Gap {
-                        reason: &unresolved.reason,
+                        reason: unresolved.reason(),
                         cause: case.cause(),
                         resource: resource.as_ref(),
                     },

@@ -78,7 +78,11 @@ pub fn run(rules: &[&'static Rule], graph: &Graph, settings: &Settings, is_trace
         .map(|rule| Findings::of(rule, graph, settings, is_traced))
         .collect();
     let spoken: FxHashMap<&str, Spoken> = (said.iter())
-        .filter(|said| rules.iter().any(|rule| spoken_before(rule).any(|before| before.id == said.rule.id)))
+        .filter(|said| {
+            rules
+                .iter()
+                .any(|rule| spoken_before(rule).any(|before| before.id == said.rule.id))
+        })
         .map(|said| (said.rule.id, Spoken::of(said)))
         .collect();
     let chosen = said.into_par_iter().take(rules.len());

@@ -164,7 +164,7 @@ impl Page<'_> {
         ];
         let actions = self.actions(declared.resources);
         properties.extend(actions.map(|actions| ("AlarmActions".to_owned(), actions)));
-        let mut attributes = vec![("Type".to_owned(), Piece::text("AWS::CloudWatch::Alarm"))];
+        let mut attributes = vec![("Type".to_owned(), Piece::text(super::ALARM))];
         attributes.extend(self.attributes(declared.queue, &["Condition"])?);
         attributes.push(("Properties".to_owned(), Piece::Mapping(properties)));
         Some((self.alarm_id(declared.resources, id)?, attributes))
@@ -174,7 +174,7 @@ impl Page<'_> {
     fn actions(&self, resources: &Node) -> Option<Piece> {
         let mut alarms = written(resources).filter(|entry| {
             let kind = entry.value.get("Type").and_then(Node::as_str);
-            kind == Some("AWS::CloudWatch::Alarm") && entry.value.get("Condition").is_none()
+            kind == Some(super::ALARM) && entry.value.get("Condition").is_none()
         });
         let items = alarms.find_map(|alarm| alarm.value.get("Properties")?.get("AlarmActions")?.items())?;
         let items: Option<Vec<Piece>> = items.iter().map(|item| self.action(resources, item)).collect();

@@ -11,8 +11,17 @@ use crate::source::{FileId, SourceFile, Sources};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
+/// Whether a file of the module of `of` has `word` in it. Where none has, there is no need to parse them.
+pub(super) fn mentions(of: FileId, sources: &Sources, word: &str) -> bool {
+    let files = module_of(of, sources);
+    files.iter().any(|(_, file)| file.text().contains(word))
+}
+
 /// Whether the module of the file `of` asks for Terraform before 0.12.
 pub(super) fn is_pinned_before_012(of: FileId, sources: &Sources) -> bool {
+    if !mentions(of, sources, "required_version") {
+        return false;
+    }
     let files = module_of(of, sources).into_iter();
     let codes: Vec<Arc<Code>> = files.map(|(id, file)| Code::of(id, &file)).collect();
     super::super::module::is_pinned_before_012(codes.iter().flat_map(|code| &code.body.blocks))

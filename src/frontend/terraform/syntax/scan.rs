@@ -180,6 +180,11 @@ fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
     limit
 }
 
+/// Whether a byte of code is one of a name or number, and nothing by itself.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
 impl<'a> Scanner<'a> {
     /// A scanner of `text`, which stands in `outermost`.
     fn within(text: &'a str, outermost: Context<'a>) -> Self {
@@ -260,8 +265,14 @@ impl<'a> Scanner<'a> {
             [b'\n', ..] => {
                 self.stack.pop();
             }
-            _ => self.at += 1,
+            _ => self.skip(|byte| !matches!(byte, b'\\' | b'$' | b'%' | b'"' | b'\n')),
         }
+    }
+
+    /// Goes over one byte, and over those behind it that are `plain`: what one of them does, all of them do.
+    fn skip(&mut self, plain: impl Fn(u8) -> bool) {
+        let behind = self.rest().iter().skip(1);
+        self.at += 1 + behind.take_while(|byte| plain(**byte)).count();
     }
 
     fn heredoc(&mut self, delimiter: &str) {
@@ -284,7 +295,8 @@ impl<'a> Scanner<'a> {
                     trace.open_interpolation();
                 }
             }
-            _ => self.at += 1,
+            [b'\n', ..] => self.at += 1,
+            _ => self.skip(|byte| !matches!(byte, b'$' | b'%' | b'\n')),
         }
     }
 
@@ -324,7 +336,11 @@ impl<'a> Scanner<'a> {
                 _ => trace.token(self.at),
             }
         }
-        self.at += 1;
+        match byte {
+            b' ' | b'\t' => self.skip(|byte| matches!(byte, b' ' | b'\t')),
+            _ if is_word(byte) => self.skip(is_word),
+            _ => self.at += 1,
+        }
         match byte {
             b'"' => self.push(Context::Quoted),
             b'{' => {
