@@ -239,6 +239,14 @@ impl Files {
         held.map_or_else(|| self.store.read(&found, most), Ok)
     }
 
+    /// The same for a path that a [walk](Self::walk) came to, which is real: it is not looked up once more.
+    pub(crate) fn read_walked(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+        if !self.allows(path) {
+            return self.read(path, most);
+        }
+        self.store.read(path, most)
+    }
+
     /// Keeps what was read of the file at the real path `path` for whoever reads it next: it had to be read to tell what
     /// it is.
     pub(crate) fn hold(&self, path: &Path, bytes: Vec<u8>) {

@@ -90,9 +90,9 @@ pub struct SourceFile {
     is_kept: bool,
 }
 
-/// What is made of so many bytes of text is kept through a run: enough for all but huge projects, of which trees would
+/// What is made of so many bytes of text is kept through a run: enough for all but large projects, of which trees would
 /// take more memory than anything else. What is let go is made again where it is asked for again.
-const KEPT: usize = 1 << 20;
+const KEPT: usize = 1 << 18;
 
 /// Values by their type, each made by whoever asks for it first.
 type Made = Vec<(TypeId, Slot)>;

@@ -113,7 +113,8 @@ impl<'f> Sought<'f> {
     }
 
     fn look_at(&self, path: &Path, root: &Path, of: &Files) -> Option<Text> {
-        let text = small(path, of)?;
+        let bytes = of.read_walked(path, LARGEST).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
         let name = name_of(path);
         let directory = path.parent()?;
         let is_called_for = is_terraform(name) || name == TERRAGRUNT;

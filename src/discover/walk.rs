@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
-use crate::files::{Files, Ignored, Kind, Refusal, Visitor, repository_root};
+use crate::files::{Files, Ignored, Kind, Listed, Refusal, Visitor, repository_root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -82,6 +82,12 @@ impl Walk {
         all.files.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn enter(&self, directory: &Path, names: &[Listed]) {
+        if let Some(ignored) = &self.ignored {
+            ignored.has_names(directory, names);
+        }
+    }
+
     /// Whether a walk goes on with what lies at `path`. What is named is walked, whether or not git ignores it.
     fn keeps(&self, path: &Path, kind: Kind) -> bool {
         let is_directory = kind == Kind::Directory;
@@ -105,6 +111,10 @@ struct Units<'w> {
 }
 
 impl Visitor for Units<'_> {
+    fn enter(&self, directory: &Path, names: &[Listed]) {
+        self.walk.enter(directory, names);
+    }
+
     fn keeps(&self, path: &Path, kind: Kind) -> bool {
         let is_kept = self.walk.keeps(path, kind);
         let name = name_of(path);
@@ -150,6 +160,10 @@ struct All<'w> {
 }
 
 impl Visitor for All<'_> {
+    fn enter(&self, directory: &Path, names: &[Listed]) {
+        self.walk.enter(directory, names);
+    }
+
     fn keeps(&self, path: &Path, kind: Kind) -> bool {
         self.walk.keeps(path, kind)
     }

@@ -6,13 +6,16 @@
 //! repo/infra/.gitignore   !build/       takes repo/infra/build back: the nearest file decides
 //! ```
 
-use super::{Files, GIT, Kind, Refusal, disk};
+use super::{Files, GIT, Kind, Listed, Refusal, disk};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// The file that holds the patterns of its directory and those below.
+const GITIGNORE: &str = ".gitignore";
 
 /// A file of patterns that is larger is not read.
 const LARGEST: u64 = 4 << 20;
@@ -63,6 +66,17 @@ impl Ignored {
             .unwrap_or(false)
     }
 
+    /// Takes in that `names` are all there is in `directory`: most have no patterns, and need not be asked.
+    pub(crate) fn has_names(&self, directory: &Path, names: &[Listed]) {
+        let says_something = |one: &Listed| one.name == GIT || one.name == GITIGNORE;
+        // A commit has no directory of git's in its root.
+        let is_root = self.files.repository() == Some(directory);
+        if !is_root && !names.iter().any(says_something) {
+            let mut levels = self.levels.write().unwrap_or_else(PoisonError::into_inner);
+            levels.entry(directory.to_owned()).or_default();
+        }
+    }
+
     /// Files of patterns that were not read, with the reason.
     pub(crate) fn refused(&self) -> Vec<(PathBuf, Refusal)> {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +92,7 @@ impl Ignored {
         let git = directory.join(GIT);
         let is_root = disk::exists(&git);
         let level = Arc::new(Level {
-            patterns: self.read(directory, &directory.join(".gitignore"), &self.files),
+            patterns: self.read(directory, &directory.join(GITIGNORE), &self.files),
             excluded: exclude_file(&git, is_root).and_then(|(file, files)| self.read(directory, &file, &files)),
             is_root,
         });

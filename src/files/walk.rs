@@ -1,11 +1,14 @@
 //! A walk over a directory, the same on disk and in an earlier commit. Links are not followed, so there are no circles.
 
-use super::{Files, Kind, Refusal};
+use super::{Files, Kind, Listed, Refusal};
 use rayon::Scope;
 use std::path::{Path, PathBuf};
 
 /// What a walk asks and tells, from any thread and in no order.
 pub(crate) trait Visitor: Sync {
+    /// Is told the names in a directory before it is asked for any of them.
+    fn enter(&self, directory: &Path, names: &[Listed]);
+
     /// Whether to go on with what lies at `path`: to enter a directory, or to take a file.
     fn keeps(&self, path: &Path, kind: Kind) -> bool;
 
@@ -27,6 +30,7 @@ impl Files {
             Ok(listed) => listed,
             Err(error) => return visitor.fail(&directory, &error.into()),
         };
+        visitor.enter(&directory, &listed);
         for one in listed {
             let path = directory.join(one.name);
             if !visitor.keeps(&path, one.kind) {

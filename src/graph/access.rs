@@ -229,4 +229,11 @@ impl Access {
             &mut node.resource
         });
     }
+
+    /// Gives back the room that was reserved for more of what there is much of.
+    pub(super) fn trim(&mut self) {
+        self.queue_policies.shrink_to_fit();
+        self.roles.shrink_to_fit();
+        self.role_policies.shrink_to_fit();
+    }
 }

@@ -226,6 +226,7 @@ impl Graph {
                 .left_out_calls
                 .extend(left_out.map(|(link, span)| (unit, link, span)));
         }
+        graph.access.trim();
         graph.index();
         graph
     }

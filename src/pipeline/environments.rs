@@ -3,6 +3,7 @@
 use crate::diagnostic::{Diagnostic, Subject};
 use crate::history::Held;
 use crate::rules::{Judgement, Verdict};
+use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether two environments say the same of one subject.
@@ -21,16 +22,24 @@ pub(super) fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held
         return Vec::new();
     };
     let mut held = named(findings, first.as_ref());
+    let place = |found: &Diagnostic| (found.rule, found.subject.clone(), found.primary().span);
+    let mut places: FxHashMap<(&'static str, Subject, Span), Vec<usize>> = FxHashMap::default();
+    for (at, (found, _)) in held.iter().enumerate() {
+        places.entry(place(found)).or_default().push(at);
+    }
     for (name, next) in found {
         for (found, names) in named(next, name.as_ref()) {
-            match held.iter_mut().find(|(known, _)| says_the_same(known, &found)) {
-                Some((known, environments)) => {
-                    environments.extend(names);
-                    // The same number may come from another file there.
-                    known.add_labels(found.labels());
-                    known.keep_remedy_of(&found);
-                }
-                None => held.push((found, names)),
+            let there = places.entry(place(&found)).or_default();
+            let same = |at: &&usize| held.get(**at).is_some_and(|(known, _)| says_the_same(known, &found));
+            let same = there.iter().find(same).copied();
+            if let Some((known, environments)) = same.and_then(|at| held.get_mut(at)) {
+                environments.extend(names);
+                // The same number may come from another file there.
+                known.add_labels(found.labels());
+                known.keep_remedy_of(&found);
+            } else {
+                there.push(held.len());
+                held.push((found, names));
             }
         }
     }

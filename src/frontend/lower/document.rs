@@ -40,6 +40,7 @@ impl<V: View> Lowering<V> {
                 Err(reason) => document.opaque = Some(reason),
             }
         }
+        document.statements.shrink_to_fit();
         Ok(document)
     }
 
@@ -128,7 +129,10 @@ fn texts<V: View>(view: &mut V, list: &V::Written) -> Result<Vec<String>, Unreso
             Err(Cause::Unsupported.because("it depends on a condition").into())
         }
     };
-    elements.map(text).collect()
+    let mut texts: Vec<String> = elements.map(text).collect::<Result<_, _>>()?;
+    // Collecting took over the room of the elements, each of which is ten times a text.
+    texts.shrink_to_fit();
+    Ok(texts)
 }
 
 fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Principal>, Unresolved> {
@@ -151,6 +155,7 @@ fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Princi
             });
         }
     }
+    all.shrink_to_fit();
     Ok(all)
 }
 

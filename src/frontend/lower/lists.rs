@@ -43,7 +43,9 @@ impl<V: View> Lowering<V> {
             name: name.clone(),
             cases: cases.into(),
         });
-        attributes.collect()
+        let mut attributes: Vec<_> = attributes.collect();
+        attributes.shrink_to_fit();
+        attributes
     }
 }
 

@@ -91,7 +91,9 @@ impl<V: View> Lowering<V> {
             },
             when: element.when,
         });
-        types.collect()
+        let mut types: Vec<_> = types.collect();
+        types.shrink_to_fit();
+        types
     }
 
     fn reports_failures(&mut self, written: &V::Written, path: Path) -> Attribute<bool> {

@@ -20,19 +20,28 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn of(graph: &Graph, held: &[Held]) -> Self {
+        let resources = || {
+            let functions = graph.functions().iter().map(|function| &function.resource);
+            let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
+            let queues = graph.queues().iter().map(|queue| &queue.resource);
+            queues.chain(functions).chain(mappings)
+        };
+        // Most stand for one.
+        let (mut once, mut several) = (FxHashSet::default(), FxHashSet::default());
+        for resource in resources() {
+            if !once.insert(resource.header) {
+                several.insert(resource.header);
+            }
+        }
+        drop(once);
         let mut instances: FxHashMap<Span, FxHashSet<Instance>> = FxHashMap::default();
-        let functions = graph.functions().iter().map(|function| &function.resource);
-        let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
-        let queues = graph.queues().iter().map(|queue| &queue.resource);
-        for resource in queues.chain(functions).chain(mappings) {
+        for resource in resources().filter(|resource| several.contains(&resource.header)) {
             let Resource { header, calls, .. } = resource;
             let unit = graph.unit(resource.unit);
             let call = unit.key().split_once('#').map_or("", |(_, call)| call);
             let instance = (instance_of(&unit.name, call), calls.clone());
             instances.entry(*header).or_default().insert(instance);
         }
-        // Most stand for one.
-        instances.retain(|_, instances| instances.len() > 1);
         let mut with: FxHashMap<(&'static str, Span), FxHashSet<Instance>> = FxHashMap::default();
         for (found, _) in held {
             if let Some(header) = header(found).filter(|header| instances.contains_key(header)) {

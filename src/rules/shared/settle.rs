@@ -291,6 +291,9 @@ impl Spoken {
         for (other, _) in worse.filter(|(other, _)| when.is_possible_with(other)) {
             taken = taken.or(&when.and(other));
             left = left.and(&other.not());
+            if !left.is_possible() {
+                break;
+            }
         }
         (taken, left)
     }
