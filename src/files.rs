@@ -134,7 +134,7 @@ impl Files {
     /// The files of `repository` on disk, and those below `roots`; both are real paths.
     pub fn new(repository: Option<PathBuf>, roots: Vec<PathBuf>) -> Self {
         Files {
-            store: Arc::new(Disk),
+            store: Arc::new(Disk::default()),
             repository,
             roots,
             trusted: Vec::new(),

@@ -6,6 +6,8 @@
 
 #[path = "generated/plan.rs"]
 mod generated;
+#[path = "generated/many.rs"]
+mod many;
 
 use generated::plan;
 use sqslint::testing::TemporaryDirectory;
@@ -106,7 +108,19 @@ output "arn" { value = aws_sqs_queue.q.arn }
         );
         time(&[("main.tf", &main)])
     };
-    for (few, many, queues) in [(calls(250), calls(1000), 3000), (keys(2500), keys(10_000), 20_000)] {
+    let generated = |files: Vec<many::File>| {
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
+        time(&files)
+    };
+    let sources = |count: usize| generated(many::sources(count));
+    // What merges into one finding, and what competes with all the others.
+    let readers = |count: usize| generated(many::readers(count));
+    for (few, many, queues) in [
+        (calls(250), calls(1000), 3000),
+        (keys(2500), keys(10_000), 20_000),
+        (sources(500), sources(2000), 2001),
+        (readers(250), readers(1000), 1),
+    ] {
         assert_eq!(many.1, queues);
         assert!(many.0 < few.0 * LINEAR, "{few:?} {many:?}");
     }

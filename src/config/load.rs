@@ -35,6 +35,8 @@ pub struct Configs {
     /// The files of the working tree that may be read.
     files: Files,
     read: Mutex<FxHashMap<Option<PathBuf>, Arc<Config>>>,
+    /// The nearest file by directory.
+    nearest: Mutex<FxHashMap<PathBuf, Option<PathBuf>>>,
 }
 
 impl Configs {
@@ -45,6 +47,7 @@ impl Configs {
             roots,
             files: files.clone(),
             read: Mutex::default(),
+            nearest: Mutex::default(),
         }
     }
 
@@ -73,23 +76,29 @@ impl Configs {
         if let Some(file) = &self.source.file {
             return Some(file.clone());
         }
-        let is_root = |directory: &Path| self.roots.iter().any(|root| root == directory);
         let inside = self.roots.iter().any(|root| path.starts_with(root));
         let directory = if files::is_directory(path) {
             path
         } else {
             path.parent()?
         };
+        let mut nearest = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut passed = Vec::new();
+        let mut found = None;
         for above in directory.ancestors() {
-            let found = NAMES.iter().map(|name| above.join(name)).find(|file| is_there(file));
-            if found.is_some() {
-                return found;
+            if let Some(known) = nearest.get(above) {
+                found.clone_from(known);
+                break;
             }
-            if is_root(above) || !inside {
+            passed.push(above);
+            found = NAMES.iter().map(|name| above.join(name)).find(|file| is_there(file));
+            if found.is_some() || self.roots.iter().any(|root| root == above) || !inside {
                 break;
             }
         }
-        None
+        let passed = passed.into_iter();
+        nearest.extend(passed.map(|directory| (directory.to_owned(), found.clone())));
+        found
     }
 
     /// The configuration files below `root`, of the working tree.

@@ -2,9 +2,11 @@
 //! what lies at a path; `Files` decides whether it may be read.
 
 use super::{Kind, Listed, Refusal, disk, named};
+use rustc_hash::FxHashMap;
 use std::fmt::Debug;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 /// A place that files come from. Paths are absolute, and those of all stores of one repository are the same.
 pub trait Store: Debug + Send + Sync {
@@ -31,8 +33,26 @@ pub trait Store: Debug + Send + Sync {
 }
 
 /// The file system.
-#[derive(Debug)]
-pub(super) struct Disk;
+#[derive(Debug, Default)]
+pub(super) struct Disk {
+    /// Directories by the paths that lead to them, with their real paths: a file in one of them takes one look, and not
+    /// one for each directory above it.
+    directories: RwLock<FxHashMap<PathBuf, PathBuf>>,
+}
+
+impl Disk {
+    fn real_directory(&self, path: &Path) -> io::Result<PathBuf> {
+        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(real) = known.get(path) {
+            return Ok(real.clone());
+        }
+        drop(known);
+        let real = disk::real(path)?;
+        let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(path.to_owned(), real.clone());
+        Ok(real)
+    }
+}
 
 impl Store for Disk {
     fn named(&self, path: &Path) -> Result<PathBuf, Refusal> {
@@ -40,7 +60,22 @@ impl Store for Disk {
     }
 
     fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        disk::real(path)
+        // Elsewhere the system knows how a name is really spelled.
+        if cfg!(any(windows, target_vendor = "apple")) {
+            return disk::real(path);
+        }
+        // What ends in `..` or is no path below another is looked up as it is.
+        let (Some(Component::Normal(name)), Some(parent)) = (path.components().next_back(), path.parent()) else {
+            return disk::real(path);
+        };
+        if parent.as_os_str().is_empty() {
+            return disk::real(path);
+        }
+        let found = self.real_directory(parent)?.join(name);
+        match disk::kind_of_itself(&found)? {
+            Kind::Link => disk::real(&found),
+            _ => Ok(found),
+        }
     }
 
     fn kind(&self, path: &Path) -> io::Result<Kind> {

@@ -118,6 +118,8 @@ pub(crate) struct Baselines {
     files: Files,
     read: BTreeMap<PathBuf, Read>,
     errors: Vec<String>,
+    /// Whether there is one that nobody names.
+    has_unnamed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -153,6 +155,7 @@ impl Baselines {
             root: root.to_owned(),
             read: BTreeMap::new(),
             errors: Vec::new(),
+            has_unnamed: files::exists(&root.join(NAME)),
         }
     }
 
@@ -212,7 +215,7 @@ impl Baselines {
         let file = file_for(&self.choice, config, &self.root)?;
         // The one that nobody names need not be there.
         let is_named = self.choice != Choice::Configured || config.baseline.is_some();
-        (is_named || files::exists(&file)).then_some(file)
+        (is_named || self.has_unnamed).then_some(file)
     }
 
     fn open(&mut self, path: &Path) -> &mut Read {

@@ -3,6 +3,8 @@
 mod damage;
 mod memory;
 mod modules;
+mod mutate;
+mod mutated;
 mod names;
 mod templates;
 mod threads;

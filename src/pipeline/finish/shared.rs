@@ -12,7 +12,6 @@ use std::path::Path;
 type Instance = (String, Vec<Span>);
 
 /// Of the blocks that stand for several resources, those of which not all have the same finding.
-#[derive(Default)]
 pub(super) struct Shared {
     /// The calls that lead to the resources without the finding, by its rule and the block's header.
     without: FxHashMap<(&'static str, Span), Vec<Vec<Span>>>,
@@ -53,16 +52,15 @@ impl Shared {
                 with.entry((found.rule, header)).or_default().insert(instance);
             }
         }
-        let mut shared = Shared::default();
-        for ((rule, header), with) in with {
+        let without = with.into_iter().filter_map(|((rule, header), with)| {
             let others = instances.get(&header).into_iter().flatten();
-            let without = others.filter(|instance| !with.contains(instance));
-            let without: Vec<Vec<Span>> = without.map(|(_, calls)| calls.clone()).collect();
-            if !without.is_empty() {
-                shared.without.insert((rule, header), without);
-            }
+            let others = others.filter(|instance| !with.contains(instance));
+            let calls: Vec<Vec<Span>> = others.map(|(_, calls)| calls.clone()).collect();
+            (!calls.is_empty()).then_some(((rule, header), calls))
+        });
+        Shared {
+            without: without.collect(),
         }
-        shared
     }
 
     /// Whether the fix of `found` changes a resource that has not the same finding.

@@ -1,0 +1,264 @@
+//! Changes the structure of a project. A block is a line with the deeper lines under it, and the line that closes it:
+//! that is true of HCL, YAML and JSON as people write them.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Larger files are left out: their like is covered by smaller ones.
+const LARGEST: u64 = 40_000;
+/// Changes of one project, at most.
+const CHANGES: usize = 6;
+const NUMBERS: [&str; 14] = [
+    "0",
+    "-1",
+    "30",
+    "900",
+    "43200",
+    "43201",
+    "1e3",
+    "0x1F",
+    "030",
+    "1.5",
+    "99999999999999999999",
+    "1e400",
+    "\"30\"",
+    "null",
+];
+const TEXTS: [&str; 18] = [
+    "",
+    "${",
+    "%{",
+    "${var.x}",
+    "${AWS::Region}",
+    "{{resolve:ssm:x}}",
+    "{% if %}",
+    "\u{202e}\u{feff}",
+    "\u{0}",
+    "\u{fffd}",
+    "é\u{301}",
+    "'",
+    "\"",
+    "\\",
+    "arn:aws:sqs:eu-west-1:111122223333:q",
+    "arn:aws:lambda:::function:",
+    ".fifo",
+    "*",
+];
+const PIECES: [&str; 16] = [
+    "<<: *a",
+    "<<: [*a, *a]",
+    "a: &a {b: *a}",
+    "Fn::Transform: {Name: AWS::Include}",
+    "Fn::If: [A, B, C]",
+    "!If [IsProd, !Ref A, !Ref \"AWS::NoValue\"]",
+    "count = var.none",
+    "for_each = toset([])",
+    "dynamic \"redrive_policy\" {",
+    "}",
+    "{",
+    "]",
+    "%YAML 9.9",
+    "---",
+    "# sqslint:ignore visibility-timeout-too-short -- because",
+    "# sqslint:ignore-file",
+];
+const NAMES: [&str; 9] = [
+    "main.tf",
+    "override.tf",
+    "main.tf.json",
+    "terraform.tfvars",
+    "template.yaml",
+    "template.json",
+    "serverless.yml",
+    "samconfig.toml",
+    "sqslint.toml",
+];
+
+/// A linear congruential generator: the same numbers in every run.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(20_261_122));
+        random.below(2);
+        random
+    }
+
+    /// From 0 to `end`, which is left out; 0 where that is 0.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or(0) % end.max(1)
+    }
+
+    fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
+
+/// The files of one directory.
+pub(super) struct Project {
+    /// Where it lies among the others.
+    pub(super) name: PathBuf,
+    /// By name.
+    pub(super) files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Project {
+    /// The directories below `root` that have files, in order.
+    pub(super) fn all(root: &Path) -> Vec<Project> {
+        let (mut all, mut ahead) = (Vec::new(), vec![root.to_owned()]);
+        while let Some(directory) = ahead.pop() {
+            let entries = std::fs::read_dir(&directory).expect("it can be read").flatten();
+            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            paths.sort();
+            let mut files = Vec::new();
+            for path in paths {
+                let metadata = std::fs::metadata(&path).expect("it is there");
+                if metadata.is_dir() {
+                    ahead.push(path);
+                } else if metadata.len() <= LARGEST {
+                    let name = path.file_name().expect("it has one").into();
+                    files.push((name, std::fs::read(&path).expect("it can be read")));
+                }
+            }
+            if !files.is_empty() {
+                let name = directory.strip_prefix(root).expect("it lies below").to_owned();
+                all.push(Project { name, files });
+            }
+        }
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
+}
+
+/// A project of `projects` with some changes, for some of which it takes from another.
+pub(super) fn mutated(projects: &[Project], random: &mut Random) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = random.one_of(projects).files.clone();
+    let other = random.one_of(projects);
+    let (_, donor) = random.one_of(&other.files);
+    let donor = lines(&String::from_utf8_lossy(donor));
+    for _ in 0..=random.below(CHANGES) {
+        let at = random.below(files.len());
+        if random.below(12) == 0 {
+            let bytes = files[at].1.clone();
+            files.push((PathBuf::from(*random.one_of(&NAMES)), bytes));
+            continue;
+        }
+        let mut text = lines(&String::from_utf8_lossy(&files[at].1));
+        change(&mut text, &donor, random);
+        let ending = *random.one_of(&["\n", "\n", "\n", "\n", "\r\n", "\r"]);
+        let start = *random.one_of(&["", "", "", "", "\u{feff}"]);
+        files[at].1 = format!("{start}{}{ending}", text.join(ending)).into_bytes();
+    }
+    files
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+fn change(text: &mut Vec<String>, donor: &[String], random: &mut Random) {
+    if text.is_empty() {
+        text.push(String::new());
+    }
+    let block = block(text, random.below(text.len()));
+    let place = random.below(text.len() + 1);
+    match random.below(11) {
+        0 => {
+            let copy = text[block].to_vec();
+            text.splice(place..place, copy);
+        }
+        1 => {
+            let taken: Vec<String> = text.splice(block, []).collect();
+            let place = place.min(text.len());
+            text.splice(place..place, taken);
+        }
+        2 => nest(text, block, place),
+        3 => drop(text.splice(block, [])),
+        4 if !donor.is_empty() => {
+            let start = random.below(donor.len());
+            let others = donor[self::block(donor, start)].to_vec();
+            text.splice(place..place, others);
+        }
+        5 => {
+            let depth = text.get(place).map_or(0, |line| depth(line));
+            text.insert(place, format!("{}{}", " ".repeat(depth), random.one_of(&PIECES)));
+        }
+        6 => anchor(text, block.start, place),
+        7 => replace(&mut text[block.start], random.one_of(&NUMBERS), |letter| {
+            letter.is_ascii_digit()
+        }),
+        8 => {
+            let odd = random
+                .one_of(&TEXTS)
+                .repeat(if random.below(9) == 0 { 5000 } else { 1 });
+            replace(&mut text[block.start], &odd, |letter| letter.is_ascii_alphabetic());
+        }
+        9 => {
+            let line = text[block.start].clone();
+            let mut cut = random.below(line.len() + 1);
+            while !line.is_char_boundary(cut) {
+                cut -= 1;
+            }
+            text[block.start].truncate(cut);
+        }
+        _ => {
+            let other = random.below(text.len());
+            text.swap(block.start, other);
+        }
+    }
+}
+
+fn depth(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// The line at `start`, what is deeper under it, and the bracket that closes it.
+fn block(text: &[String], start: usize) -> Range<usize> {
+    let outer = depth(&text[start]);
+    let is_inner = |line: &&String| line.trim().is_empty() || depth(line) > outer;
+    let inner = text[start + 1..].iter().take_while(is_inner).count();
+    let end = start + 1 + inner;
+    let closes = text
+        .get(end)
+        .is_some_and(|line| depth(line) == outer && line.trim_start().starts_with(['}', ']', ')']));
+    start..end + usize::from(closes)
+}
+
+/// Moves a block to `place`, below the line there.
+fn nest(text: &mut Vec<String>, block: Range<usize>, place: usize) {
+    let deeper = text.get(place).map_or(0, |line| depth(line) + 2);
+    let outer = depth(&text[block.start]);
+    let moved = text[block].iter().map(|line| {
+        let inner = depth(line).saturating_sub(outer);
+        format!("{}{}", " ".repeat(deeper + inner), line.trim_start())
+    });
+    let moved: Vec<String> = moved.collect();
+    let place = (place + 1).min(text.len());
+    text.splice(place..place, moved);
+}
+
+/// What stands behind a colon gets a name, which is used at `place`.
+fn anchor(text: &mut [String], named: usize, place: usize) {
+    if let Some(at) = text[named].find(':') {
+        text[named].insert_str(at + 1, " &a");
+    }
+    if let Some(line) = text.get_mut(place)
+        && let Some(at) = line.find(':')
+    {
+        line.truncate(at + 1);
+        line.push_str(" *a");
+    }
+}
+
+/// Puts `new` in the place of the first letters of a line that are `old`.
+fn replace(line: &mut String, new: &str, old: impl Fn(char) -> bool) {
+    let Some(start) = line.find(&old) else { return };
+    let end = line[start..]
+        .find(|letter| !old(letter))
+        .map_or(line.len(), |length| start + length);
+    line.replace_range(start..end, new);
+}
