@@ -188,9 +188,10 @@ fn change(text: &mut Vec<String>, donor: &[String], random: &mut Random) {
             text.insert(place, format!("{}{}", " ".repeat(depth), random.one_of(&PIECES)));
         }
         6 => anchor(text, block.start, place),
-        7 => replace(&mut text[block.start], random.one_of(&NUMBERS), |letter| {
-            letter.is_ascii_digit()
-        }),
+        7 => {
+            let number: &str = random.one_of(&NUMBERS);
+            replace(&mut text[block.start], number, |letter| letter.is_ascii_digit());
+        }
         8 => {
             let odd = random
                 .one_of(&TEXTS)
