@@ -189,7 +189,7 @@ fn change(text: &mut Vec<String>, donor: &[String], random: &mut Random) {
         }
         6 => anchor(text, block.start, place),
         7 => {
-            let number: &str = random.one_of(&NUMBERS);
+            let number = NUMBERS[random.below(NUMBERS.len())];
             replace(&mut text[block.start], number, |letter| letter.is_ascii_digit());
         }
         8 => {
