@@ -67,11 +67,13 @@ enum Command {
     Check(CheckArgs),
     /// Print a rule's page, or the values on a line and how they were judged
     Explain(ExplainArgs),
-    /// List the rules
+    /// List the rules, and the policies of the configuration
     Rules {
         /// How to list them
         #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
         format: RulesFormat,
+        #[command(flatten)]
+        config: ConfigArgs,
     },
     /// Print the queues and what reads them, as sqslint understands them
     Graph(GraphArgs),
@@ -324,7 +326,8 @@ impl TypedValueParser for RuleName {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(sqslint::selection::names().map(PossibleValue::new)))
+        let names = sqslint::selection::names(sqslint::rules::Catalogue::OURS);
+        Some(Box::new(names.map(PossibleValue::new)))
     }
 }
 
@@ -343,7 +346,7 @@ impl Cli {
                 Ok(Exit::Clean)
             }
             Command::Man => manual::render(streams.out).map(|()| Exit::Clean),
-            Command::Rules { format } => rules::list(format, streams),
+            Command::Rules { format, config } => rules::list(format, &config, streams),
         }
     }
 }

@@ -9,19 +9,22 @@ mod duration;
 mod error;
 mod file;
 mod load;
+mod policy;
 
 pub use consumer::{ConfigText, Consumer, Heartbeat, Names, Placed};
 pub use duration::Duration;
 pub use error::{ConfigError, shown};
 pub use load::{Configs, NAMES, Source};
 
-use crate::diagnostic::Severity;
+use crate::diagnostic::{RuleId, Severity};
 use crate::given::{Given, Parameters, Variable};
-use crate::rules::{Rule, Value};
+use crate::policy::Policy;
+use crate::rules::{Catalogue, Rule, Value};
 use crate::selection::Selection;
 use globset::GlobSet;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The schema of the file, which is generated from the types that read it.
 pub const SCHEMA: &str = include_str!("../sqslint.schema.json");
@@ -108,7 +111,9 @@ pub struct Config {
     /// The baseline that applies.
     pub baseline: Option<PathBuf>,
     /// What is said of single rules.
-    pub rules: FxHashMap<&'static str, RuleSettings>,
+    pub rules: FxHashMap<RuleId, RuleSettings>,
+    /// Rules of the team's own.
+    pub policies: Vec<Arc<Policy>>,
     /// Rules ignored in some places, with the directory that their paths are relative to.
     pub overrides: Vec<(PathBuf, Override)>,
     /// The environments to judge.
@@ -120,8 +125,13 @@ pub struct Config {
 }
 
 impl Config {
+    /// The rules that it knows: ours, and its policies.
+    pub fn catalogue(&self) -> Catalogue {
+        Catalogue::with(self.policies.iter().map(|policy| policy.facts().clone()))
+    }
+
     /// Whether `rule` runs where this holds, beside what the command line selects.
-    pub fn runs(&self, rule: &Rule, selection: &Selection) -> bool {
+    pub fn runs(&self, rule: &Rule<'_>, selection: &Selection) -> bool {
         selection.selects(rule, self.select.as_deref(), &self.ignore)
     }
 
@@ -142,7 +152,7 @@ impl Config {
     }
 
     /// The settings of `rule`, where something is said of it.
-    pub fn rule(&self, rule: &Rule) -> Option<&RuleSettings> {
+    pub fn rule(&self, rule: &Rule<'_>) -> Option<&RuleSettings> {
         self.rules.get(rule.id)
     }
 
@@ -152,7 +162,7 @@ impl Config {
     }
 
     /// The override that silences `rule` for a resource at `address` whose finding stands in `file`.
-    pub fn silences(&self, rule: &Rule, file: &Path, address: &str) -> Option<&Override> {
+    pub fn silences(&self, rule: &Rule<'_>, file: &Path, address: &str) -> Option<&Override> {
         let applies = |(base, rules): &&(PathBuf, Override)| {
             let paths = rules.paths.as_ref();
             let resources = rules.resources.as_ref();

@@ -1,8 +1,10 @@
 //! What a finding is, before anybody draws it. Plain data: no rule, dialect or format is known here.
 
 mod remedy;
+mod rule_id;
 
 pub use remedy::{Change, Edit, Fix, Place, REPORT_FAILURES, Remedy, Safety, Undelivered};
+pub use rule_id::RuleId;
 
 use crate::source::Span;
 use std::fmt;
@@ -66,7 +68,7 @@ pub struct Subject {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Id of the rule.
-    pub rule: &'static str,
+    pub rule: RuleId,
     /// How bad it is.
     pub severity: Severity,
     /// What is wrong, in one sentence that stands alone and names the resources.
@@ -94,7 +96,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic whose primary label is `span` with `message`.
     pub fn new(
-        rule: &'static str,
+        rule: impl Into<RuleId>,
         severity: Severity,
         subject: Subject,
         headline: impl Into<String>,
@@ -102,7 +104,7 @@ impl Diagnostic {
         message: impl Into<String>,
     ) -> Self {
         Diagnostic {
-            rule,
+            rule: rule.into(),
             severity,
             headline: headline.into(),
             labels: vec![Label {
@@ -227,7 +229,7 @@ impl Diagnostic {
             address,
             attribute,
         } = &self.subject;
-        for part in [self.rule, unit, address, attribute] {
+        for part in [&*self.rule, unit, address, attribute] {
             for byte in part.bytes().chain([0]) {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
@@ -262,7 +264,7 @@ pub struct Suppressed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEvaluated {
     /// The rule that wanted to know.
-    pub rule: &'static str,
+    pub rule: RuleId,
     /// The resource.
     pub subject: Subject,
     /// Why the value is not known, as "`var.redrive_arn` has no value".

@@ -20,6 +20,7 @@ mod polling;
 mod reason;
 pub mod relations;
 pub mod set_by;
+mod tags;
 pub mod values;
 mod watch;
 pub mod workers;
@@ -37,6 +38,7 @@ pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
 pub use reason::{Cause, Reason};
 pub use set_by::SetBy;
+pub use tags::{Tag, Tags};
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
@@ -330,6 +332,8 @@ pub struct Queue {
     pub redrive_allow: Attribute<Option<Box<RedriveAllowPolicy>>>,
     /// What sets the two, where a resource of its own does.
     pub redrive_writers: Vec<RedriveWriter>,
+    /// Its tags.
+    pub tags: Attribute<Tags>,
     /// Why it exists though nobody declares it; `None` where it is declared.
     pub implicit: Option<Implicit>,
 }
@@ -370,6 +374,8 @@ pub struct Function {
     pub role: Attribute<Option<Link>>,
     /// What Lambda does about loops through a queue: `Allow` or `Terminate`.
     pub recursive_loop: Attribute<String>,
+    /// Its tags.
+    pub tags: Attribute<Tags>,
     /// Where its source lies, as far as the files say.
     pub code: Code,
     /// What its source says; `None` where that was not read or not understood.

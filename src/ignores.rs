@@ -29,13 +29,13 @@ pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added 
     let configs = Place::of(options).configs(options);
     let reason = one_line(reason);
     let mut added = Added::default();
-    let mut wanted: BTreeMap<FileId, BTreeSet<(Span, &'static str)>> = BTreeMap::new();
+    let mut wanted: BTreeMap<FileId, BTreeSet<(Span, &str)>> = BTreeMap::new();
     for found in &outcome.findings {
         match place(found, sources).filter(|_| may_be_silenced(found, &configs, sources)) {
             Some(span) => {
-                wanted.entry(span.file).or_default().insert((span, found.rule));
+                wanted.entry(span.file).or_default().insert((span, &*found.rule));
             }
-            None => added.refused.push(named(found.primary().span, found.rule, sources)),
+            None => added.refused.push(named(found.primary().span, &found.rule, sources)),
         }
     }
     let mut texts: Vec<(Arc<SourceFile>, String)> = Vec::new();
@@ -91,11 +91,11 @@ fn place(found: &Diagnostic, sources: &Sources) -> Option<Span> {
 
 fn may_be_silenced(found: &Diagnostic, configs: &Configs, sources: &Sources) -> bool {
     let file = sources.file(found.primary().span.file);
-    let has_check = rules::by_id(found.rule).is_some_and(|rule| rule.check.is_some());
-    has_check
+    let is_raised = rules::by_id(&found.rule).is_some_and(rules::Rule::is_raised);
+    !is_raised
         && configs
             .of(file.path())
-            .is_ok_and(|config| config.may_suppress(found.rule))
+            .is_ok_and(|config| config.may_suppress(&found.rule))
 }
 
 fn named(span: Span, rule: &str, sources: &Sources) -> String {

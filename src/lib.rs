@@ -27,6 +27,7 @@ mod handlers;
 pub mod history;
 mod ignores;
 mod pipeline;
+pub mod policy;
 pub mod report;
 pub mod rules;
 pub mod selection;

@@ -33,6 +33,7 @@ mod suppressed;
 pub use printable::{printable, printable_error};
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
+use crate::rules::{self, Catalogue};
 use crate::source::Sources;
 
 /// Everything that a format may show.
@@ -50,6 +51,8 @@ pub struct Report<'a> {
     pub not_evaluated: &'a [NotEvaluated],
     /// Errors that kept sqslint from doing its job.
     pub errors: &'a [String],
+    /// The rules that there are.
+    pub rules: &'a Catalogue,
     /// The units that were read.
     pub units: &'a Units,
     /// The address of sqslint's sources on the web; empty if they are not published.
@@ -62,10 +65,11 @@ impl<'a> Report<'a> {
         if self.show_suppressed { self.suppressed } else { &[] }
     }
 
-    /// The address of a rule's page on the web.
+    /// The address of a rule's page on the web; policies have none there.
     fn page(&self, rule: &str) -> Option<String> {
         let (repository, version) = (self.repository, env!("CARGO_PKG_VERSION"));
-        (!repository.is_empty()).then(|| format!("{repository}/blob/v{version}/rules/{rule}.md"))
+        (!repository.is_empty() && rules::by_id(rule).is_some())
+            .then(|| format!("{repository}/blob/v{version}/rules/{rule}.md"))
     }
 
     /// The number of findings with `severity`.

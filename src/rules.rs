@@ -131,6 +131,7 @@ mod visibility_timeout_zero;
 mod shared {
     pub(super) mod advice;
     pub(super) mod alarms;
+    pub(super) mod catalogue;
     pub(super) mod compare;
     pub(super) mod consumers;
     pub(super) mod dead_letter;
@@ -168,9 +169,12 @@ mod prelude {
 use crate::diagnostic::{Safety, Severity};
 use crate::graph::Graph;
 use crate::graph::limits::{self, Quota};
+pub use shared::catalogue::{Catalogue, Facts};
+pub(crate) use shared::compare::fact;
+pub(crate) use shared::finding::Finding;
 pub use shared::findings::Findings;
 pub use shared::settings::{Setting, Settings, Value};
-pub use shared::settle::{Settled, run};
+pub use shared::settle::{Judge, Settled, run};
 pub use shared::trace::{Judgement, Verdict};
 
 /// What a rule is about.
@@ -198,6 +202,8 @@ pub enum Category {
     Consumers,
     /// What the source of functions says.
     Handlers,
+    /// What a team writes itself.
+    Policy,
     /// sqslint's own: files that cannot be read, limits, suppressions.
     Tool,
 }
@@ -217,6 +223,7 @@ impl Category {
             Category::Alarms => "alarms",
             Category::Consumers => "consumers",
             Category::Handlers => "handlers",
+            Category::Policy => "policy",
             Category::Tool => "tool",
         }
     }
@@ -241,11 +248,11 @@ impl Set {
     }
 }
 
-/// A rule's facts. The prose is its page.
-#[derive(Debug)]
-pub struct Rule {
+/// A rule's facts, of a static of ours or of a team's policy. The prose is its page.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule<'r> {
     /// Kebab-case, names the condition; never reused.
-    pub id: &'static str,
+    pub id: &'r str,
     /// What it is about.
     pub category: Category,
     /// The highest severity it states.
@@ -255,18 +262,18 @@ pub struct Rule {
     /// What its fixes may do; `None` where no edit fixes what it finds.
     pub fix: Option<Safety>,
     /// One line: what is wrong where it speaks.
-    pub summary: &'static str,
+    pub summary: &'r str,
     /// Its page, Markdown.
-    pub page: &'static str,
+    pub page: &'r str,
     /// What teams may set.
     pub settings: &'static [Setting],
-    /// What it does; `None` for those that the pipeline raises.
+    /// What it does; `None` for those that the pipeline raises, and for policies: their expressions say it.
     pub check: Option<fn(&Graph, &mut Findings<'_>)>,
 }
 
-impl Rule {
+impl<'r> Rule<'r> {
     /// The facts of a rule that the pipeline raises: it has no check.
-    const fn raised(id: &'static str, severity: Severity, summary: &'static str, page: &'static str) -> Self {
+    const fn raised(id: &'r str, severity: Severity, summary: &'r str, page: &'r str) -> Self {
         Rule {
             id,
             category: Category::Tool,
@@ -279,10 +286,15 @@ impl Rule {
             check: None,
         }
     }
+
+    /// Whether the pipeline raises it: no comment can suppress it.
+    pub fn is_raised(&self) -> bool {
+        self.check.is_none() && self.category != Category::Policy
+    }
 }
 
 /// Every rule, by category and then by the order of the catalogue.
-pub static RULES: &[&Rule] = &[
+pub static RULES: &[&Rule<'static>] = &[
     // visibility
     &visibility_timeout_below_function_timeout::RULE,
     &visibility_timeout_too_short::RULE,
@@ -420,8 +432,8 @@ pub static RULES: &[&Rule] = &[
     &suppression_without_reason::RULE,
 ];
 
-/// The rule called `id`.
-pub fn by_id(id: &str) -> Option<&'static Rule> {
+/// The rule of ours called `id`.
+pub fn by_id(id: &str) -> Option<&'static Rule<'static>> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
@@ -517,8 +529,8 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
 ];
 
 /// The rules that speak in place of `rule`, the first of them first.
-pub(crate) fn spoken_before(rule: &Rule) -> impl Iterator<Item = &'static Rule> {
-    let entry = PRECEDENCE.iter().find(|(later, _)| std::ptr::eq(*later, rule));
+pub(crate) fn spoken_before(rule: &Rule) -> impl Iterator<Item = &'static Rule<'static>> {
+    let entry = PRECEDENCE.iter().find(|(later, _)| later.id == rule.id);
     entry.into_iter().flat_map(|(_, before)| before.iter().copied())
 }
 
@@ -558,7 +570,7 @@ static RANGES: &[(&Quota, &Rule)] = &[
 
 impl Cause {
     /// The rule that judges it; `None` where there is none yet.
-    pub(crate) fn judge(self) -> Option<&'static Rule> {
+    pub(crate) fn judge(self) -> Option<&'static Rule<'static>> {
         match self {
             Cause::OutOfRange(quota) => {
                 let judge = RANGES.iter().find(|(of, _)| std::ptr::eq(*of, quota));

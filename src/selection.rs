@@ -1,6 +1,6 @@
 //! Which rules run: names of rules, categories and sets, as the command line and the settings give them.
 
-use crate::rules::{self, Category, RULES, Rule, Set};
+use crate::rules::{Catalogue, Category, RULES, Rule, Set};
 
 /// Which rules run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,20 +21,24 @@ pub struct UnknownRule {
 }
 
 impl Selection {
-    /// `select` replaces the default set, `ignore` takes away, `pedantic` adds the pedantic set.
-    pub fn new(select: Vec<String>, ignore: Vec<String>, pedantic: bool) -> Result<Self, UnknownRule> {
-        for name in select.iter().chain(&ignore) {
-            check(name)?;
-        }
-        Ok(Selection {
+    /// `select` replaces the default set, `ignore` takes away, `pedantic` adds the pedantic set. What the names mean is
+    /// known once the configurations are, which may have policies ([`Selection::check`]).
+    pub fn new(select: Vec<String>, ignore: Vec<String>, pedantic: bool) -> Self {
+        Selection {
             select,
             ignore,
             pedantic,
-        })
+        }
+    }
+
+    /// Whether each of its names is that of a rule in `known`, a category or a set.
+    pub fn check(&self, known: &Catalogue) -> Result<(), UnknownRule> {
+        let mut names = self.select.iter().chain(&self.ignore);
+        names.try_for_each(|name| check(name, known))
     }
 
     /// Only `rule`.
-    pub fn only(rule: &Rule) -> Self {
+    pub fn only(rule: &Rule<'_>) -> Self {
         Selection {
             select: vec![rule.id.to_owned()],
             ignore: Vec::new(),
@@ -61,40 +65,40 @@ impl Selection {
     }
 }
 
-/// Whether `name` is that of a rule, a category or a set.
-pub fn check(name: &str) -> Result<(), UnknownRule> {
-    if rules::by_id(name).is_some() || names().any(|known| known == name) {
+/// Whether `name` is that of a rule in `known`, a category or a set.
+pub fn check(name: &str, known: &Catalogue) -> Result<(), UnknownRule> {
+    if names(known).any(|known| known == name) {
         return Ok(());
     }
     Err(UnknownRule {
         name: name.to_owned(),
-        suggestion: suggest(name),
+        suggestion: suggest(name, known),
     })
 }
 
 /// Whether `name`, of a rule, a category or a set, takes in `rule`.
-pub fn covers(name: &str, rule: &Rule) -> bool {
+pub fn covers(name: &str, rule: &Rule<'_>) -> bool {
     name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
 }
 
-/// The names of the categories, in the order of the rules.
+/// The names of the categories, in the order of the rules; that of policies last.
 pub fn categories() -> impl Iterator<Item = &'static str> {
     let mut last: Option<Category> = None;
-    let all = RULES.iter().map(|rule| rule.category);
+    let all = RULES.iter().map(|rule| rule.category).chain([Category::Policy]);
     all.filter(move |category| last.replace(*category) != Some(*category))
         .map(Category::name)
 }
 
-/// The names of all rules, categories and sets.
-pub fn names() -> impl Iterator<Item = &'static str> {
+/// The names of all rules in `known`, of the categories and the sets.
+pub fn names(known: &Catalogue) -> impl Iterator<Item = &str> {
     let sets = ["all", Set::Default.name(), Set::Pedantic.name()];
-    let rules = RULES.iter().map(|rule| rule.id);
-    rules.chain(categories()).chain(sets)
+    let fixed = categories().chain(sets).map(|name: &'static str| -> &str { name });
+    known.ids().chain(fixed)
 }
 
 /// The name nearest to `name`, where one is near enough to be a slip.
-pub fn suggest(name: &str) -> Option<String> {
-    nearest(name, names()).map(str::to_owned)
+pub fn suggest(name: &str, known: &Catalogue) -> Option<String> {
+    nearest(name, names(known)).map(str::to_owned)
 }
 
 /// The one of `known` nearest to `name`, where one is near enough to be a slip.
@@ -117,14 +121,19 @@ mod tests {
         once.sort_unstable();
         once.dedup();
         assert_eq!(names.len(), once.len(), "rules stand by category");
-        assert!(RULES.iter().all(|rule| check(rule.category.name()).is_ok()));
+        assert!(
+            RULES
+                .iter()
+                .all(|rule| check(rule.category.name(), Catalogue::OURS).is_ok())
+        );
     }
 
     #[test]
     fn a_slip_gets_a_suggestion() {
-        assert_eq!(suggest("visibilty").as_deref(), Some("visibility"));
-        assert_eq!(suggest("zzzzzz"), None);
-        let error = Selection::new(vec!["redrve".into()], vec![], false).map_err(|e| e.to_string());
+        assert_eq!(suggest("visibilty", Catalogue::OURS).as_deref(), Some("visibility"));
+        assert_eq!(suggest("zzzzzz", Catalogue::OURS), None);
+        let error = Selection::new(vec!["redrve".into()], vec![], false).check(Catalogue::OURS);
+        let error = error.map_err(|e| e.to_string());
         assert_eq!(error, Err("unknown rule `redrve`; did you mean `redrive`?".into()));
     }
 }

@@ -12,8 +12,8 @@ mod written;
 pub use day::Day;
 pub use written::{Content, Cover, Fields, Written, directives, may_suppress};
 
-use crate::diagnostic::{Diagnostic, Silencer, Suppressed};
-use crate::rules::{RULES, Rule};
+use crate::diagnostic::{Diagnostic, RuleId, Silencer, Suppressed};
+use crate::rules::{Catalogue, Rule};
 use crate::selection;
 use crate::source::{FileId, Sources, Span};
 use directive::{Directive, Until};
@@ -24,7 +24,7 @@ pub trait Policy {
     /// Whether a suppression may silence `finding` at all.
     fn may_suppress(&self, finding: &Diagnostic) -> bool;
     /// Whether `rule` ran over all that the findings in `file` may come from.
-    fn is_judged(&self, rule: &Rule, file: FileId) -> bool;
+    fn is_judged(&self, rule: &Rule<'_>, file: FileId) -> bool;
     /// Whether a suppression in `file` has to give a reason.
     fn wants_reason(&self, file: FileId) -> bool;
     /// The unit that a finding about `file` itself belongs to.
@@ -83,10 +83,12 @@ struct Reach {
 }
 
 /// The suppressions of a run.
-pub struct Suppressions {
+pub struct Suppressions<'r> {
     all: Vec<Suppression>,
-    reach: FxHashMap<(FileId, &'static str), Reach>,
+    reach: FxHashMap<(FileId, RuleId), Reach>,
     today: Day,
+    /// The rules that a suppression can name.
+    rules: &'r Catalogue,
 }
 
 /// A place without extent counts where it is.
@@ -94,24 +96,24 @@ fn end_of(place: Span) -> u32 {
     place.end.max(place.start.saturating_add(1))
 }
 
-/// The rules that `name` stands for: one, or those of a category.
-fn rules_of(name: &str) -> impl Iterator<Item = &'static Rule> {
-    let of_name = move |rule: &&Rule| rule.id == name || rule.category.name() == name;
-    RULES.iter().copied().filter(of_name)
+/// The rules of `known` that `name` stands for: one, or those of a category.
+fn rules_of<'r>(name: &'r str, known: &'r Catalogue) -> impl Iterator<Item = Rule<'r>> {
+    let of_name = move |rule: &Rule<'_>| rule.id == name || rule.category.name() == name;
+    known.rules().filter(of_name)
 }
 
-impl Suppressions {
-    /// What is written, on a day.
-    pub fn new(written: Vec<Written>, today: Day) -> Self {
+impl<'r> Suppressions<'r> {
+    /// What is written, on a day, of `rules`.
+    pub fn new(written: Vec<Written>, today: Day, rules: &'r Catalogue) -> Self {
         let all: Vec<Suppression> = written.into_iter().map(Suppression::new).collect();
-        let mut reach: FxHashMap<(FileId, &'static str), Reach> = FxHashMap::default();
+        let mut reach: FxHashMap<(FileId, RuleId), Reach> = FxHashMap::default();
         for (suppression, one) in all.iter().enumerate() {
             let said = one.directive.as_ref().map_or(&[][..], |directive| &directive.names);
             for (name, written) in said.iter().enumerate() {
                 let named = Named { suppression, name };
                 // What cannot be read may not be hushed up.
-                for rule in rules_of(&written.text).filter(|rule| rule.check.is_some()) {
-                    let reach = reach.entry((one.written.span.file, rule.id)).or_default();
+                for rule in rules_of(&written.text, rules).filter(|rule| !rule.is_raised()) {
+                    let reach = reach.entry((one.written.span.file, rule.shared_id())).or_default();
                     match one.cover() {
                         Cover::Nothing => {}
                         Cover::Place(place) => reach.places.push((place, named, 0)),
@@ -129,7 +131,12 @@ impl Suppressions {
                 *end = furthest;
             }
         }
-        Suppressions { all, reach, today }
+        Suppressions {
+            all,
+            reach,
+            today,
+            rules,
+        }
     }
 
     /// What is wrong with suppressions, once all findings are judged.
@@ -143,7 +150,7 @@ impl Suppressions {
         let places = finding.labels().iter().map(|label| (label.span, true));
         let calls = finding.through.iter().map(|header| (*header, false));
         for (span, is_label) in places.chain(calls) {
-            let Some(reach) = self.reach.get(&(span.file, finding.rule)) else {
+            let Some(reach) = self.reach.get(&(span.file, finding.rule.clone())) else {
                 continue;
             };
             if is_label {
@@ -207,13 +214,13 @@ impl Suppressions {
     }
 }
 
-/// Whether `name` stands for rules.
-fn is_known(name: &str) -> bool {
-    rules_of(name).next().is_some()
+/// Whether `name` stands for rules of `known`.
+fn is_known(name: &str, known: &Catalogue) -> bool {
+    rules_of(name, known).next().is_some()
 }
 
-/// The name of a rule or category nearest to `name`.
-fn suggest(name: &str) -> Option<&'static str> {
-    let ids = RULES.iter().map(|rule| rule.id);
-    selection::nearest(name, ids.chain(selection::categories()))
+/// The name of a rule in `known` or of a category nearest to `name`.
+fn suggest<'r>(name: &str, known: &'r Catalogue) -> Option<&'r str> {
+    let categories = selection::categories().map(|name: &'static str| -> &str { name });
+    selection::nearest(name, known.ids().chain(categories))
 }

@@ -56,7 +56,7 @@ fn plans_cost_what_their_size_says() {
     assert!(linked > 20, "{linked}");
     assert_eq!((queues, functions), (2 * linked, linked));
     let expected = ["alarm-without-action", "visibility-timeout-too-short"];
-    let rules: BTreeSet<&str> = larger.findings.iter().map(|found| found.rule).collect();
+    let rules: BTreeSet<&str> = larger.findings.iter().map(|found| &*found.rule).collect();
     assert_eq!(rules, expected.into());
     // What starts once is allowed for.
     let bound = LINEAR * first + Duration::from_millis(500);
@@ -159,7 +159,7 @@ fn unrelated_conditions_are_bounded_and_told_of() {
         let (outcome, took) = check(directory.path());
         // A debug build takes three seconds for twenty, on a machine with nothing else to do; unbounded it is minutes.
         assert!(took < Duration::from_secs(30), "{took:?} for {parameters}");
-        let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
         assert!(rules.contains(&"visibility-timeout-too-short"), "{rules:?}");
         let is_told = |reason: &str| reason == "its conditions are too complex to tell apart";
         assert!(outcome.not_evaluated.iter().any(|note| is_told(&note.reason)));

@@ -6,6 +6,7 @@ use super::{CheckArgs, Exit, FailLevel, Level, Streams, baseline, inputs};
 use sqslint::diagnostic::Severity;
 use sqslint::graph::{Graph, Resource, UnitKind};
 use sqslint::report::{Judged, Report, Units, counted, human, printable, summary};
+use sqslint::rules::Catalogue;
 use sqslint::selection::Selection;
 use sqslint::source::Sources;
 use sqslint::{Added, Options, Outcome};
@@ -18,10 +19,6 @@ const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
-    let selection = match selection {
-        Ok(selection) => selection,
-        Err(unknown) => return refuse(arguments, unknown.to_string(), streams),
-    };
     if let Some(path) = output::written_twice(&arguments.output) {
         // Nothing is written: either would be taken for the other.
         let message = format!("two reports would go to `{}`", path.display());
@@ -104,6 +101,7 @@ fn tell_outcome(
         show_suppressed: arguments.show_suppressed,
         not_evaluated: &outcome.not_evaluated,
         errors: &errors,
+        rules: &outcome.rules,
         units: &units,
         repository: REPOSITORY,
     };
@@ -192,6 +190,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[error],
+        rules: Catalogue::OURS,
         units: &Units::default(),
         repository: REPOSITORY,
     };

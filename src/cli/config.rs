@@ -90,17 +90,19 @@ pub(super) enum ConfigCommand {
 pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Result<Exit> {
     match command {
         ConfigCommand::Show { path, config } => with_config(path, config, streams, |config, streams| {
-            streams.out.write_all(shown(config).as_bytes())
+            streams.out.write_all(shown(config).as_bytes())?;
+            Ok(Exit::Clean)
         }),
-        ConfigCommand::Path { path, config } => {
-            with_config(path, config, streams, |config, streams| match config.files.first() {
-                Some(file) => writeln!(streams.out, "{}", printable(&sqslint::config::shown(file))),
+        ConfigCommand::Path { path, config } => with_config(path, config, streams, |config, streams| {
+            match config.files.first() {
+                Some(file) => writeln!(streams.out, "{}", printable(&sqslint::config::shown(file)))?,
                 None => writeln!(
                     streams.err,
                     "sqslint: no configuration file; the built-in settings apply"
-                ),
-            })
-        }
+                )?,
+            }
+            Ok(Exit::Clean)
+        }),
         ConfigCommand::Schema => {
             streams.out.write_all(SCHEMA.as_bytes())?;
             Ok(Exit::Clean)
@@ -108,11 +110,12 @@ pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Res
     }
 }
 
-fn with_config(
+/// Does `print` with the settings that apply to `path`.
+pub(super) fn with_config(
     path: &Path,
     arguments: &ConfigArgs,
     streams: &mut Streams<'_>,
-    print: impl FnOnce(&Config, &mut Streams<'_>) -> io::Result<()>,
+    print: impl FnOnce(&Config, &mut Streams<'_>) -> io::Result<Exit>,
 ) -> io::Result<Exit> {
     let absolute = match files::named(path) {
         Ok(absolute) => absolute,
@@ -129,7 +132,7 @@ fn with_config(
     let files = Files::new(repository, Vec::new()).trusting(source.file.as_deref());
     let configs = Configs::new(source, root.into_iter().collect(), &files);
     match configs.of(&absolute) {
-        Ok(config) => print(&config, streams).map(|()| Exit::Clean),
+        Ok(config) => print(&config, streams),
         Err(error) => {
             writeln!(streams.err, "sqslint: {}", printable_error(&error.to_string()))?;
             Ok(Exit::Failed)
@@ -174,8 +177,8 @@ fn shown(config: &Config) -> String {
     if let Some(baseline) = &config.baseline {
         line("baseline", quoted(&sqslint::config::shown(baseline)));
     }
-    for rule in RULES {
-        let set = config.rule(rule);
+    for rule in config.catalogue().rules() {
+        let set = config.rule(&rule);
         if let Some(severity) = set.and_then(|set| set.severity) {
             line(&format!("rules.{}.severity", rule.id), quoted(severity.name()));
         }
@@ -197,6 +200,9 @@ fn shown(config: &Config) -> String {
     for consumer in &config.consumers {
         line("consumer", consumer.described());
     }
+    for policy in &config.policies {
+        line("policy", quoted(policy.rule().id));
+    }
     // One long line does not move the origins of all others out of sight.
     let lengths = lines.iter().map(|(text, _)| text.chars().count());
     let width = lengths.filter(|length| *length <= WIDEST).max().unwrap_or(0);
@@ -212,7 +218,7 @@ fn printable_lines(text: &str) -> String {
 
 /// The file that `sqslint init` writes: every key with its default, explained and commented out.
 pub(super) fn template() -> String {
-    let table = |rule: &Rule| {
+    let table = |rule: &Rule<'_>| {
         let settings = rule.settings.iter().map(|setting| {
             let (name, default, summary) = (setting.name, setting.default, setting.summary);
             format!("# {name} = {default}  # {summary}\n")

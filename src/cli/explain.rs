@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
         if files::is_file(Path::new(file)) {
             return refuse(&format!("which line of `{file}`? Add it, as in `{file}:12`"), streams);
         }
-        return rules::explain(&arguments.subject, streams);
+        return rules::explain(&arguments.subject, &arguments.config, streams);
     };
     let shown = place.path.display();
     let absolute = match files::named(&place.path) {

@@ -1,14 +1,16 @@
 //! `sqslint rules` and `sqslint explain`: what the rules say about themselves.
 
+use super::config::{ConfigArgs, with_config};
 use super::page::{self, Look};
 use super::{Exit, RulesFormat, Streams, output, wrapped};
 use serde::Serialize;
 use sqslint::diagnostic::Safety;
 use sqslint::report::json_text::write_pretty;
 use sqslint::report::printable;
-use sqslint::rules::{RULES, Rule, by_id};
+use sqslint::rules::{Catalogue, Rule, by_id};
 use sqslint::selection::{UnknownRule, check, covers, nearest};
 use std::io;
+use std::path::Path;
 
 /// The number of rules that are told by name.
 const MOST_NAMED: usize = 10;
@@ -16,34 +18,45 @@ const MOST_NAMED: usize = 10;
 const MOST_COLUMNS: usize = 100;
 
 #[derive(Serialize)]
-struct Listed {
-    id: &'static str,
+struct Listed<'r> {
+    id: &'r str,
     category: &'static str,
     severity: String,
     set: &'static str,
     fixable: bool,
     /// The safety of its fixes; null for a rule without any.
     fix: Option<&'static str>,
-    summary: &'static str,
+    summary: &'r str,
 }
 
-pub(super) fn explain(id: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
+pub(super) fn explain(id: &str, config: &ConfigArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     if let Some(rule) = by_id(id) {
-        let look = Look {
-            width: output::width().map_or(wrapped::WIDTH, |width| width.clamp(40, MOST_COLUMNS)),
-            color: output::is_coloured(),
-        };
-        streams.out.write_all(page::render(rule.page, look).as_bytes())?;
-        return Ok(Exit::Clean);
+        return tell(rule, streams);
     }
-    writeln!(streams.err, "sqslint: {}", printable(&no_rule(id)))?;
-    Ok(Exit::Failed)
+    with_config(Path::new("."), config, streams, |config, streams| {
+        let catalogue = config.catalogue();
+        if let Some(policy) = catalogue.by_id(id) {
+            return tell(&policy, streams);
+        }
+        writeln!(streams.err, "sqslint: {}", printable(&no_rule(id, &catalogue)))?;
+        Ok(Exit::Failed)
+    })
+}
+
+/// Prints the page of `rule`.
+fn tell(rule: &Rule<'_>, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let look = Look {
+        width: output::width().map_or(wrapped::WIDTH, |width| width.clamp(40, MOST_COLUMNS)),
+        color: output::is_coloured(),
+    };
+    streams.out.write_all(page::render(rule.page, look).as_bytes())?;
+    Ok(Exit::Clean)
 }
 
 /// The reason that there is no page for `name`. A category or a set takes in rules and has none itself.
-fn no_rule(name: &str) -> String {
-    if check(name).is_ok() {
-        let ids = RULES.iter().filter(|rule| covers(name, rule)).map(|rule| rule.id);
+fn no_rule(name: &str, known: &Catalogue) -> String {
+    if check(name, known).is_ok() {
+        let ids = known.rules().filter(|rule| covers(name, rule)).map(|rule| rule.id);
         let ids: Vec<&str> = ids.take(MOST_NAMED + 1).collect();
         return match ids.as_slice() {
             [] => format!("`{name}` is not a rule but a set of rules, and it is empty"),
@@ -53,24 +66,27 @@ fn no_rule(name: &str) -> String {
             ids => format!("`{name}` is not a rule but a set of rules: {}", ids.join(", ")),
         };
     }
-    let suggestion = nearest(name, RULES.iter().map(|rule| rule.id)).map(str::to_owned);
+    let suggestion = nearest(name, known.ids()).map(str::to_owned);
     let name = name.to_owned();
     UnknownRule { name, suggestion }.to_string()
 }
 
-pub(super) fn list(format: RulesFormat, streams: &mut Streams<'_>) -> io::Result<Exit> {
-    match format {
-        RulesFormat::Text => streams.out.write_all(table().as_bytes())?,
-        RulesFormat::Json => {
-            let all: Vec<Listed> = RULES.iter().map(|rule| listed(rule)).collect();
-            write_pretty(streams.out, &all)?;
+pub(super) fn list(format: RulesFormat, config: &ConfigArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    with_config(Path::new("."), config, streams, |config, streams| {
+        let known = config.catalogue();
+        match format {
+            RulesFormat::Text => streams.out.write_all(table(&known).as_bytes())?,
+            RulesFormat::Json => {
+                let all: Vec<Listed<'_>> = known.rules().map(listed).collect();
+                write_pretty(streams.out, &all)?;
+            }
+            RulesFormat::Markdown => streams.out.write_all(markdown(&known).as_bytes())?,
         }
-        RulesFormat::Markdown => streams.out.write_all(markdown().as_bytes())?,
-    }
-    Ok(Exit::Clean)
+        Ok(Exit::Clean)
+    })
 }
 
-fn listed(rule: &Rule) -> Listed {
+fn listed(rule: Rule<'_>) -> Listed<'_> {
     Listed {
         id: rule.id,
         category: rule.category.name(),
@@ -83,35 +99,39 @@ fn listed(rule: &Rule) -> Listed {
 }
 
 /// A line of facts for each rule, below a head, and what it flags below that line; at most 80 columns wide.
-fn table() -> String {
-    let ids = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+fn table(known: &Catalogue) -> String {
+    let ids = known.ids().map(str::len).max().unwrap_or(0);
     let row = |[id, severity, set, fix]: [&str; 4]| {
         let row = format!("{id:ids$}  {severity:8}  {set:8}  {fix}");
         format!("{}\n", row.trim_end())
     };
     let mut text = row(["RULE", "SEVERITY", "SET", "FIX"]);
     let mut category = None;
-    for rule in RULES {
+    for rule in known.rules() {
         if category.replace(rule.category) != Some(rule.category) {
             text += &format!("\n{}\n", rule.category.name());
         }
         let severity = rule.severity.to_string();
         text += &row([rule.id, &severity, rule.set.name(), rule.fix.map_or("-", Safety::name)]);
-        wrapped::write(&mut text, rule.summary, (4, 4), wrapped::WIDTH);
+        wrapped::write(&mut text, &printable(rule.summary), (4, 4), wrapped::WIDTH);
     }
     text
 }
 
-fn markdown() -> String {
+fn markdown(known: &Catalogue) -> String {
     let head = "| rule | severity | set | fix | what it flags |\n| --- | --- | --- | --- | --- |\n".to_owned();
-    RULES.iter().fold(head, |text, rule| {
+    known.rules().fold(head, |text, rule| {
         let summary = rule.summary.replace('|', "\\|");
+        let id = rule.id;
+        let named = match by_id(id) {
+            Some(_) => format!("[`{id}`](rules/{id}.md)"),
+            None => format!("`{id}`"),
+        };
         format!(
-            "{text}| [`{id}`](rules/{id}.md) | {} | {} | {} | {summary} |\n",
+            "{text}| {named} | {} | {} | {} | {summary} |\n",
             rule.severity,
             rule.set.name(),
             rule.fix.map_or("", Safety::name),
-            id = rule.id
         )
     })
 }

@@ -1,18 +1,23 @@
 //! From what a file says to what it means. Every name that means nothing is an error with its place.
 
 mod consumer;
+mod policies;
+
+use policies::nameless;
 
 use super::error::in_words_of_toml;
 use super::file::{self, File};
 use super::{Config, ConfigError, Environment, FailLevel, Override, RuleSettings, address_glob};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{RuleId, Severity};
 use crate::given::{Given, Parameters, Variable};
-use crate::rules::{self, Rule, Value};
+use crate::rules::{self, Catalogue, Rule, Value};
 use crate::selection;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use toml::Spanned;
 
 /// One file, checked by itself.
@@ -24,27 +29,38 @@ pub(super) struct Checked {
     requires_reason: Option<bool>,
     fail_on_unjudged: Option<bool>,
     default_environment_only: Option<bool>,
+    /// Names that are no rule of ours, and may be policies: each with the error that it is otherwise.
+    names: Vec<(String, ConfigError)>,
+    /// Where its further policies are.
+    policy_files: Vec<(GlobSet, PathBuf, ConfigError)>,
     /// What it says, by key, and who it is.
     keys: Vec<String>,
     origin: String,
 }
 
 /// Where errors are told.
-struct Reader<'t> {
+pub(super) struct Reader<'t> {
     text: &'t str,
     path: Option<&'t Path>,
     base: &'t Path,
+    /// Names of rules that are not known yet.
+    names: RefCell<Vec<(String, ConfigError)>>,
 }
 
 /// Keys to which each file adds.
-const ADDED_UP: [&str; 4] = ["ignore", "exclude", "override", "consumer"];
+const ADDED_UP: [&str; 5] = ["ignore", "exclude", "override", "consumer", "policy"];
 
 type Checks<T> = Result<T, ConfigError>;
 
 impl Checked {
     /// Reads `text`; its paths are relative to `base`.
     pub(super) fn parse(text: &str, path: Option<&Path>, base: &Path) -> Checks<Checked> {
-        let reader = Reader { text, path, base };
+        let reader = Reader {
+            text,
+            path,
+            base,
+            names: RefCell::default(),
+        };
         let file: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
         reader.file(file)
     }
@@ -68,15 +84,16 @@ impl Checked {
         config.fail_on_unjudged = self.fail_on_unjudged.unwrap_or(config.fail_on_unjudged);
         config.default_environment_only = (self.default_environment_only).unwrap_or(config.default_environment_only);
         config.baseline = own.baseline.or(config.baseline.take());
-        for rule in rules::RULES {
-            if let Some(settings) = own.rules.get(rule.id) {
-                let known = config.rules.entry(rule.id).or_default();
-                known.severity = settings.severity.or(known.severity);
-                known.suppressible = settings.suppressible.or(known.suppressible);
-                known
-                    .values
-                    .extend(settings.values.iter().map(|(name, value)| (*name, *value)));
-            }
+        #[allow(clippy::iter_over_hash_type)] // each goes into a map again
+        for (id, settings) in own.rules {
+            let known = config.rules.entry(id).or_default();
+            known.severity = settings.severity.or(known.severity);
+            known.suppressible = settings.suppressible.or(known.suppressible);
+            known.values.extend(settings.values);
+        }
+        for policy in own.policies {
+            config.policies.retain(|known| known.rule().id != policy.rule().id);
+            config.policies.push(policy);
         }
         config.overrides.extend(own.overrides);
         for environment in own.environments {
@@ -131,8 +148,10 @@ impl Reader<'_> {
         }
         let mut settings = FxHashMap::default();
         for (name, table) in &file.rules {
-            let rule = self.rule(name)?;
-            settings.insert(rule.id, self.rule_settings(rule, table)?);
+            match rules::by_id(name.get_ref()) {
+                Some(rule) => settings.insert(rule.id.into(), self.rule_settings(rule, table)?),
+                None => settings.insert(self.later(name), self.rule_settings(&nameless(name.get_ref()), table)?),
+            };
         }
         let overrides = file
             .overrides
@@ -155,6 +174,7 @@ impl Reader<'_> {
             overrides: overrides.collect::<Checks<Vec<_>>>()?,
             environments: self.environments(file.declared_environments)?,
             consumers: self.consumers(&file.consumers)?,
+            policies: self.policies(&file.own_policies)?,
         };
         Ok(Checked {
             extend: file.extend.map(|path| {
@@ -167,6 +187,8 @@ impl Reader<'_> {
             default_environment_only: file
                 .environments
                 .map(|which| matches!(which, file::Environments::Default)),
+            policy_files: self.policy_globs(&file.policies)?,
+            names: self.names.take(),
             keys,
             origin: self.path.map_or_else(|| "command line".to_owned(), super::error::shown),
         })
@@ -185,16 +207,20 @@ impl Reader<'_> {
     }
 
     fn rule_names(&self, names: &[Spanned<String>]) -> Checks<Vec<String>> {
-        let check = |name: &Spanned<String>| match selection::check(name.get_ref()) {
-            Ok(()) => Ok(name.get_ref().clone()),
-            Err(unknown) => Err(self.error(name.span(), unknown.to_string())),
+        let check = |name: &Spanned<String>| {
+            if selection::check(name.get_ref(), Catalogue::OURS).is_err() {
+                self.later(name);
+            }
+            Ok(name.get_ref().clone())
         };
         names.iter().map(check).collect()
     }
 
-    fn rule(&self, name: &Spanned<String>) -> Checks<&'static Rule> {
-        let ids: Vec<&str> = rules::RULES.iter().map(|rule| rule.id).collect();
-        rules::by_id(name.get_ref()).ok_or_else(|| self.error(name.span(), unknown("rule", name.get_ref(), &ids)))
+    /// Keeps a name that is no rule of ours until the policies are known.
+    fn later(&self, name: &Spanned<String>) -> RuleId {
+        let error = self.error(name.span(), String::new());
+        self.names.borrow_mut().push((name.get_ref().clone(), error));
+        Arc::<str>::from(name.get_ref().as_str()).into()
     }
 
     fn globs(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
@@ -208,7 +234,7 @@ impl Reader<'_> {
 
     fn rule_settings(
         &self,
-        rule: &Rule,
+        rule: &Rule<'_>,
         table: &std::collections::BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     ) -> Checks<RuleSettings> {
         let mut settings = RuleSettings::default();
@@ -345,6 +371,7 @@ fn keys(file: &File) -> Vec<String> {
         ("baseline", file.baseline.is_some()),
         ("override", !file.overrides.is_empty()),
         ("consumer", !file.consumers.is_empty()),
+        ("policy", !file.own_policies.is_empty() || !file.policies.is_empty()),
     ];
     let mut keys: Vec<String> = said
         .iter()

@@ -48,6 +48,104 @@ pub(super) struct File {
     /// Consumers that no template links to their queue, and how long work takes.
     #[serde(rename = "consumer")]
     pub(super) consumers: Vec<Consumer>,
+    /// Files with further policies, as globs relative to this file.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
+    pub(super) policies: Vec<Spanned<String>>,
+    /// Rules of one's own: what every queue, function or mapping has to be like.
+    #[serde(rename = "policy")]
+    pub(super) own_policies: Vec<Policy>,
+}
+
+/// A file that holds policies and nothing else.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct PolicyFile {
+    #[serde(rename = "policy")]
+    pub(super) policies: Vec<Policy>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Policy {
+    /// What findings call it, in kebab-case; the name of no other rule.
+    #[cfg_attr(
+        test,
+        schemars(with = "String"),
+        schemars(regex(pattern = "^[a-z][a-z0-9]*(-[a-z0-9]+)*$"))
+    )]
+    pub(super) id: Spanned<String>,
+    /// What it judges.
+    #[serde(rename = "for")]
+    pub(super) target: Target,
+    /// Which of these it judges, in CEL; all of them without it.
+    #[serde(rename = "where")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) selects: Option<Spanned<String>>,
+    /// What has to be true, in CEL.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) require: Option<Spanned<String>>,
+    /// What must not be true, in CEL.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) forbid: Option<Spanned<String>>,
+    /// What is wrong, behind the name of the resource.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(super) message: Spanned<String>,
+    /// The severity of its findings; `warning` without it.
+    pub(super) severity: Option<PolicySeverity>,
+    /// What to do.
+    pub(super) help: Option<String>,
+    /// Addresses of what says why.
+    #[serde(default)]
+    pub(super) references: Vec<String>,
+    /// Snippets, each with the number of findings in it, for `sqslint policy test`.
+    #[serde(default)]
+    pub(super) tests: Vec<PolicyTest>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) enum Target {
+    Queue,
+    DeadLetterQueue,
+    Function,
+    Mapping,
+    Alarm,
+    Topic,
+    Pipe,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) enum PolicySeverity {
+    Error,
+    Warning,
+    Info,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct PolicyTest {
+    /// What it shows.
+    pub(super) name: Option<String>,
+    /// How many findings the policy has in it.
+    pub(super) findings: usize,
+    /// How many resources the policy cannot judge in it; 0 without it.
+    #[serde(default)]
+    pub(super) not_judged: usize,
+    /// The text of a `main.tf`.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) terraform: Option<Spanned<String>>,
+    /// The text of a `template.yaml`, for CloudFormation or SAM.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) template: Option<Spanned<String>>,
+    /// Further files, by name.
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
+    #[serde(default)]
+    pub(super) files: BTreeMap<Spanned<String>, String>,
 }
 
 /// A value of a rule's setting, for the schema.

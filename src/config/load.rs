@@ -1,8 +1,11 @@
 //! Finds the configuration of an input, the nearest above it up to the repository's root, and reads what it extends.
 
 use super::check::Checked;
+use super::policy;
 use super::{Config, ConfigError, shown};
 use crate::files::{self, Files};
+use crate::rules::{Catalogue, Facts};
+use crate::selection;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,6 +66,16 @@ impl Configs {
         Ok(config)
     }
 
+    /// The rules that they know, of those configurations that were read: ours, and their policies.
+    pub fn catalogue(&self) -> Catalogue {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        #[allow(clippy::iter_over_hash_type)] // a catalogue is sorted
+        let facts: Vec<Arc<Facts>> = (read.values())
+            .flat_map(|config| config.policies.iter().map(|policy| policy.facts().clone()))
+            .collect();
+        Catalogue::with(facts)
+    }
+
     /// Whether configurations are looked for beside what they hold for.
     pub fn are_searched(&self) -> bool {
         self.source.file.is_none() && !self.source.isolated
@@ -121,23 +134,27 @@ impl Configs {
     }
 
     fn load(&self, file: Option<&Path>) -> Result<Config, ConfigError> {
-        let mut config = match file {
+        let (mut config, mut names) = match file {
             Some(file) => read_chain(file, &self.files_of(file))?,
-            None => Config::default(),
+            None => (Config::default(), Vec::new()),
         };
         for line in &self.source.lines {
             let base = std::env::current_dir().unwrap_or_default();
-            let checked = Checked::parse(line, None, &base)?;
+            let mut checked = Checked::parse(line, None, &base)?;
+            config.files.extend(policy::read(&mut checked, &self.files)?);
+            names.extend_from_slice(checked.names());
             checked.over(&mut config);
         }
+        known(&config, names)?;
         Ok(config)
     }
 }
 
 /// A file, over those that it extends.
-fn read_chain(file: &Path, files: &Files) -> Result<Config, ConfigError> {
+fn read_chain(file: &Path, files: &Files) -> Result<(Config, Names), ConfigError> {
     let mut chain: Vec<Checked> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
+    let mut policies: Vec<PathBuf> = Vec::new();
     let mut next = Some((file.to_owned(), None));
     while let Some((path, from)) = next {
         let canonical = files::real(&path).unwrap_or_else(|_| path.clone());
@@ -150,7 +167,8 @@ fn read_chain(file: &Path, files: &Files) -> Result<Config, ConfigError> {
         }
         let text = read(&path, files).map_err(|error| extended(from.as_ref(), &path, error))?;
         let base = canonical.parent().unwrap_or(Path::new("")).to_owned();
-        let checked = Checked::parse(&text, Some(&canonical), &base)?;
+        let mut checked = Checked::parse(&text, Some(&canonical), &base)?;
+        policies.extend(policy::read(&mut checked, files)?);
         seen.push(canonical);
         next = checked.extend.clone().map(|(target, span)| {
             let place = ConfigError {
@@ -164,11 +182,29 @@ fn read_chain(file: &Path, files: &Files) -> Result<Config, ConfigError> {
         chain.push(checked);
     }
     let mut config = Config::default();
+    let mut names = Names::new();
     for checked in chain.into_iter().rev() {
+        names.extend_from_slice(checked.names());
         checked.over(&mut config);
     }
     config.files = seen;
-    Ok(config)
+    config.files.extend(policies);
+    Ok((config, names))
+}
+
+/// Names that are no rules of ours, each with the error that it is where no policy is called so.
+type Names = Vec<(String, ConfigError)>;
+
+/// Whether each of `names` is that of a policy in `config`.
+fn known(config: &Config, names: Names) -> Result<(), ConfigError> {
+    let catalogue = config.catalogue();
+    for (name, error) in names {
+        if let Err(unknown) = selection::check(&name, &catalogue) {
+            let message = unknown.to_string();
+            return Err(ConfigError { message, ..error });
+        }
+    }
+    Ok(())
 }
 
 /// An error about `path`, told where the path is written.

@@ -4,14 +4,14 @@ use super::place::Place;
 use crate::diagnostic::{Diagnostic, Suppressed};
 use crate::graph::Resource;
 use crate::pipeline::Outcome;
-use crate::rules::{Judgement, RULES, Rule, Verdict};
+use crate::rules::{Judgement, Rule, Verdict};
 use rustc_hash::FxHashSet;
 
 /// What one rule concluded.
 #[derive(Debug)]
 pub struct Concluded<'o> {
     /// The rule.
-    pub rule: &'static Rule,
+    pub rule: Rule<'o>,
     /// Each conclusion once; none where the rule read something and had nothing to compare it with.
     pub all: Vec<Conclusion<'o>>,
 }
@@ -38,7 +38,7 @@ struct Here<'p> {
 pub(super) fn at<'o>(outcome: &'o Outcome, place: &Place) -> Vec<Concluded<'o>> {
     let here = Here::new(outcome, place);
     let mut all = Vec::new();
-    for rule in RULES {
+    for rule in outcome.rules.rules() {
         let of_rule: Vec<&Judgement> = (outcome.judgements.iter())
             .filter(|judged| judged.rule == rule.id)
             .collect();

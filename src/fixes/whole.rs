@@ -60,10 +60,10 @@ pub(super) fn addresses(graph: &Graph) -> BTreeSet<(&str, &str)> {
 /// A file that can be read less than before.
 pub(super) fn unread(before: &[Diagnostic], after: &[Diagnostic]) -> Option<String> {
     let faults = |all: &[Diagnostic], of: &Diagnostic| {
-        let is_alike = |found: &&Diagnostic| (found.rule, &found.subject) == (of.rule, &of.subject);
+        let is_alike = |found: &&Diagnostic| (&found.rule, &found.subject) == (&of.rule, &of.subject);
         all.iter().filter(is_alike).count()
     };
-    let of_files = |found: &&Diagnostic| ["parse-error", "limit-reached"].contains(&found.rule);
+    let of_files = |found: &&Diagnostic| ["parse-error", "limit-reached"].contains(&&*found.rule);
     let worse = after
         .iter()
         .filter(of_files)

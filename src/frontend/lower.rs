@@ -45,6 +45,7 @@ pub(super) mod mapping;
 pub(super) mod queue;
 mod read;
 pub(super) mod separate;
+mod tags;
 pub(super) mod unread;
 pub(super) mod worker;
 
@@ -87,6 +88,9 @@ pub(super) trait View {
     fn is_refused_null(&self, _within: &Self::Written, _key: &str) -> bool {
         false
     }
+
+    /// Tags that the tool adds to `resource`, behind its own; absent where it adds none.
+    fn inherited_tags(&mut self, _resource: &Self::Written) -> Attribute<Option<Self::Written>>;
 
     /// Whether `key` is written, in any case. What something outside of the files may add does not count.
     fn has(&mut self, within: &Self::Written, key: &str) -> bool;

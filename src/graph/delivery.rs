@@ -2,7 +2,7 @@
 //! and schedules, notifications of buckets, pipes, and state machines.
 
 use super::lookup::take;
-use super::{Attribute, Fault, Link, Reason, Resource, Seconds, UnitId};
+use super::{Attribute, Fault, Link, Reason, Resource, Seconds, Tags, UnitId};
 use crate::conditions::Condition;
 use crate::source::Span;
 use std::sync::Arc;
@@ -98,6 +98,8 @@ pub struct Topic {
     pub name: Attribute<Option<String>>,
     /// Whether it is a FIFO topic.
     pub fifo: Attribute<bool>,
+    /// Its tags.
+    pub tags: Attribute<Tags>,
 }
 
 /// Where SNS puts what it could not deliver.

@@ -190,6 +190,25 @@ impl Pattern {
         Some(tail.ends_with(suffix))
     }
 
+    /// Whether it starts with `prefix`, whatever its unknown pieces are; `None` where that depends on them.
+    pub fn starts_with(&self, prefix: &str) -> Option<bool> {
+        // Known pieces may stand side by side.
+        let mut head = String::new();
+        for piece in self.0.iter() {
+            let Some(text) = piece else {
+                let is_open = !head.starts_with(prefix) && prefix.starts_with(&head);
+                return (!is_open).then(|| head.starts_with(prefix));
+            };
+            head.push_str(text);
+        }
+        Some(head.starts_with(prefix))
+    }
+
+    /// Whether one of its known pieces contains `part`.
+    pub fn contains(&self, part: &str) -> bool {
+        self.0.iter().flatten().any(|text| text.contains(part))
+    }
+
     /// The known piece at its beginning.
     pub fn head(&self) -> &str {
         self.0.first().and_then(Option::as_deref).unwrap_or_default()
@@ -307,6 +326,17 @@ mod tests {
         ] {
             assert_eq!(pattern(text).ends_with(".fifo"), ends, "{text}");
         }
+        for (text, starts) in [
+            ("prod-…", Some(true)),
+            ("prod-", Some(true)),
+            ("dev-…", Some(false)),
+            ("pr…", None),
+            ("…prod-", None),
+            ("pr", Some(false)),
+        ] {
+            assert_eq!(pattern(text).starts_with("prod-"), starts, "{text}");
+        }
+        assert!(pattern("…-orders-…").contains("orders"));
         assert_eq!(pattern("…orders….fifo").least_length(), 11);
         assert_eq!(pattern("…orders….fifo").to_string(), "…orders….fifo");
     }

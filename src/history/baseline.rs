@@ -10,7 +10,6 @@ use crate::config::{self, Config};
 use crate::diagnostic::Silencer;
 use crate::files::write;
 use crate::files::{self, Files, Refusal};
-use crate::rules;
 use crate::source::Sources;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -67,7 +66,7 @@ impl Entry {
         let mut environments = environments.clone();
         environments.sort();
         Entry {
-            rule: finding.rule.to_owned(),
+            rule: finding.rule.to_string(),
             unit: finding.subject.unit.clone(),
             address: finding.subject.address.clone(),
             attribute: finding.subject.attribute.to_owned(),
@@ -103,7 +102,7 @@ pub(crate) struct Coverage<'a> {
 impl Coverage<'_> {
     fn judged(&self, entry: &Entry, root: &Path) -> bool {
         if self.units.contains(&entry.unit.as_str()) {
-            return rules::by_id(&entry.rule).is_none() || (self.runs)(&entry.rule, &entry.unit);
+            return (self.runs)(&entry.rule, &entry.unit);
         }
         let path = root.join(&entry.unit);
         self.walked.iter().any(|walked| path.starts_with(walked))
@@ -327,7 +326,7 @@ pub(crate) fn rewrite(choice: &Choice, action: Action, judged: &Current<'_>) -> 
     for held in judged
         .found
         .iter()
-        .filter(|(found, _)| !NEVER_KNOWN.contains(&found.rule))
+        .filter(|(found, _)| !NEVER_KNOWN.contains(&&*found.rule))
     {
         let unit = &held.0.subject.unit;
         let file = file_for((judged.config_of)(unit));

@@ -59,7 +59,7 @@ impl Known {
             let places = open.iter_mut().zip(&mut first);
             for ((held, fingerprint), (open, first)) in found.iter().zip(&fingerprints).zip(places) {
                 let message = exact.then_some(held.0.headline.as_str());
-                if NEVER_KNOWN.contains(&held.0.rule) {
+                if NEVER_KNOWN.contains(&&*held.0.rule) {
                     continue;
                 }
                 open.retain(|assumed| {
@@ -75,7 +75,7 @@ impl Known {
 
     /// The same for one of `found` under the fingerprint and with the words of a known finding, which nothing else has.
     pub(crate) fn covers_as(&mut self, (finding, environments): &Held, fingerprint: &str) -> Option<usize> {
-        if NEVER_KNOWN.contains(&finding.rule) {
+        if NEVER_KNOWN.contains(&&*finding.rule) {
             return None;
         }
         let assumed = alternatives(environments);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_never_known() {
         let mut unread = held("a.tf", "", &[]);
-        unread.0.rule = "parse-error";
+        unread.0.rule = "parse-error".into();
         assert_eq!(covers(&[unread.clone()], &[unread]), [false]);
     }
 }

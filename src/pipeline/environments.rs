@@ -1,6 +1,6 @@
 //! What is found in several environments is one finding that says in which it holds, unless that is all of them.
 
-use crate::diagnostic::{Diagnostic, Subject};
+use crate::diagnostic::{Diagnostic, RuleId, Subject};
 use crate::history::Held;
 use crate::rules::{Judgement, Verdict};
 use crate::source::Span;
@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
     fn said(found: &Diagnostic) -> impl PartialEq + '_ {
         let text = (&found.headline, &found.calculation, &found.help, &found.when);
-        (found.rule, &found.subject, found.severity, found.primary().span, text)
+        (&found.rule, &found.subject, found.severity, found.primary().span, text)
     }
     said(one) == said(other)
 }
@@ -22,8 +22,8 @@ pub(super) fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held
         return Vec::new();
     };
     let mut held = named(findings, first.as_ref());
-    let place = |found: &Diagnostic| (found.rule, found.subject.clone(), found.primary().span);
-    let mut places: FxHashMap<(&'static str, Subject, Span), Vec<usize>> = FxHashMap::default();
+    let place = |found: &Diagnostic| (found.rule.clone(), found.subject.clone(), found.primary().span);
+    let mut places: FxHashMap<(RuleId, Subject, Span), Vec<usize>> = FxHashMap::default();
     for (at, (found, _)) in held.iter().enumerate() {
         places.entry(place(found)).or_default().push(at);
     }
@@ -48,8 +48,15 @@ pub(super) fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held
 
 /// Adds the judgements of one environment; what is judged alike in several is one that names them.
 pub(super) fn keep_judgements(known: &mut Vec<Judgement>, judgements: Vec<Judgement>, environment: Option<&String>) {
-    let mut places: FxHashMap<(&'static str, Subject, Verdict, Option<String>), usize> = FxHashMap::default();
-    let key = |one: &Judgement| (one.rule, one.subject.clone(), one.verdict.clone(), one.when.clone());
+    let mut places: FxHashMap<(RuleId, Subject, Verdict, Option<String>), usize> = FxHashMap::default();
+    let key = |one: &Judgement| {
+        (
+            one.rule.clone(),
+            one.subject.clone(),
+            one.verdict.clone(),
+            one.when.clone(),
+        )
+    };
     places.extend(known.iter().enumerate().map(|(at, one)| (key(one), at)));
     for mut judgement in judgements {
         let before = places.get(&key(&judgement)).and_then(|&at| known.get_mut(at));

@@ -75,6 +75,7 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         judgements,
         environment,
         elsewhere,
+        rules: run.configs.catalogue(),
         fails,
         history: History {
             known: with_reasons(old, &sources),

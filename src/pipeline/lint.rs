@@ -7,8 +7,9 @@ use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::RuleSettings;
 use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
-use crate::graph::Graph;
-use crate::rules::{self, Judgement, Rule, Settled, Verdict};
+use crate::graph::{Graph, UnitId};
+use crate::policy::Policy;
+use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, Settled, Verdict};
 use crate::selection::Selection;
 use crate::source::Sources;
 use rustc_hash::FxHashSet;
@@ -67,28 +68,47 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
     } = environment;
     let has_it = |unit: &str| units.as_ref().is_none_or(|units| units.contains(unit));
     let settings = policies.settings(&graph);
-    let runs = |rule: &Rule| {
+    let runs = |rule: &Rule<'_>| {
         let mut units = graph.units().iter();
         units.any(|unit| policies.of(&unit.name).runs(rule, selection))
     };
-    let chosen: Vec<&'static Rule> = rules::RULES.iter().copied().filter(|rule| runs(rule)).collect();
+    let mut chosen: Vec<Judge<'_>> = RULES
+        .iter()
+        .filter(|rule| runs(rule))
+        .map(|rule| Judge::of(rule))
+        .collect();
+    let own = own_policies(&graph, policies);
+    let checks: Vec<_> = (own.iter())
+        .map(|(policy, units)| {
+            let environment = name.as_deref();
+            move |graph: &Graph, findings: &mut Findings<'_>| {
+                policy.judge(graph, environment, &|unit| units.contains(&unit), findings);
+            }
+        })
+        .collect();
+    let with_rules = own.iter().map(|(policy, _)| policy.rule()).zip(&checks);
+    chosen.extend(
+        with_rules
+            .filter(|(rule, _)| runs(rule))
+            .map(|(rule, check)| Judge::new(rule, check)),
+    );
     let said = rules::run(&chosen, &graph, &settings, trace);
     let mut linted = LintedEnvironment {
-        name,
+        name: name.clone(),
         units: units.clone(),
         findings,
         not_evaluated: Vec::new(),
         judgements: Vec::new(),
         broken,
-        graph,
+        graph: Graph::default(),
     };
-    for Settled {
-        rule,
-        findings,
-        not_evaluated,
-        judgements,
-    } in said
-    {
+    for (Judge { rule, .. }, settled) in chosen.iter().zip(said) {
+        let Settled {
+            findings,
+            not_evaluated,
+            judgements,
+            ..
+        } = settled;
         if trace {
             let ignored = findings
                 .iter()
@@ -109,16 +129,35 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
             .judgements
             .extend(judgements.filter(|one| is_asked(&one.subject)));
     }
+    linted.graph = graph;
     linted
 }
 
+/// The policies of the units of `graph`, each with the units whose configuration has it. Configurations may share one.
+fn own_policies<'p>(graph: &Graph, policies: &'p Policies) -> Vec<(&'p Policy, FxHashSet<UnitId>)> {
+    let mut all: Vec<(&Policy, FxHashSet<UnitId>)> = Vec::new();
+    for (at, unit) in graph.units().iter().enumerate() {
+        let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
+        for policy in &policies.of(&unit.name).policies {
+            let is_same = |(known, _): &&mut (&Policy, _)| known.definition() == policy.definition();
+            match all.iter_mut().find(is_same) {
+                Some((_, units)) => {
+                    units.insert(id);
+                }
+                None => all.push((policy, FxHashSet::from_iter([id]))),
+            }
+        }
+    }
+    all
+}
+
 /// That the configuration ignores `found` where it stands, if it does.
-fn ignored(rule: &Rule, found: &Diagnostic, sources: &Sources, policies: &Policies) -> Option<Judgement> {
+fn ignored(rule: &Rule<'_>, found: &Diagnostic, sources: &Sources, policies: &Policies) -> Option<Judgement> {
     let file = sources.file(found.primary().span.file);
     let config = policies.of(&found.subject.unit);
     let by = config.silences(rule, file.path(), &found.subject.address)?;
     Some(Judgement {
-        rule: found.rule,
+        rule: found.rule.clone(),
         subject: found.subject.clone(),
         shown: format!("`{}`", found.subject.address),
         verdict: Verdict::Ignored {
@@ -133,7 +172,7 @@ fn ignored(rule: &Rule, found: &Diagnostic, sources: &Sources, policies: &Polici
 
 /// `found`, with the severity that its unit gives it; `None` where its unit does not want to hear of it.
 fn asked_for(
-    rule: &Rule,
+    rule: &Rule<'_>,
     mut found: Diagnostic,
     sources: &Sources,
     selection: &Selection,

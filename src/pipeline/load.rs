@@ -66,7 +66,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     for found in refused {
         let unit = found.subject.unit.clone();
         let config = run.configs.of(&place(&unit, &gathered.sources)).unwrap_or_default();
-        if config.keeps_tool(found.rule, &run.options.selection) {
+        if config.keeps_tool(&found.rule, &run.options.selection) {
             for one in &mut all {
                 one.findings.push(found.clone());
             }
@@ -118,7 +118,7 @@ fn environment(
             }
             let config = run.configs.of(&place(&unit, &gathered.sources));
             let config = config.unwrap_or_else(|_| group.config.clone());
-            let is_kept = |found: &Diagnostic| config.keeps_tool(found.rule, &run.options.selection);
+            let is_kept = |found: &Diagnostic| config.keeps_tool(&found.rule, &run.options.selection);
             findings.extend(loaded.diagnostics.into_iter().filter(is_kept));
             gathered.errors.extend(loaded.errors);
             if group.takes_found(run) {

@@ -1,6 +1,6 @@
 //! The order of findings, and one finding in place of those that only repeat it: in several instances of one block.
 
-use crate::diagnostic::{Diagnostic, Subject, Suppressed};
+use crate::diagnostic::{Diagnostic, RuleId, Subject, Suppressed};
 use crate::history::Why;
 use crate::source::Sources;
 use rustc_hash::FxHashMap;
@@ -36,10 +36,10 @@ pub(super) fn in_order(all: &mut [Suppressed], sources: &Sources) {
 }
 
 /// Path, place, rule, and what it is about.
-fn order(found: &Diagnostic, sources: &Sources) -> (String, u32, &'static str, Subject) {
+fn order(found: &Diagnostic, sources: &Sources) -> (String, u32, RuleId, Subject) {
     let span = found.primary().span;
     let path = sources.file(span.file).name().to_owned();
-    (path, span.start, found.rule, found.subject.clone())
+    (path, span.start, found.rule.clone(), found.subject.clone())
 }
 
 /// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one

@@ -5,7 +5,7 @@ use super::order::in_order;
 use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
 use crate::graph::Graph;
 use crate::history::History;
-use crate::rules::Judgement;
+use crate::rules::{Catalogue, Judgement};
 use crate::source::Sources;
 
 /// What a run found.
@@ -39,6 +39,8 @@ pub struct Outcome {
     pub environment: Option<String>,
     /// The graphs of further environments by name, in a traced run.
     pub elsewhere: Vec<(String, Graph)>,
+    /// The rules that the run knew: ours, and the policies of its configurations.
+    pub rules: Catalogue,
     /// Whether a finding reaches the level that fails the run, or something that could not be judged fails it.
     pub fails: bool,
     /// What was left out because it was known before.
@@ -65,6 +67,7 @@ impl Outcome {
             judgements: Vec::new(),
             environment: None,
             elsewhere: Vec::new(),
+            rules: Catalogue::default(),
             fails: false,
             history: History::default(),
         }

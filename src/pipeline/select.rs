@@ -75,6 +75,9 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
     inputs.dedup();
     match grouped(inputs, configs, options, &place.files) {
         Ok((groups, excluded)) => {
+            if let Err(unknown) = options.selection.check(&configs.catalogue()) {
+                return Err(with(gathered.errors, unknown.to_string()));
+            }
             gathered.excluded = excluded;
             Ok(Selected {
                 gathered,

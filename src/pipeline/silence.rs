@@ -8,7 +8,7 @@ use super::order::with_reasons;
 use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::{Config, Configs};
-use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
+use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Suppressed};
 use crate::files::{is_directory, named};
 use crate::frontend;
 use crate::graph::{Graph, Resource};
@@ -94,7 +94,7 @@ pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
     silenced.held.extend(faults.map(|fault| (fault, everywhere.clone())));
     silenced
         .not_evaluated
-        .sort_by(|a, b| (&a.subject, a.rule, &a.reason).cmp(&(&b.subject, b.rule, &b.reason)));
+        .sort_by(|a, b| (&a.subject, &a.rule, &a.reason).cmp(&(&b.subject, &b.rule, &b.reason)));
     silenced
 }
 
@@ -106,8 +106,8 @@ impl Silenced {
     /// Hands over what of the project was judged: only there can an entry of a baseline be stale.
     pub(super) fn covering<T>(&self, run: &Run<'_>, ask: impl FnOnce(&Coverage<'_>) -> T) -> T {
         let runs = |rule: &str, unit: &str| {
-            let selects = |rule| self.policies.of(unit).runs(rule, &run.options.selection);
-            rules::by_id(rule).is_none_or(selects)
+            let selects = |rule: &Rule<'_>| self.policies.of(unit).runs(rule, &run.options.selection);
+            run.configs.catalogue().by_id(rule).is_none_or(|rule| selects(&rule))
         };
         let walked = run.options.paths.iter().filter_map(|path| named(path).ok());
         ask(&Coverage {
@@ -139,8 +139,9 @@ fn take_out(
     if written.is_empty() {
         return TakenOut::default();
     }
+    let rules = run.configs.catalogue();
     let view = View::new(&written, environments, run, policies, sources);
-    let mut suppressions = Suppressions::new(written, options.today.unwrap_or_else(Day::today));
+    let mut suppressions = Suppressions::new(written, options.today.unwrap_or_else(Day::today), &rules);
     let mut silenced = Vec::new();
     for one in environments.iter_mut() {
         let mut kept = Vec::new();
@@ -254,7 +255,7 @@ struct View<'a> {
     files: FxHashMap<FileId, About>,
     broken: FxHashSet<String>,
     /// Rules that could not judge something in a unit.
-    open: FxHashSet<(&'static str, String)>,
+    open: FxHashSet<(RuleId, String)>,
 }
 
 impl<'a> View<'a> {
@@ -271,7 +272,7 @@ impl<'a> View<'a> {
             note_units(&one.graph, &mut units);
             broken.extend(one.broken.iter().cloned().chain(noted(&one.graph)));
             let entries = one.not_evaluated.iter();
-            open.extend(entries.map(|open| (open.rule, open.subject.unit.clone())));
+            open.extend(entries.map(|open| (open.rule.clone(), open.subject.unit.clone())));
         }
         let mut files: FxHashMap<FileId, About> = FxHashMap::default();
         for one in written {
@@ -292,7 +293,7 @@ impl<'a> View<'a> {
 
     /// `found` as the configuration of its file wants it, if it does.
     fn asked_for(&self, mut found: Diagnostic) -> Option<(Diagnostic, Arc<Config>)> {
-        let rule = rules::by_id(found.rule)?;
+        let rule = rules::by_id(&found.rule)?;
         let file = found.primary().span.file;
         let config = &self.files.get(&file)?.config;
         let path = self.sources.file(file);
@@ -309,10 +310,10 @@ impl<'a> View<'a> {
 
 impl Policy for View<'_> {
     fn may_suppress(&self, finding: &Diagnostic) -> bool {
-        self.policies.of(&finding.subject.unit).may_suppress(finding.rule)
+        self.policies.of(&finding.subject.unit).may_suppress(&finding.rule)
     }
 
-    fn is_judged(&self, rule: &Rule, file: FileId) -> bool {
+    fn is_judged(&self, rule: &Rule<'_>, file: FileId) -> bool {
         let Some(about) = self.files.get(&file) else {
             return false;
         };
@@ -320,7 +321,8 @@ impl Policy for View<'_> {
         if !about.config.runs(rule, self.selection) || overrides.any(|name| covers(name, rule)) {
             return false;
         }
-        let is_whole = |unit: &String| !self.broken.contains(unit) && !self.open.contains(&(rule.id, unit.clone()));
+        let is_whole =
+            |unit: &String| !self.broken.contains(unit) && !self.open.contains(&(rule.shared_id(), unit.clone()));
         !about.units.is_empty() && about.units.iter().all(is_whole)
     }
 

@@ -24,7 +24,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
                 at.column,
                 found.severity,
                 escaped(&found.headline),
-                escaped(found.rule),
+                escaped(&found.rule),
             )?;
         }
         out.write_all(b"  </file>\n")?;

@@ -53,7 +53,7 @@ fn issue<'a>(report: &Report<'_>, found: &'a Diagnostic, fingerprint: String) ->
     let (begin, end) = (file.position(span.start as usize), file.position(span.end as usize));
     Issue {
         description: format!("{}: {}", found.rule, printable(&found.headline)),
-        check_name: found.rule,
+        check_name: &found.rule,
         fingerprint,
         severity: match found.severity {
             Severity::Error => "major",

@@ -103,7 +103,7 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) ->
 fn counts(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     let mut rules: BTreeMap<(Reverse<Severity>, &str), usize> = BTreeMap::new();
     for found in report.findings {
-        *rules.entry((Reverse(found.severity), found.rule)).or_default() += 1;
+        *rules.entry((Reverse(found.severity), &*found.rule)).or_default() += 1;
     }
     if rules.is_empty() {
         return Ok(());
@@ -123,7 +123,7 @@ fn article(out: &mut dyn Write, report: &Report<'_>, found: &Diagnostic) -> io::
     writeln!(
         out,
         "<article class=\"{severity}\">\n<p><b>{severity}</b> <code>{}</code> <span class=\"note\">{}</span></p>\n<h3>{}</h3>",
-        escaped(found.rule),
+        escaped(&found.rule),
         escaped(&found.subject.address),
         sentence(&found.headline),
         severity = found.severity,
@@ -234,7 +234,7 @@ fn silenced(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
         writeln!(
             out,
             "<li class=\"{severity}\"><b>{severity}</b> <code>{}</code><br/>{}<br/><span class=\"note\">{}:{line} — {}</span></li>",
-            escaped(found.rule),
+            escaped(&found.rule),
             sentence(&found.headline),
             escaped(file.name()),
             sentence(&why(one, report.sources, Paths::Named)),
@@ -256,7 +256,7 @@ fn not_evaluated(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
             out,
             "<li><code>{}</code> {}: {} <span class=\"note\">{}:{line}</span></li>",
             escaped(&entry.subject.address),
-            escaped(entry.rule),
+            escaped(&entry.rule),
             sentence(&entry.reason),
             escaped(file.name()),
         )?;

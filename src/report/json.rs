@@ -178,7 +178,7 @@ pub(super) fn summary(report: &Report<'_>) -> Summary {
 
 pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'a> {
     Finding {
-        rule: found.rule,
+        rule: &found.rule,
         severity: found.severity.name(),
         message: &found.headline,
         place: place(found.primary().span, sources),
@@ -238,7 +238,7 @@ fn shown<'a>(label: &'a Label, sources: &Sources) -> ShownLabel<'a> {
 
 pub(super) fn open<'a>(entry: &'a NotEvaluated, sources: &Sources) -> Open<'a> {
     Open {
-        rule: entry.rule,
+        rule: &entry.rule,
         unit: &entry.subject.unit,
         address: &entry.subject.address,
         reason: &entry.reason,

@@ -91,13 +91,13 @@ fn write_case(out: &mut dyn Write, report: &Report<'_>, suite: &str, case: Case<
     let skipped = |message: &str| format!("<skipped message=\"{}\"/>", escaped(message));
     let named = |rule: &str, subject: &Subject| format!("{} {}", escaped(rule), escaped(&subject.address));
     let (name, content) = match case {
-        Case::Found(found) => (named(found.rule, &found.subject), failure(report, found)),
+        Case::Found(found) => (named(&found.rule, &found.subject), failure(report, found)),
         Case::Silenced(one) => {
             let (found, why) = (&one.finding, why(one, report.sources, Paths::Named));
             let message = format!("suppressed ({why}): {}", found.headline);
-            (named(found.rule, &found.subject), skipped(&message))
+            (named(&found.rule, &found.subject), skipped(&message))
         }
-        Case::Open(entry) => (named(entry.rule, &entry.subject), skipped(&entry.reason)),
+        Case::Open(entry) => (named(&entry.rule, &entry.subject), skipped(&entry.reason)),
         Case::Error(error) => {
             let error = format!("<error message=\"{}\" type=\"error\"/>", escaped(error));
             ("run".to_owned(), error)

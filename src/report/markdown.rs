@@ -72,7 +72,7 @@ pub(super) fn silenced(report: &Report<'_>) -> String {
 fn row(report: &Report<'_>, found: &Diagnostic, further: &[&str]) -> String {
     let cells = [
         found.severity.to_string(),
-        code(found.rule),
+        code(&found.rule),
         code(&place(report, found)),
         inline(&found.headline),
     ];
@@ -129,7 +129,7 @@ fn unit<'a>(
         text.push_str(&format!(
             "\n**{}** {} at {}\n\n{}\n",
             found.severity,
-            code(found.rule),
+            code(&found.rule),
             code(&place(report, found)),
             inline(&found.headline)
         ));

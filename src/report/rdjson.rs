@@ -93,8 +93,8 @@ fn entry<'a>(report: &Report<'_>, found: &'a Diagnostic) -> Entry<'a> {
             Severity::Info => "INFO",
         },
         code: Code {
-            value: found.rule,
-            url: report.page(found.rule),
+            value: &found.rule,
+            url: report.page(&found.rule),
         },
         suggestions: suggestion(report, found).map(|one| [one]),
         related_locations: found

@@ -7,7 +7,7 @@ use super::place::Paths;
 use super::suppressed::why;
 use super::{Report, place, printable};
 use crate::diagnostic::{Diagnostic, Edit, Fix, Label, NotEvaluated, Severity, Silencer, Suppressed};
-use crate::rules::{RULES, Rule};
+use crate::rules::Rule;
 use crate::source::{FileId, Span};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ fn driver(report: &Report<'_>) -> Value {
         "name": env!("CARGO_PKG_NAME"),
         "version": env!("CARGO_PKG_VERSION"),
         "semanticVersion": env!("CARGO_PKG_VERSION"),
-        "rules": RULES.iter().map(|rule| descriptor(report, rule)).collect::<Vec<_>>(),
+        "rules": report.rules.rules().map(|rule| descriptor(report, &rule)).collect::<Vec<_>>(),
         "notifications": [
             { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is unknown" } },
             { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
@@ -87,7 +87,7 @@ fn driver(report: &Report<'_>) -> Value {
     driver
 }
 
-fn descriptor(report: &Report<'_>, rule: &Rule) -> Value {
+fn descriptor(report: &Report<'_>, rule: &Rule<'_>) -> Value {
     let mut descriptor = json!({
         "id": rule.id,
         "name": rule.id,
@@ -191,7 +191,7 @@ impl Writer<'_> {
                 "calls": found.calls,
             },
         });
-        if let Some(index) = index(found.rule) {
+        if let Some(index) = self.index(&found.rule) {
             insert(&mut result, "ruleIndex", index.into());
         }
         if !related.is_empty() {
@@ -305,6 +305,11 @@ impl Writer<'_> {
         self.hashes.get(&span.file)?.get(&line).cloned()
     }
 
+    /// The place of the rule called `id` among those of the driver.
+    fn index(&self, id: &str) -> Option<usize> {
+        self.report.rules.ids().position(|known| known == id)
+    }
+
     fn notifications(&self) -> impl Iterator<Item = Value> {
         let failures = self.report.errors.iter().map(|error| {
             json!({
@@ -319,7 +324,7 @@ impl Writer<'_> {
 
     fn open(&self, entry: &NotEvaluated) -> Value {
         let mut rule = json!({ "id": entry.rule });
-        if let Some(index) = index(entry.rule) {
+        if let Some(index) = self.index(&entry.rule) {
             insert(&mut rule, "index", index.into());
         }
         let text = format!("`{}`: {}", entry.subject.address, entry.reason);
@@ -350,10 +355,6 @@ fn secondary(found: &Diagnostic) -> impl Iterator<Item = (usize, &Label)> {
         .filter(|label| !label.primary)
         .enumerate()
         .map(|(at, label)| (at + 1, label))
-}
-
-fn index(id: &str) -> Option<usize> {
-    RULES.iter().position(|rule| rule.id == id)
 }
 
 fn insert(object: &mut Value, key: &str, value: Value) {

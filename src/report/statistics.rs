@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 pub fn render(report: &Report<'_>) -> String {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for found in report.findings {
-        counts.entry(found.rule).or_default().0 += 1;
+        counts.entry(&found.rule).or_default().0 += 1;
     }
     for entry in report.not_evaluated {
-        counts.entry(entry.rule).or_default().1 += 1;
+        counts.entry(&entry.rule).or_default().1 += 1;
     }
     let mut rows: Vec<_> = counts.into_iter().collect();
     rows.sort_by_key(|&(rule, (found, open))| (std::cmp::Reverse((found, open)), rule));

@@ -125,7 +125,7 @@ pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::
             let at = file.position(entry.span.start as usize);
             let place = (printable(file.shown()), at.line, at.column, &*entry.subject.address);
             let places = by_reason.entry(&entry.reason).or_default();
-            places.entry(place).or_default().insert(entry.rule);
+            places.entry(place).or_default().insert(&entry.rule);
         }
         for (reason, places) in by_reason {
             writeln!(out, "  {}", printable(reason))?;

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 const MOST_SUGGESTIONS: usize = 200;
 
 /// Everything that is wrong, in the order of the files.
-pub(super) fn all(suppressions: &Suppressions, sources: &Sources, policy: &dyn Policy) -> Vec<Diagnostic> {
+pub(super) fn all(suppressions: &Suppressions<'_>, sources: &Sources, policy: &dyn Policy) -> Vec<Diagnostic> {
     let mut complaints = Complaints {
         suppressions,
         sources,
@@ -26,14 +26,14 @@ pub(super) fn all(suppressions: &Suppressions, sources: &Sources, policy: &dyn P
 }
 
 struct Complaints<'a> {
-    suppressions: &'a Suppressions,
+    suppressions: &'a Suppressions<'a>,
     sources: &'a Sources,
     policy: &'a dyn Policy,
-    suggestions: FxHashMap<String, Option<&'static str>>,
+    suggestions: FxHashMap<String, Option<&'a str>>,
     found: Vec<Diagnostic>,
 }
 
-impl Complaints<'_> {
+impl<'a> Complaints<'a> {
     fn about(&mut self, one: &Suppression) {
         let file = one.written.span.file;
         let directive = match &one.directive {
@@ -72,7 +72,7 @@ impl Complaints<'_> {
         let ended = self.ended(one, directive);
         for (at, name) in directive.names.iter().enumerate() {
             let span = self.place(one, name);
-            if !is_known(&name.text) {
+            if !is_known(&name.text, self.suppressions.rules) {
                 self.unknown(span, &name.text);
             } else if !ended {
                 self.unused(one, at, span, name);
@@ -135,14 +135,14 @@ impl Complaints<'_> {
         self.say("unknown-rule-in-suppression", span, said, label, &help);
     }
 
-    fn suggestion(&mut self, name: &str) -> Option<&'static str> {
+    fn suggestion(&mut self, name: &str) -> Option<&'a str> {
         if let Some(known) = self.suggestions.get(name) {
             return *known;
         }
         if self.suggestions.len() >= MOST_SUGGESTIONS {
             return None;
         }
-        let near = suggest(name);
+        let near = suggest(name, self.suppressions.rules);
         self.suggestions.insert(name.to_owned(), near);
         near
     }
@@ -166,7 +166,8 @@ impl Complaints<'_> {
             self.may_go(one, written);
             return;
         }
-        let mut rules = rules_of(name).filter(|rule| rule.check.is_some()).peekable();
+        let known = self.suppressions.rules;
+        let mut rules = rules_of(name, known).filter(|rule| !rule.is_raised()).peekable();
         if rules.peek().is_none() {
             let said = format!("this suppression of `{name}` has no effect: it cannot be suppressed in a file");
             let help = format!("remove it; `--ignore {name}` and `ignore` in the configuration can");
@@ -175,7 +176,7 @@ impl Complaints<'_> {
             return;
         }
         let file = one.written.span.file;
-        if !rules.all(|rule| self.policy.is_judged(rule, file)) {
+        if !rules.all(|rule| self.policy.is_judged(&rule, file)) {
             return;
         }
         let said = format!("this suppression of `{name}` has no effect");

@@ -4,6 +4,7 @@
 use crate::inputs::{check, directories, entries, json};
 use serde_json::Value;
 use sqslint::Outcome;
+use sqslint::diagnostic::RuleId;
 use sqslint::graph::Graph;
 use sqslint::testing::needs::{PROJECTS, RECORDINGS};
 use sqslint::testing::{graph_json, graph_json_by_default};
@@ -265,7 +266,7 @@ struct Totals {
     links: usize,
     linked: usize,
     unresolved: BTreeMap<String, usize>,
-    findings: BTreeMap<&'static str, usize>,
+    findings: BTreeMap<RuleId, usize>,
     problems: Vec<String>,
 }
 
@@ -279,9 +280,9 @@ impl Totals {
         let document = graph_json(graph, &outcome.sources);
         self.count_unresolved(&serde_json::from_str(&document).unwrap());
         for finding in &outcome.findings {
-            *self.findings.entry(finding.rule).or_default() += 1;
+            *self.findings.entry(finding.rule.clone()).or_default() += 1;
             let refused = finding.rule == "parse-error" && REFUSED_BY_TERRAFORM.contains(&project);
-            if !refused && matches!(finding.rule, "parse-error" | "limit-reached") {
+            if !refused && matches!(&*finding.rule, "parse-error" | "limit-reached") {
                 let place = outcome.sources.start(finding.primary().span);
                 self.problems.push(format!(
                     "{project}: {} {}:{}",

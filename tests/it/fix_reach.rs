@@ -156,7 +156,7 @@ fn no_alarm_comes_on_queues_that_are_no_dead_letter_queues() {
     let root = "module \"dlq\" {\n  source = \"../modules/q\"\n}\nmodule \"orders\" {\n  source = \"../modules/q\"\n  \
                 target = module.dlq.arn\n}\n";
     let (fixed, _directory) = fix(&[("modules/q/main.tf", queue), ("root/main.tf", root)], "root");
-    let rules: Vec<_> = fixed.outcome.findings.iter().map(|found| found.rule).collect();
+    let rules: Vec<_> = fixed.outcome.findings.iter().map(|found| &*found.rule).collect();
     assert!(rules.contains(&"dead-letter-queue-unalarmed"), "{rules:?}");
     assert_eq!(fixed.diff(), "");
 }
@@ -188,7 +188,7 @@ fn each_of_many_is_fixed() {
         );
     }
     let (fixed, _directory) = fix(&[("main.tf", &text)], "");
-    let left = fixed.outcome.findings.iter().map(|found| found.rule);
+    let left = fixed.outcome.findings.iter().map(|found| &*found.rule);
     // No other alarm says whom the new ones should tell.
     let left: BTreeSet<&str> = left.collect();
     assert_eq!(left, ["alarm-without-action"].into());

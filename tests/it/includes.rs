@@ -176,7 +176,7 @@ Resources:
         let outcome = run(&template, &[]);
         let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
         assert_eq!(document["event_source_mappings"][0]["queue"], "Q", "{transforms}");
-        let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
         assert!(!rules.contains(&"function-dead-letter-config-ineffective"), "{rules:?}");
     }
 }

@@ -32,7 +32,7 @@ fn names(head: &str, expressions: &[&str]) -> Vec<String> {
     let problems: Vec<_> = outcome
         .findings
         .iter()
-        .filter(|f| matches!(f.rule, "parse-error" | "limit-reached"))
+        .filter(|f| matches!(&*f.rule, "parse-error" | "limit-reached"))
         .collect();
     assert!(problems.is_empty(), "{problems:?}");
     let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();

@@ -150,7 +150,7 @@ fn what_cannot_be_used_is_one_message() {
 #[test]
 fn a_broken_sam_configuration_is_said() {
     let outcome = run(&[("samconfig.toml", "[default\n")], &[]);
-    let found: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+    let found: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
     assert!(found.contains(&"parse-error"), "{found:?}");
 }
 

@@ -122,7 +122,7 @@ fn given_parameters_count() {
             },
             ..Options::default()
         });
-        let rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
         let both = BOTH_VISIBILITY.iter().any(|rule| rules.contains(rule));
         assert_eq!(both, is_found, "{visibility}: {}", describe(&outcome));
     }

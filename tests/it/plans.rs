@@ -105,13 +105,13 @@ fn states_know_everything() {
 fn found(path: &Path) -> Vec<(String, String, String)> {
     let outcome = sqslint::check(&Options {
         paths: vec![path.to_owned()],
-        selection: Selection::new(Vec::new(), Vec::new(), true).unwrap(),
+        selection: Selection::new(Vec::new(), Vec::new(), true),
         ..Options::default()
     });
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
     let texts = outcome.findings.iter().map(|found| {
         let address = found.subject.address.clone();
-        (found.rule.to_owned(), address, found.headline.clone())
+        (found.rule.to_string(), address, found.headline.clone())
     });
     let mut all: Vec<_> = texts.collect();
     all.sort();

@@ -76,7 +76,7 @@ fn check(stack: &Path) -> Outcome {
     };
     sqslint::check(&Options {
         paths: vec![path],
-        selection: Selection::new(Vec::new(), Vec::new(), true).unwrap(),
+        selection: Selection::new(Vec::new(), Vec::new(), true),
         // Declared times grow old.
         today: Day::parse("2026-06-01"),
         ..Options::default()
@@ -88,7 +88,7 @@ type Found = BTreeSet<(String, String)>;
 
 fn found(outcome: &Outcome) -> Found {
     let all = outcome.findings.iter();
-    all.map(|found| (found.rule.to_owned(), found.subject.address.clone()))
+    all.map(|found| (found.rule.to_string(), found.subject.address.clone()))
         .collect()
 }
 

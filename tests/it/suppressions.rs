@@ -25,8 +25,7 @@ fn options(directory: &TemporaryDirectory) -> Options {
                 .collect(),
             vec![],
             false,
-        )
-        .unwrap(),
+        ),
         today: Day::parse("2027-03-31"),
         ..Options::default()
     }
@@ -335,8 +334,8 @@ fn what_is_wrong_with_suppressions() {
         let directory = TemporaryDirectory::with_files([("main.tf", text.as_str())]);
         let outcome = check(&options(&directory));
         let mut seen: Vec<String> = (outcome.findings.iter())
-            .map(|found| match found.rule {
-                ZERO => found.rule.to_owned(),
+            .map(|found| match &*found.rule {
+                ZERO => found.rule.to_string(),
                 rule => format!("{rule}: {}", found.headline),
             })
             .collect();

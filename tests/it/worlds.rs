@@ -24,10 +24,14 @@ fn judge<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Outcome {
 }
 
 /// What a finding is about.
-type Key = (&'static str, String, &'static str);
+type Key = (String, String, &'static str);
 
 fn key(found: &Diagnostic) -> Key {
-    (found.rule, found.subject.address.clone(), found.subject.attribute)
+    (
+        found.rule.to_string(),
+        found.subject.address.clone(),
+        found.subject.attribute,
+    )
 }
 
 /// The value of `variable` in `world`. Values that several parameters share, and no condition names, have a name of

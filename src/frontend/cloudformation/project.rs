@@ -9,6 +9,7 @@ use super::handover::Export;
 use super::parameters::Settings;
 use super::stacks::Met;
 use super::{Environment, Read, load_serverless, load_stack, load_template};
+use crate::diagnostic::RuleId;
 use crate::frontend::tree::{Node, Parsed, Value};
 use crate::frontend::{Loaded, parsed, read};
 use crate::source::{Sources, Span};
@@ -234,10 +235,10 @@ fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap
 
 /// What is wrong with a file is told once, however often it is read.
 fn say_once(all: &mut [Loaded]) {
-    let mut said: BTreeSet<(&'static str, Span, String)> = BTreeSet::new();
+    let mut said: BTreeSet<(RuleId, Span, String)> = BTreeSet::new();
     for loaded in all {
         loaded
             .diagnostics
-            .retain(|found| said.insert((found.rule, found.primary().span, found.headline.clone())));
+            .retain(|found| said.insert((found.rule.clone(), found.primary().span, found.headline.clone())));
     }
 }

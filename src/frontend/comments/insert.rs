@@ -11,13 +11,18 @@ use crate::source::{FileId, SourceFile, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A place and the rule to silence there.
-type Wanted = (Span, &'static str);
+type Wanted<'r> = (Span, &'r str);
 
 /// Rules by where they are silenced.
-type Places<P> = BTreeMap<P, BTreeSet<&'static str>>;
+type Places<'r, P> = BTreeMap<P, BTreeSet<&'r str>>;
 
 /// What to insert into `file` to silence each of `wanted`, one suppression a place; those that cannot be are given back.
-pub fn insertions(id: FileId, file: &SourceFile, wanted: &[Wanted], reason: &str) -> (Vec<Edit>, Vec<Wanted>) {
+pub fn insertions<'t>(
+    id: FileId,
+    file: &'t SourceFile,
+    wanted: &[Wanted<'t>],
+    reason: &'t str,
+) -> (Vec<Edit>, Vec<Wanted<'t>>) {
     let mut writer = Writer {
         id,
         file,
@@ -45,11 +50,11 @@ struct Writer<'t> {
     text: &'t str,
     reason: &'t str,
     found: Vec<Edit>,
-    refused: Vec<Wanted>,
+    refused: Vec<Wanted<'t>>,
 }
 
-impl Writer<'_> {
-    fn hcl(&mut self, wanted: &[Wanted]) {
+impl<'t> Writer<'t> {
+    fn hcl(&mut self, wanted: &[Wanted<'t>]) {
         let trace = Trace::of(self.file);
         self.lines(wanted, "#", |writer, at| {
             let around = trace.elements.iter().filter(|element| element.contains(&at));
@@ -62,7 +67,7 @@ impl Writer<'_> {
         });
     }
 
-    fn yaml(&mut self, wanted: &[Wanted]) {
+    fn yaml(&mut self, wanted: &[Wanted<'t>]) {
         let elements = tree::elements(&parsed::tree(self.id, self.file));
         self.lines(wanted, "#", |writer, at| {
             let around = elements.iter().filter(|span| span.range().contains(&at));
@@ -74,13 +79,13 @@ impl Writer<'_> {
         });
     }
 
-    fn source(&mut self, wanted: &[Wanted], mark: &str) {
+    fn source(&mut self, wanted: &[Wanted<'t>], mark: &str) {
         self.lines(wanted, mark, |writer, at| writer.line(at, |_| true));
     }
 
     /// Comments on lines of their own, each before what `place` finds around an offset.
-    fn lines(&mut self, wanted: &[Wanted], mark: &str, place: impl Fn(&Self, usize) -> Option<(usize, String)>) {
-        let mut places: Places<(usize, String)> = BTreeMap::new();
+    fn lines(&mut self, wanted: &[Wanted<'t>], mark: &str, place: impl Fn(&Self, usize) -> Option<(usize, String)>) {
+        let mut places: Places<'_, (usize, String)> = BTreeMap::new();
         for &(span, rule) in wanted {
             match place(self, span.start as usize) {
                 Some(line) => {
@@ -124,9 +129,9 @@ impl Writer<'_> {
         format!("sqslint: ignore[{}] {}", rules.join(", "), self.reason)
     }
 
-    fn terraform_json(&mut self, wanted: &[Wanted]) {
+    fn terraform_json(&mut self, wanted: &[Wanted<'t>]) {
         let parsed = Repeating::of(self.id, self.file);
-        let mut places: BTreeMap<u32, (&Node, BTreeSet<&'static str>)> = BTreeMap::new();
+        let mut places: BTreeMap<u32, (&Node, BTreeSet<&str>)> = BTreeMap::new();
         for &(span, rule) in wanted {
             match parsed.root().and_then(|root| block(root, span)) {
                 Some(block) => {
@@ -149,10 +154,10 @@ impl Writer<'_> {
         }
     }
 
-    fn json(&mut self, wanted: &[Wanted]) {
+    fn json(&mut self, wanted: &[Wanted<'t>]) {
         let parsed = parsed::tree(self.id, self.file);
         let root = parsed.documents.first();
-        let mut places: BTreeMap<u32, (&Node, BTreeSet<&'static str>)> = BTreeMap::new();
+        let mut places: BTreeMap<u32, (&Node, BTreeSet<&str>)> = BTreeMap::new();
         for &(span, rule) in wanted {
             let resources = root.and_then(|root| root.get("Resources")).and_then(Node::entries);
             let mut resources = resources.unwrap_or_default().iter();

@@ -29,6 +29,8 @@ pub(in crate::frontend) struct PipeNames {
 pub(in crate::frontend) struct TopicNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) fifo: Path,
+    /// The first of these that is written counts.
+    pub(in crate::frontend) tags: &'static [Path],
     /// The subscriptions written in it.
     pub(in crate::frontend) subscriptions: Option<(Path, &'static SubscriptionNames)>,
 }
@@ -118,6 +120,7 @@ impl<V: View> Lowering<V> {
         let topic = Topic {
             name: self.text(&node.written, names.name),
             fifo: self.flag(&node.written, names.fifo, false),
+            tags: self.tags(&node.written, names.tags),
             resource: node.resource,
         };
         self.graph.deliveries.topics.push(topic);

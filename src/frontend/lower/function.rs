@@ -16,6 +16,8 @@ pub(in crate::frontend) struct FunctionNames {
     pub(in crate::frontend) failures: &'static [FailureNames],
     pub(in crate::frontend) role: Path,
     pub(in crate::frontend) recursive_loop: Path,
+    /// The first of these that is written counts.
+    pub(in crate::frontend) tags: &'static [Path],
     pub(in crate::frontend) code: CodeNames,
 }
 
@@ -53,6 +55,7 @@ impl<V: View> Lowering<V> {
             failure_targets,
             role: self.optional_link(written, names.role),
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
+            tags: self.tags(written, names.tags),
             code: self.code(written, &names.code),
             handler: None,
             resource: node.resource,

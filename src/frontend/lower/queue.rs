@@ -30,6 +30,8 @@ pub(in crate::frontend) struct QueueNames {
     pub(in crate::frontend) throughput_limit: Path,
     pub(in crate::frontend) redrive: Path,
     pub(in crate::frontend) redrive_allow: Path,
+    /// Its tags; the first of these that is written counts.
+    pub(in crate::frontend) tags: &'static [Path],
     /// Its policy, where that may be written in it.
     pub(in crate::frontend) policy: Option<Path>,
 }
@@ -70,6 +72,7 @@ impl<V: View> Lowering<V> {
             redrive: self.redrive(written, names.redrive),
             redrive_allow: self.redrive_allow(written, names.redrive_allow),
             redrive_writers: Vec::new(),
+            tags: self.tags(written, names.tags),
             implicit: node.made.implicit,
             resource: node.resource,
         };

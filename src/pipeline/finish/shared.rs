@@ -1,7 +1,7 @@
 //! Blocks that stand for several resources, as those of a module or template that is called often do. A fix of one changes all of
 //! them, so there is none where another has not the same finding, or is told to keep what it has.
 
-use crate::diagnostic::{Change, Diagnostic, Edit, Safety, Subject};
+use crate::diagnostic::{Change, Diagnostic, Edit, RuleId, Safety, Subject};
 use crate::graph::{Graph, Resource};
 use crate::history::Held;
 use crate::source::{SourceFile, Sources, Span};
@@ -14,7 +14,7 @@ type Instance = (String, Vec<Span>);
 /// Of the blocks that stand for several resources, those of which not all have the same finding.
 pub(super) struct Shared {
     /// The calls that lead to the resources without the finding, by its rule and the block's header.
-    without: FxHashMap<(&'static str, Span), Vec<Vec<Span>>>,
+    without: FxHashMap<(RuleId, Span), Vec<Vec<Span>>>,
 }
 
 impl Shared {
@@ -41,7 +41,7 @@ impl Shared {
             let instance = (instance_of(&unit.name, call), calls.clone());
             instances.entry(*header).or_default().insert(instance);
         }
-        let mut with: FxHashMap<(&'static str, Span), FxHashSet<Instance>> = FxHashMap::default();
+        let mut with: FxHashMap<(RuleId, Span), FxHashSet<Instance>> = FxHashMap::default();
         for (found, _) in held {
             if let Some(header) = header(found).filter(|header| instances.contains_key(header)) {
                 let Subject { unit, address, .. } = &found.subject;
@@ -49,7 +49,7 @@ impl Shared {
                 let call = found.calls.first().and_then(|call| call.strip_suffix(address.as_str()));
                 let call = call.and_then(|call| call.strip_suffix('.')).unwrap_or("");
                 let instance = (instance_of(unit, call), found.through.clone());
-                with.entry((found.rule, header)).or_default().insert(instance);
+                with.entry((found.rule.clone(), header)).or_default().insert(instance);
             }
         }
         let without = with.into_iter().filter_map(|((rule, header), with)| {
@@ -69,7 +69,7 @@ impl Shared {
             return false;
         };
         let Some(header) = header(found) else { return false };
-        let mut others = self.without.get(&(found.rule, header)).into_iter().flatten();
+        let mut others = self.without.get(&(found.rule.clone(), header)).into_iter().flatten();
         others.any(|calls| {
             let mut edits = fix.edits.iter();
             edits.any(|edit| reaches(edit, header, &found.through, calls, sources))

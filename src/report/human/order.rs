@@ -22,7 +22,7 @@ impl<'f> Group<'f> {
 /// place; those of one cause together.
 pub(super) fn groups<'f>(shown: &[&'f Diagnostic]) -> Vec<Group<'f>> {
     let mut sorted = shown.to_vec();
-    sorted.sort_by_key(|found| (std::cmp::Reverse(found.severity), rank(found.rule)));
+    sorted.sort_by_cached_key(|found| (std::cmp::Reverse(found.severity), rank(&found.rule), found.rule.clone()));
     let mut groups: Vec<Group<'f>> = Vec::new();
     for found in sorted {
         let same = groups.iter_mut().rev();
@@ -43,7 +43,7 @@ fn rank(rule: &str) -> usize {
 }
 
 fn is_alike(one: &Diagnostic, other: &Diagnostic) -> bool {
-    (one.rule, one.severity) == (other.rule, other.severity)
+    (&one.rule, one.severity) == (&other.rule, other.severity)
 }
 
 /// Whether both rest on the same place: a shared default, an argument of a call.
@@ -60,7 +60,7 @@ fn has_cause_of(one: &Diagnostic, other: &Diagnostic) -> bool {
 pub(super) fn table(shown: &[&Diagnostic]) -> String {
     let mut rows: Vec<(&Diagnostic, usize, usize, usize)> = Vec::new();
     let mut sorted = shown.to_vec();
-    sorted.sort_by_key(|found| (std::cmp::Reverse(found.severity), rank(found.rule)));
+    sorted.sort_by_cached_key(|found| (std::cmp::Reverse(found.severity), rank(&found.rule), found.rule.clone()));
     for found in sorted {
         let is_of = |safety| usize::from(found.fix.as_ref().is_some_and(|fix| fix.safety == safety));
         let (safe, not) = (is_of(Safety::Safe), is_of(Safety::Unsafe));

@@ -119,7 +119,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
     let sources = Sources::default();
     let findings = findings(&sources);
     let not_evaluated = [NotEvaluated {
-        rule: "visibility-timeout-too-short",
+        rule: "visibility-timeout-too-short".into(),
         subject: subject(HOSTILE),
         reason: HOSTILE.to_owned(),
         cause: "input-without-value",
@@ -133,6 +133,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         show_suppressed: true,
         not_evaluated: &not_evaluated,
         errors: &[HOSTILE.to_owned()],
+        rules: crate::rules::Catalogue::OURS,
         units: &Units {
             modules: 1,
             ..Units::default()
@@ -150,6 +151,7 @@ pub(super) fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
+        rules: crate::rules::Catalogue::OURS,
         units: &Units::default(),
         repository: "",
     })

@@ -68,7 +68,7 @@ fn two_files(sources: &Sources) -> Diagnostic {
 
 fn open(sources: &Sources, address: &str, rule: &'static str, reason: &str) -> NotEvaluated {
     NotEvaluated {
-        rule,
+        rule: rule.into(),
         subject: Subject {
             address: address.to_owned(),
             ..subject()
@@ -87,6 +87,7 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
+        rules: crate::rules::Catalogue::OURS,
         units: &Units::default(),
         repository: "",
     })
@@ -155,6 +156,7 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
         show_suppressed: false,
         not_evaluated: &not_evaluated,
         errors: &[],
+        rules: crate::rules::Catalogue::OURS,
         units: &units,
         repository: "",
     };

@@ -111,6 +111,7 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
+        rules: crate::rules::Catalogue::OURS,
         units: &NOTHING,
         repository: REPOSITORY,
     }

@@ -3,7 +3,7 @@
 
 use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
-use crate::diagnostic::{Change, Diagnostic, Remedy, Severity, Subject};
+use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
 use crate::graph::{Case, Origin};
 use crate::rules::Rule;
 use crate::source::Span;
@@ -44,6 +44,12 @@ impl<'a> Spot<'a> {
 impl From<Span> for Spot<'_> {
     fn from(span: Span) -> Self {
         Spot { span, origins: &[] }
+    }
+}
+
+impl<'a> From<(Span, &'a [Origin])> for Spot<'a> {
+    fn from((span, origins): (Span, &'a [Origin])) -> Self {
+        Spot::new(span, origins)
     }
 }
 
@@ -185,10 +191,10 @@ impl Finding {
     }
 
     /// The same as a finding of `rule` on `subject`.
-    pub(super) fn into_diagnostic(self, rule: &Rule, subject: Subject) -> Diagnostic {
+    pub(super) fn into_diagnostic(self, rule: &Rule<'_>, id: RuleId, subject: Subject) -> Diagnostic {
         let severity = self.severity.unwrap_or(rule.severity);
         let (place, message) = self.primary;
-        let first = Diagnostic::new(rule.id, severity, subject, self.headline, place, message);
+        let first = Diagnostic::new(id, severity, subject, self.headline, place, message);
         let mut diagnostic = (self.labels.into_iter()).fold(first, |all, (place, message)| all.label(place, message));
         diagnostic.calculation = self.calculation;
         diagnostic.help = self.help;

@@ -6,11 +6,11 @@ use super::compare::Comparison;
 use super::finding::Finding;
 use super::operands::Known;
 use super::settings::{Settings, SettingsOf};
-use super::settle::Said;
+use super::settle::{Judge, Said};
 use super::trace::{Read, Verdict};
 use crate::diagnostic::Subject;
 use crate::graph::{self, Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
-use crate::rules::{Cause, Rule};
+use crate::rules::Cause;
 use crate::source::Span;
 
 /// What a check says of the resources of a graph.
@@ -18,7 +18,7 @@ use crate::source::Span;
 pub struct Findings<'g> {
     graph: &'g Graph,
     settings: &'g Settings,
-    said: Said,
+    said: Said<'g>,
     /// Whether what is unresolved or left to others goes without saying.
     is_quiet: bool,
     /// Whether the rule says itself what has the wrong type.
@@ -27,15 +27,15 @@ pub struct Findings<'g> {
 
 impl<'g> Findings<'g> {
     /// What `rule` says. A traced run also keeps what it concludes where it finds nothing.
-    pub(super) fn of(rule: &'static Rule, graph: &'g Graph, settings: &'g Settings, is_traced: bool) -> Said {
+    pub(super) fn of(judge: Judge<'g>, graph: &'g Graph, settings: &'g Settings, is_traced: bool) -> Said<'g> {
         let mut findings = Findings {
             graph,
             settings,
-            said: Said::new(rule, is_traced),
+            said: Said::new(judge.rule, is_traced),
             is_quiet: false,
             judges_types: false,
         };
-        if let Some(check) = rule.check {
+        if let Some(check) = judge.check {
             check(graph, &mut findings);
         }
         findings.said
@@ -173,7 +173,7 @@ impl<'g> Findings<'g> {
         // A rule may share the operands of the one that judges them.
         if let Some(other) = cause.judge().filter(|other| other.id != self.said.rule.id) {
             let read = read.iter().copied();
-            self.judged(when, resource.as_ref(), read, Verdict::Yields(other.id));
+            self.judged(when, resource.as_ref(), read, Verdict::Yields(other.id.into()));
         }
     }
 
@@ -205,7 +205,7 @@ impl<'g> Findings<'g> {
             finding.weight.unwrap_or_default(),
         );
         let mut diagnostic = finding
-            .into_diagnostic(self.said.rule, subject)
+            .into_diagnostic(&self.said.rule, self.said.id(), subject)
             .through(resource.calls.clone());
         if let Some((_, call)) = self.graph.unit(resource.unit).key().split_once('#') {
             diagnostic.calls = vec![format!("{call}.{}", resource.address)];

@@ -8,7 +8,7 @@ mod groups;
 use super::findings::Findings;
 use super::settings::Settings;
 use super::trace::{About, Judgement, Read, Trace, Verdict};
-use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Severity, Subject};
 use crate::graph::{Attribute, Cause, Condition, Graph, Reason, Resource, UnitId};
 use crate::rules::{Rule, spoken_before};
 use crate::source::Span;
@@ -22,11 +22,41 @@ use std::sync::Arc;
 const MAX_CONDITIONAL: usize = 128;
 const TOO_MANY_CONDITIONS: &str = "its conditions are too complex to tell apart";
 
+/// A rule, and what judges a graph in its name: the check of one of ours, or the expressions of a policy.
+#[derive(Clone, Copy)]
+pub struct Judge<'r> {
+    /// The rule.
+    pub rule: Rule<'r>,
+    pub(super) check: Option<&'r Check<'r>>,
+}
+
+/// What judges a graph.
+type Check<'r> = dyn Fn(&Graph, &mut Findings<'_>) + Sync + 'r;
+
+impl<'r> Judge<'r> {
+    /// One of ours.
+    pub fn of(rule: &'static Rule<'static>) -> Self {
+        Judge {
+            rule: *rule,
+            check: rule.check.as_ref().map(|check| check as &Check<'_>),
+        }
+    }
+
+    /// A policy.
+    pub fn new(rule: Rule<'r>, check: &'r Check<'r>) -> Self {
+        Judge {
+            rule,
+            check: Some(check),
+        }
+    }
+}
+
 /// What one rule said of a graph.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct Said<'r> {
     /// The rule.
-    pub(super) rule: &'static Rule,
+    pub(super) rule: Rule<'r>,
+    id: RuleId,
     statements: Vec<Statement>,
     /// How many statements about a resource hold under a condition.
     conditional: FxHashMap<(UnitId, Arc<str>), usize>,
@@ -56,8 +86,8 @@ struct Notes {
 /// What one rule says at last.
 #[derive(Debug)]
 pub struct Settled {
-    /// The rule.
-    pub rule: &'static Rule,
+    /// The id of the rule.
+    pub rule: RuleId,
     /// Its findings.
     pub findings: Vec<Diagnostic>,
     /// What it could not judge.
@@ -66,32 +96,33 @@ pub struct Settled {
     pub judgements: Vec<Judgement>,
 }
 
-/// What `rules` say of `graph`. A traced run also keeps what they conclude where they find nothing.
-pub fn run(rules: &[&'static Rule], graph: &Graph, settings: &Settings, is_traced: bool) -> Vec<Settled> {
-    let mut asked = rules.to_vec();
-    for before in rules.iter().flat_map(|rule| spoken_before(rule)) {
-        if !asked.iter().any(|rule| std::ptr::eq(*rule, before)) {
-            asked.push(before);
+/// What each of `judges` says of `graph`, in their order. A traced run also keeps what they conclude where they find
+/// nothing.
+pub fn run(judges: &[Judge<'_>], graph: &Graph, settings: &Settings, is_traced: bool) -> Vec<Settled> {
+    let mut asked = judges.to_vec();
+    for before in judges.iter().flat_map(|judge| spoken_before(&judge.rule)) {
+        if !asked.iter().any(|judge| judge.rule.id == before.id) {
+            asked.push(Judge::of(before));
         }
     }
-    let said: Vec<Said> = (asked.par_iter())
-        .map(|rule| Findings::of(rule, graph, settings, is_traced))
+    let said: Vec<Said<'_>> = (asked.par_iter())
+        .map(|judge| Findings::of(*judge, graph, settings, is_traced))
         .collect();
     let spoken: FxHashMap<&str, Spoken> = (said.iter())
         .filter(|said| {
-            rules
+            judges
                 .iter()
-                .any(|rule| spoken_before(rule).any(|before| before.id == said.rule.id))
+                .any(|judge| spoken_before(&judge.rule).any(|before| before.id == said.rule.id))
         })
         .map(|said| (said.rule.id, Spoken::of(said)))
         .collect();
-    let chosen = said.into_par_iter().take(rules.len());
+    let chosen = said.into_par_iter().take(judges.len());
     chosen.map(|one| one.settle(&spoken)).collect()
 }
 
 impl Statement {
     /// The note and the verdict in its place, where conditions are too many.
-    fn too_complex(&self, rule: &'static Rule) -> (NotEvaluated, Verdict) {
+    fn too_complex(&self, rule: &RuleId) -> (NotEvaluated, Verdict) {
         let (reason, span) = (TOO_MANY_CONDITIONS.to_owned(), self.diagnostic.primary().span);
         let verdict = Verdict::NotEvaluated {
             reason: reason.clone(),
@@ -102,7 +133,7 @@ impl Statement {
             ..self.diagnostic.subject.clone()
         };
         let note = NotEvaluated {
-            rule: rule.id,
+            rule: rule.clone(),
             subject,
             reason,
             cause: Cause::Limit.name(),
@@ -121,15 +152,21 @@ impl Notes {
     }
 }
 
-impl Said {
-    pub(super) fn new(rule: &'static Rule, is_traced: bool) -> Self {
+impl<'r> Said<'r> {
+    pub(super) fn new(rule: Rule<'r>, is_traced: bool) -> Self {
         Said {
             rule,
+            id: rule.shared_id(),
             statements: Vec::new(),
             conditional: FxHashMap::default(),
             notes: Notes::default(),
             trace: is_traced.then(Trace::default),
         }
+    }
+
+    /// The id of the rule, as findings carry it.
+    pub(super) fn id(&self) -> RuleId {
+        self.id.clone()
     }
 
     pub(super) fn is_traced(&self) -> bool {
@@ -143,23 +180,23 @@ impl Said {
     }
 
     /// Keeps a verdict on `resource`, in a traced run.
-    pub(super) fn judged<'r>(
+    pub(super) fn judged<'d>(
         &mut self,
         when: &Condition,
         resource: &Resource,
         subject: Subject,
-        read: impl IntoIterator<Item = &'r dyn Read>,
+        read: impl IntoIterator<Item = &'d dyn Read>,
         verdict: Verdict,
     ) {
         if let Some(trace) = &mut self.trace {
             let about = About::new(resource, true);
-            trace.keep(self.rule.id, &subject, &about, when, verdict, places(read));
+            trace.keep(&self.id, &subject, &about, when, verdict, places(read));
         }
     }
 
     /// Notes that `subject` could not be judged, because of the cause at `span`.
     pub(super) fn not_evaluated(&mut self, subject: Subject, reason: &Reason, span: Span) {
-        let rule = self.rule.id;
+        let rule = self.id.clone();
         self.notes.add(NotEvaluated {
             rule,
             subject,
@@ -171,13 +208,13 @@ impl Said {
 
     /// States `diagnostic` of `resource` under the condition `when`. It rests on `read`, whatever its labels show. After
     /// [`MAX_CONDITIONAL`] statements it only notes that there are more.
-    pub(super) fn state<'r>(
+    pub(super) fn state<'d>(
         &mut self,
         when: &Condition,
         resource: &Resource,
         diagnostic: Diagnostic,
         weight: i64,
-        read: impl IntoIterator<Item = &'r dyn Read>,
+        read: impl IntoIterator<Item = &'d dyn Read>,
     ) {
         let read = if self.is_traced() {
             places(read)
@@ -195,10 +232,10 @@ impl Said {
         if self.has_room(when, resource) {
             self.statements.push(statement);
         } else {
-            let (note, verdict) = statement.too_complex(self.rule);
+            let (note, verdict) = statement.too_complex(&self.id);
             if let Some(trace) = &mut self.trace {
                 let subject = &statement.diagnostic.subject;
-                trace.keep(self.rule.id, subject, &statement.about, when, verdict, statement.read);
+                trace.keep(&self.id, subject, &statement.about, when, verdict, statement.read);
             }
             self.notes.add(note);
         }
@@ -218,6 +255,7 @@ impl Said {
     fn settle(self, spoken: &FxHashMap<&str, Spoken>) -> Settled {
         let Said {
             rule,
+            id,
             statements,
             mut notes,
             mut trace,
@@ -226,20 +264,20 @@ impl Said {
         let mut keep = |statement: &Statement, when: &Condition, verdict: Verdict| {
             if let Some(trace) = &mut trace {
                 let (subject, read) = (&statement.diagnostic.subject, statement.read.clone());
-                trace.keep(rule.id, subject, &statement.about, when, verdict, read);
+                trace.keep(&id, subject, &statement.about, when, verdict, read);
             }
         };
-        let before: Vec<&Spoken> = spoken_before(rule).filter_map(|rule| spoken.get(rule.id)).collect();
+        let before: Vec<&Spoken> = spoken_before(&rule).filter_map(|rule| spoken.get(rule.id)).collect();
         let mut kept = Vec::with_capacity(statements.len());
         for (at, statement) in statements.iter().enumerate() {
             let mut when = statement.when.clone();
             for spoken in &before {
                 let (taken, left) = spoken.split(&when, statement);
-                keep(statement, &taken, Verdict::Yields(spoken.rule.id));
+                keep(statement, &taken, Verdict::Yields(spoken.rule.clone()));
                 when = left;
             }
             if when.is_too_complex() {
-                let (note, verdict) = statement.too_complex(rule);
+                let (note, verdict) = statement.too_complex(&id);
                 keep(statement, &when, verdict);
                 notes.add(note);
             } else if when.is_possible() {
@@ -248,7 +286,7 @@ impl Said {
             }
         }
         Settled {
-            rule,
+            rule: id,
             findings: groups::findings(statements, kept),
             not_evaluated: notes.all,
             judgements: trace.map(Trace::into_judgements).unwrap_or_default(),
@@ -264,12 +302,12 @@ fn places<'r>(read: impl IntoIterator<Item = &'r dyn Read>) -> BTreeSet<Span> {
 
 /// Where a rule said something, and how bad it is, by unit and address.
 struct Spoken {
-    rule: &'static Rule,
+    rule: RuleId,
     of: FxHashMap<(UnitId, String), Vec<(Condition, Severity)>>,
 }
 
 impl Spoken {
-    fn of(said: &Said) -> Self {
+    fn of(said: &Said<'_>) -> Self {
         let mut of: FxHashMap<_, Vec<_>> = FxHashMap::default();
         for Statement {
             unit, when, diagnostic, ..
@@ -279,7 +317,7 @@ impl Spoken {
             let said: &mut Vec<_> = of.entry((*unit, address)).or_default();
             said.push((when.clone(), diagnostic.severity));
         }
-        Spoken { rule: said.rule, of }
+        Spoken { rule: said.id(), of }
     }
 
     /// Where in `when` something as bad as `statement` is said of its resource, and where not.

@@ -2,7 +2,7 @@
 //!
 //! Ordinary runs keep none of it and build no text. It decides nothing: rules compare and say how that came out.
 
-use crate::diagnostic::Subject;
+use crate::diagnostic::{RuleId, Subject};
 use crate::graph::{Attribute, Case, Condition, Reason, Resource};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ pub enum Verdict {
     /// It has a finding, and rests on more than the labels of that show.
     Found,
     /// The rule called so speaks in its place.
-    Yields(&'static str),
+    Yields(RuleId),
     /// It has a finding that the configuration ignores there.
     Ignored {
         /// The finding.
@@ -39,7 +39,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// Id of the rule.
-    pub rule: &'static str,
+    pub rule: RuleId,
     /// The resource.
     pub subject: Subject,
     /// How to call it in a sentence.
@@ -129,7 +129,7 @@ impl Trace {
     /// Keeps `verdict` of `rule` on `subject`, which rests on `read`.
     pub(super) fn keep(
         &mut self,
-        rule: &'static str,
+        rule: &RuleId,
         subject: &Subject,
         about: &About,
         when: &Condition,
@@ -150,7 +150,7 @@ impl Trace {
         let at = *(self.said.entry((subject.clone(), verdict.clone()))).or_insert(self.all.len());
         if at == self.all.len() {
             let judgement = Judgement {
-                rule,
+                rule: rule.clone(),
                 subject,
                 shown: about.shown.clone(),
                 verdict,

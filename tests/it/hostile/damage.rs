@@ -6,7 +6,7 @@ use sqslint::diagnostic::{Diagnostic, Fix};
 use sqslint::discover::Input;
 use sqslint::frontend;
 use sqslint::graph::Graph;
-use sqslint::rules::{self, RULES, Settings};
+use sqslint::rules::{self, Judge, RULES, Settings};
 use sqslint::source::Sources;
 use sqslint::testing::{TemporaryDirectory, graph_json};
 use std::path::Path;
@@ -124,7 +124,8 @@ fn judge(input: &Input, directory: &Path) {
     );
     let graph = Graph::assemble(parts.into_iter().map(|loaded| loaded.graph).collect());
     let settings = Settings::default();
-    let settled = rules::run(RULES, &graph, &settings, false).into_iter();
+    let judges: Vec<Judge<'_>> = RULES.iter().map(|rule| Judge::of(rule)).collect();
+    let settled = rules::run(&judges, &graph, &settings, false).into_iter();
     let mut findings: Vec<Diagnostic> = settled.flat_map(|of_rule| of_rule.findings).collect();
     frontend::add_fixes(&mut findings, &sources);
     for fix in findings.iter().filter_map(|found| found.fix.as_ref()) {

@@ -18,7 +18,7 @@ fn modules_nested_without_end_are_a_limit() {
         );
         let directory = TemporaryDirectory::with_files([("plan.json", &*text)]);
         let outcome = check(&directory.path().join("plan.json"));
-        let rules: Vec<_> = outcome.findings.iter().map(|found| found.rule).collect();
+        let rules: Vec<_> = outcome.findings.iter().map(|found| &*found.rule).collect();
         assert_eq!(rules, ["limit-reached"]);
     });
 }

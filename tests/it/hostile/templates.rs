@@ -4,7 +4,7 @@ use crate::inputs::check;
 use sqslint::testing::TemporaryDirectory;
 
 /// The rules of the findings in `text`, which is read within a second or so on any machine.
-fn tool_findings(name: &str, text: &str) -> Vec<&'static str> {
+fn tool_findings(name: &str, text: &str) -> Vec<String> {
     let directory = TemporaryDirectory::with_files([(name, text)]);
     let started = std::time::Instant::now();
     let outcome = check(&directory.path().join(name));
@@ -14,9 +14,10 @@ fn tool_findings(name: &str, text: &str) -> Vec<&'static str> {
         "{:?}",
         started.elapsed()
     );
-    let found = outcome.findings.iter().map(|found| found.rule);
+    let found = outcome.findings.iter().map(|found| &*found.rule);
     found
         .filter(|rule| matches!(*rule, "parse-error" | "limit-reached"))
+        .map(str::to_owned)
         .collect()
 }
 

@@ -39,23 +39,25 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "rules::*",
         "diagnostic graph rules rules::prelude rules::shared source::Span",
     ),
-    ("report", "diagnostic report::* source"),
+    ("report", "diagnostic report::* rules source"),
     (
         "report::graph",
         "conditions diagnostic graph report report::json_text report::markup source",
     ),
     (
         "report::*",
-        "diagnostic report report::* rules::RULES rules::Rule source",
+        "diagnostic report report::* rules::Catalogue rules::RULES rules::Rule source",
     ),
     ("selection", "rules"),
-    ("config", "diagnostic discover files given rules selection"),
-    ("suppress", "diagnostic rules::RULES rules::Rule selection source"),
+    // Rules of teams: what they may ask of the graph, and how that is judged.
+    ("policy", "conditions diagnostic graph rules selection source"),
+    ("config", "diagnostic discover files given policy rules selection"),
+    ("suppress", "diagnostic rules::Catalogue rules::Rule selection source"),
     ("history", "config diagnostic files rules source"),
     // The steps of a run, and nothing that uses a run.
     (
         "pipeline",
-        "config diagnostic discover files frontend given graph handlers history rules selection source suppress",
+        "config diagnostic discover files frontend given graph handlers history policy rules selection source suppress",
     ),
     ("fixes", "diagnostic discover files frontend graph pipeline source"),
     ("ignores", "config diagnostic files frontend pipeline rules source"),
@@ -73,7 +75,7 @@ const DIALECT: &str = "conditions diagnostic files frontend frontend::comments f
 /// Modules that may touch files: the tests' own.
 pub(super) const DISK: &[&str] = &["files", "testing"];
 
-/// Crates whose types stay where they are wrapped.
+/// Crates whose types stay where they are wrapped, in one module or in several.
 pub(super) const WRAPPED: &[(&str, &str)] = &[
     ("clap", "cli"),
     ("granit_parser", "frontend::yaml"),
@@ -82,7 +84,7 @@ pub(super) const WRAPPED: &[(&str, &str)] = &[
     ("miette", "report::human"),
     ("num_bigint", "frontend::terraform"),
     ("owo_colors", "report::human"),
-    ("regex", "frontend::terraform"),
+    ("regex", "frontend::terraform policy"),
     ("tree_sitter", "handlers"),
     ("tree_sitter_go", "handlers"),
     ("tree_sitter_java", "handlers"),

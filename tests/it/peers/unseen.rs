@@ -6,7 +6,7 @@ use sqslint::Outcome;
 use sqslint::testing::{TemporaryDirectory, describe};
 
 fn rules(outcome: &Outcome) -> Vec<&str> {
-    let mut rules: Vec<&str> = outcome.findings.iter().map(|found| found.rule).collect();
+    let mut rules: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
     rules.sort_unstable();
     rules
 }

@@ -74,6 +74,7 @@ static QUEUE: QueueNames = QueueNames {
     throughput_limit: "FifoThroughputLimit",
     redrive: "RedrivePolicy",
     redrive_allow: "RedriveAllowPolicy",
+    tags: &["Tags"],
     policy: None,
 };
 
@@ -109,6 +110,7 @@ static FUNCTION: FunctionNames = FunctionNames {
     ],
     role: "Role",
     recursive_loop: "RecursiveLoop",
+    tags: &["Tags"],
     code: CodeNames {
         handler: "Handler",
         // SAM's name, and what `aws cloudformation package` uploads.
@@ -232,6 +234,7 @@ static PIPE: PipeNames = PipeNames {
 static TOPIC: TopicNames = TopicNames {
     name: "TopicName",
     fifo: "FifoTopic",
+    tags: &["Tags"],
     subscriptions: Some(("Subscription", &SUBSCRIPTION)),
 };
 

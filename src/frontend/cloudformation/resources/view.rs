@@ -282,6 +282,11 @@ impl<'t> View for CloudFormation<'_, 't> {
         })
     }
 
+    /// Those of a stack are given when it is deployed.
+    fn inherited_tags(&mut self, resource: &Written<'t>) -> Attribute<Option<Written<'t>>> {
+        Attribute::absent("Tags", None, resource.header)
+    }
+
     fn has(&mut self, within: &Written<'t>, key: &str) -> bool {
         let in_tree = |value: &Evaluated<'_>| matches!(value, Evaluated::Tree(node) if node.entry(key).is_some());
         let is_there = match &within.what {

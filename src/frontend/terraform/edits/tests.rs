@@ -122,7 +122,7 @@ fn nothing_is_found(files: &[(&str, &str)]) {
         paths: vec![directory.path().to_owned()],
         ..Options::default()
     });
-    let mut rules = outcome.findings.iter().map(|finding| finding.rule);
+    let mut rules = outcome.findings.iter().map(|finding| &*finding.rule);
     assert!(
         rules.all(|rule| rule == "alarm-without-action"),
         "{files:?}\n{}",

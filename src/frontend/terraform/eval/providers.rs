@@ -9,6 +9,7 @@ use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
 use super::super::value::{ResourceId, Value};
 use super::{Evaluator, Named, Scope};
 use crate::graph::Cause;
+use crate::source::Span;
 use std::sync::Arc;
 
 /// The name of a provider configuration in a module: of the provider, and its alias.
@@ -59,6 +60,20 @@ impl Evaluator<'_> {
                 None => this.account_of_the_run(),
             }
         })
+    }
+
+    /// The tags that the provider of a resource with this body adds to each of its resources, and where it says so.
+    pub(in super::super) fn default_tags(&mut self, kind: &str, body: &Body, scope: &Scope) -> Option<(Value, Span)> {
+        let (module, block) = self.configuration(scope.module, &provider_of(kind, body))?;
+        let scope = self.scope(module);
+        match self.blocks(&block.body, &scope, "default_tags") {
+            Err(reason) => Some((Value::unknown(reason), block.header)),
+            Ok(blocks) => {
+                let nested = blocks.first()?;
+                let attribute = nested.block.body.attribute("tags")?;
+                Some((self.eval(&attribute.value, &nested.scope), attribute.span))
+            }
+        }
     }
 
     fn provider_region(&mut self, module: usize, name: &ProviderName) -> Value {

@@ -83,6 +83,8 @@ static QUEUE: QueueNames = QueueNames {
     throughput_limit: "fifo_throughput_limit",
     redrive: "redrive_policy",
     redrive_allow: "redrive_allow_policy",
+    // A plan has the one with what the provider adds.
+    tags: &["tags_all", "tags"],
     policy: Some("policy"),
 };
 
@@ -116,6 +118,7 @@ static FUNCTION: FunctionNames = FunctionNames {
     role: "role",
     // A resource of its own sets it.
     recursive_loop: "recursive_loop",
+    tags: &["tags_all", "tags"],
     code: CodeNames {
         handler: "handler",
         paths: &[],
@@ -241,6 +244,7 @@ static PIPE: PipeNames = PipeNames {
 static TOPIC: TopicNames = TopicNames {
     name: "name",
     fifo: "fifo_topic",
+    tags: &["tags_all", "tags"],
     subscriptions: None,
 };
 

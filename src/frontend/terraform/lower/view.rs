@@ -240,6 +240,20 @@ impl View for Terraform<'_, '_> {
         Some(Written::value(decoded, span, written.assumed.clone()))
     }
 
+    fn inherited_tags(&mut self, resource: &Written) -> Attribute<Option<Written>> {
+        let absent = || Attribute::absent("default_tags", None, resource.header);
+        let What::Block(block, scope) = &resource.what else {
+            return absent();
+        };
+        let Some(kind) = block.labels.first() else {
+            return absent();
+        };
+        match self.eval.default_tags(kind, &block.body, scope) {
+            None => absent(),
+            Some((value, span)) => self.attribute(&Written::value(value, span, resource.assumed.clone()), ""),
+        }
+    }
+
     fn has(&mut self, within: &Written, key: &str) -> bool {
         match &within.what {
             What::Block(block, _) => {

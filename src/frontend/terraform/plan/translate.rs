@@ -22,14 +22,13 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 24;
 
 /// Attributes that AWS gives: they name the resource itself and set nothing.
-const IDENTITY: [&str; 7] = [
+const IDENTITY: [&str; 6] = [
     "arn",
     "id",
     "url",
     "invoke_arn",
     "qualified_arn",
     "qualified_invoke_arn",
-    "tags_all",
 ];
 
 /// Resources by the ARNs and URLs they have, with the attribute that has it.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::conditions::Variable;
-use crate::graph::{Case, Cause, Form, RedrivePolicy, Seconds, Sourced, Target, Unit, UnitGraph, UnitKind};
+use crate::graph::{Case, Cause, Form, RedrivePolicy, Seconds, Sourced, Tags, Target, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
 use crate::testing::{graph_json, graph_json_by_default};
 use std::path::{Path, PathBuf};
@@ -48,6 +48,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         receive_wait_time: Attribute::absent("receive_wait_time_seconds", Seconds(0), header),
         maximum_message_size: Attribute::absent("max_message_size", 262_144, header),
         key: Attribute::absent("kms_master_key_id", None, header),
+        tags: Attribute::absent("tags", Tags::default(), header),
         managed_encryption: Attribute::absent("sqs_managed_sse_enabled", None, header),
         content_based_deduplication: Attribute::absent("content_based_deduplication", false, header),
         deduplication_scope: Attribute::absent("deduplication_scope", None, header),

@@ -1,0 +1,218 @@
+//! Policies as a configuration, or a file of their own, writes them.
+
+use super::{Checked, Checks, Reader};
+use crate::config::ConfigError;
+use crate::config::file::{self, PolicyFile};
+use crate::diagnostic::Severity;
+use crate::policy::{Definition, Demand, Example, Policy, Target};
+use crate::rules::{self, Category, Rule, Set};
+use crate::selection;
+use globset::GlobSet;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toml::Spanned;
+
+/// Characters that an id may have.
+const MAX_ID: usize = 64;
+/// Policies that one file may have.
+const MAX_POLICIES: usize = 256;
+
+/// Stands for a rule of which only the name is known, while what is set of it is checked.
+pub(super) fn nameless(id: &str) -> Rule<'_> {
+    Rule {
+        id,
+        category: Category::Policy,
+        severity: Severity::Warning,
+        set: Set::Default,
+        fix: None,
+        summary: "",
+        page: "",
+        settings: &[],
+        check: None,
+    }
+}
+
+impl Checked {
+    /// Takes over the policies of the file at `path`, which holds nothing else.
+    pub(in crate::config) fn add_policies(&mut self, text: &str, path: &Path) -> Checks<()> {
+        let reader = Reader {
+            text,
+            path: Some(path),
+            base: path.parent().unwrap_or(Path::new("")),
+            names: RefCell::default(),
+        };
+        let file: PolicyFile = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
+        for (policy, written) in reader.policies(&file.policies)?.into_iter().zip(&file.policies) {
+            let mut known = self.config.policies.iter();
+            if known.any(|known| known.rule().id == policy.rule().id) {
+                return Err(reader.twice(&written.id));
+            }
+            self.config.policies.push(policy);
+        }
+        Ok(())
+    }
+
+    /// Its globs of files with policies: each with the directory that it is relative to, and the error that it is where
+    /// nothing matches.
+    pub(in crate::config) fn policy_files(&self) -> &[(GlobSet, PathBuf, ConfigError)] {
+        &self.policy_files
+    }
+
+    /// The names in it that are no rules of ours.
+    pub(in crate::config) fn names(&self) -> &[(String, ConfigError)] {
+        &self.names
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn policies(&self, written: &[file::Policy]) -> Checks<Vec<Arc<Policy>>> {
+        let mut all: Vec<Arc<Policy>> = Vec::new();
+        for one in written {
+            let policy = self.policy(one)?;
+            if all.iter().any(|known| known.rule().id == policy.rule().id) {
+                return Err(self.twice(&one.id));
+            }
+            if all.len() >= MAX_POLICIES {
+                let message = format!("a file has {MAX_POLICIES} policies at most");
+                return Err(self.error(one.id.span(), message));
+            }
+            all.push(Arc::new(policy));
+        }
+        Ok(all)
+    }
+
+    fn twice(&self, id: &Spanned<String>) -> ConfigError {
+        self.error(id.span(), format!("there are two policies called `{}`", id.get_ref()))
+    }
+
+    pub(super) fn policy_globs(&self, patterns: &[Spanned<String>]) -> Checks<Vec<(GlobSet, PathBuf, ConfigError)>> {
+        let each = patterns.iter().map(|pattern| {
+            let globs = self.globs(std::slice::from_ref(pattern))?;
+            let message = format!("no file matches `{}`", pattern.get_ref());
+            Ok((globs, self.base.to_owned(), self.error(pattern.span(), message)))
+        });
+        each.collect()
+    }
+
+    fn policy(&self, written: &file::Policy) -> Checks<Policy> {
+        self.policy_id(&written.id)?;
+        let (demand, demanded) = match (&written.require, &written.forbid) {
+            (Some(require), None) => (Demand::Require(require.get_ref().clone()), require),
+            (None, Some(forbid)) => (Demand::Forbid(forbid.get_ref().clone()), forbid),
+            (None, None) => {
+                let message = "a policy needs `require`, what has to be true, or `forbid`, what must not be";
+                return Err(self.error(written.id.span(), message));
+            }
+            (Some(_), Some(forbid)) => {
+                let message = "a policy has `require` or `forbid`, not both";
+                return Err(self.error(forbid.span(), message));
+            }
+        };
+        let message = written.message.get_ref().trim();
+        if message.is_empty() {
+            return Err(self.error(written.message.span(), "say what is wrong where the policy is not met"));
+        }
+        let examples = written.tests.iter().map(|test| self.example(written, test));
+        let definition = Definition {
+            id: written.id.get_ref().clone(),
+            target: target(written.target),
+            selects: written.selects.as_ref().map(|text| text.get_ref().clone()),
+            demand,
+            message: message.to_owned(),
+            severity: match written.severity {
+                Some(file::PolicySeverity::Error) => Severity::Error,
+                Some(file::PolicySeverity::Info) => Severity::Info,
+                Some(file::PolicySeverity::Warning) | None => Severity::Warning,
+            },
+            help: written.help.clone(),
+            references: written.references.clone(),
+            examples: examples.collect::<Checks<Vec<_>>>()?,
+        };
+        Policy::new(definition).map_err(|fault| {
+            let expression = match (&written.selects, fault.in_selection) {
+                (Some(selects), true) => selects,
+                _ => demanded,
+            };
+            self.error(self.place(expression, &fault.at), fault.message)
+        })
+    }
+
+    fn policy_id(&self, id: &Spanned<String>) -> Checks<()> {
+        let text = id.get_ref();
+        let is_part = |part: &str| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        };
+        let is_kebab = text.split('-').all(is_part) && text.starts_with(|c: char| c.is_ascii_lowercase());
+        if !is_kebab || text.len() > MAX_ID {
+            let message =
+                format!("an id is in kebab-case, as in `orders-keep-fourteen-days`, of {MAX_ID} characters at most");
+            return Err(self.error(id.span(), message));
+        }
+        if selection::check(text, rules::Catalogue::OURS).is_ok() {
+            let message = format!("`{text}` is already the name of a rule, a category or a set");
+            return Err(self.error(id.span(), message));
+        }
+        Ok(())
+    }
+
+    fn example(&self, policy: &file::Policy, test: &file::PolicyTest) -> Checks<Example> {
+        let named = [("main.tf", &test.terraform), ("template.yaml", &test.template)];
+        let named = named
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.to_owned(), text.as_ref()?.get_ref().clone())));
+        let mut files: Vec<(String, String)> = named.collect();
+        for (name, text) in &test.files {
+            let path = Path::new(name.get_ref());
+            let is_inside = path
+                .components()
+                .all(|part| matches!(part, std::path::Component::Normal(_)));
+            if !is_inside || name.get_ref().is_empty() {
+                return Err(self.error(name.span(), "a test's file has a plain relative path"));
+            }
+            files.push((name.get_ref().clone(), text.clone()));
+        }
+        if files.is_empty() {
+            let message = "a test needs a snippet: `terraform`, `template` or `files`";
+            return Err(self.error(policy.id.span(), message));
+        }
+        Ok(Example {
+            name: test.name.clone(),
+            files,
+            findings: test.findings,
+            not_judged: test.not_judged,
+        })
+    }
+
+    /// The bytes `at` of an expression in the text of the file; all of the string where it is not written as it reads.
+    fn place(&self, expression: &Spanned<String>, at: &Range<usize>) -> Range<usize> {
+        let span = expression.span();
+        let written = self.text.get(span.clone()).unwrap_or_default();
+        match written.find(expression.get_ref().as_str()) {
+            Some(offset) => {
+                let start = span.start + offset + at.start;
+                start
+                    ..(span.start + offset + at.end)
+                        .max(start + 1)
+                        .min(self.text.len().max(start))
+            }
+            None => span,
+        }
+    }
+}
+
+fn target(written: file::Target) -> Target {
+    match written {
+        file::Target::Queue => Target::Queue,
+        file::Target::DeadLetterQueue => Target::DeadLetterQueue,
+        file::Target::Function => Target::Function,
+        file::Target::Mapping => Target::Mapping,
+        file::Target::Alarm => Target::Alarm,
+        file::Target::Topic => Target::Topic,
+        file::Target::Pipe => Target::Pipe,
+    }
+}

@@ -1,0 +1,127 @@
+//! Tags: a map, or a list of keys and values, with those that the tool adds to every resource.
+
+use super::{Field, Lowering, Path, View};
+use crate::conditions::{Cases, Condition};
+use crate::graph::{Attribute, Cause, Reason, Sourced, State, Tag, Tags};
+
+/// The keys of an element, where tags are a list.
+const KEY: &str = "Key";
+const VALUE: &str = "Value";
+
+impl<V: View> Lowering<V> {
+    /// The tags of `resource`, at the first of `paths` that is written.
+    pub(super) fn tags(&mut self, resource: &V::Written, paths: &[Path]) -> Attribute<Tags> {
+        let is_written = |this: &mut Self, path: &&Path| this.view.has(resource, path);
+        let written = paths.iter().find(|path| is_written(self, path));
+        let path = written.or(paths.last()).copied().unwrap_or_default();
+        let found = self.view.attribute(resource, path);
+        let name = found.name.clone();
+        let mut own = found.map(|state| match state {
+            State::Set(Some(value)) => State::Set(self.tags_of(&value)),
+            State::Set(None) | State::Default(_) => State::Default(Tags::default()),
+            State::Unresolved(unresolved) => State::Unresolved(unresolved),
+        });
+        own.name = name;
+        let inherited = self.view.inherited_tags(resource);
+        if inherited.cases.iter().all(|case| case.is_default()) {
+            own
+        } else {
+            self.with_inherited(own, &inherited)
+        }
+    }
+
+    /// `own`, and behind them those that the tool adds.
+    fn with_inherited(&mut self, own: Attribute<Tags>, inherited: &Attribute<Option<V::Written>>) -> Attribute<Tags> {
+        let mut further: Vec<(Condition, Result<Tags, Reason>)> = Vec::new();
+        for case in &inherited.cases {
+            let tags = match &case.state {
+                State::Set(Some(value)) => Ok(self.tags_of(value)),
+                State::Set(None) | State::Default(_) => continue,
+                State::Unresolved(unresolved) => Err(unresolved.reason().clone()),
+            };
+            further.push((case.when.clone(), tags));
+        }
+        own.map(|state| {
+            let (mut tags, is_set) = match state {
+                State::Set(tags) => (tags, true),
+                State::Default(tags) => (tags, false),
+                State::Unresolved(unresolved) => return State::Unresolved(unresolved),
+            };
+            for (when, more) in &further {
+                match more {
+                    Ok(more) => {
+                        let entries = more.entries.iter().map(|tag| Tag {
+                            when: tag.when.and(when),
+                            ..tag.clone()
+                        });
+                        tags.entries.extend(entries);
+                        tags.opaque = tags.opaque.or_else(|| more.opaque.clone());
+                    }
+                    Err(reason) => tags.opaque = tags.opaque.or_else(|| Some(reason.clone())),
+                }
+            }
+            if is_set { State::Set(tags) } else { State::Default(tags) }
+        })
+    }
+
+    fn tags_of(&mut self, value: &V::Written) -> Tags {
+        let mut tags = Tags::default();
+        if let Ok(fields) = self.view.fields(value) {
+            for field in fields {
+                self.add_tag(&mut tags, &field, &Condition::always());
+            }
+            return tags;
+        }
+        for element in self.view.elements(value, "") {
+            if let Err(reason) = &element.place {
+                tags.opaque = Some(reason.clone());
+                continue;
+            }
+            let fields = self.view.fields(&element.written);
+            let key = self.text(&element.written, KEY);
+            let key = match (key.known(), fields) {
+                (Some(Some(key)), Ok(fields)) => {
+                    fields
+                        .into_iter()
+                        .find(|field| &*field.key == VALUE)
+                        .map(|field| Field {
+                            key: key.as_str().into(),
+                            ..field
+                        })
+                }
+                _ => None,
+            };
+            match key {
+                Some(field) => self.add_tag(&mut tags, &field, &element.when),
+                None => tags.opaque = Some(Cause::Derived.because("a tag's key is not known")),
+            }
+        }
+        tags
+    }
+
+    /// Adds the tag that `field` is, where it is not null.
+    fn add_tag(&mut self, tags: &mut Tags, field: &Field<V::Written>, when: &Condition) {
+        let found = self.view.attribute(&field.value, "");
+        let written: Vec<_> = (found.cases.into_iter())
+            .filter(|case| !matches!(case.state, State::Default(_) | State::Set(None)))
+            .collect();
+        if written.is_empty() {
+            return;
+        }
+        let set = written.iter().fold(Condition::never(), |all, case| all.or(&case.when));
+        let found = Attribute {
+            name: field.key.clone().into(),
+            cases: written.into_iter().collect::<Cases<Sourced<Option<V::Written>>>>(),
+        };
+        let value = self.convert(
+            found,
+            |_| State::Default(String::new()),
+            |this, value| this.view.text(&value),
+        );
+        tags.entries.push(Tag {
+            key: field.key.clone(),
+            value,
+            when: when.and(&set),
+        });
+    }
+}

@@ -1,0 +1,91 @@
+//! Durations as expressions write them: `14d`, `90s`, `1h30m`.
+
+/// Units and their milliseconds; those that others begin with, last.
+const UNITS: [(&str, i64); 5] = [
+    ("ms", 1),
+    ("s", 1_000),
+    ("m", 60_000),
+    ("h", 3_600_000),
+    ("d", 86_400_000),
+];
+
+/// The milliseconds of `text`; days are ours, the rest is CEL's.
+pub(super) fn parse(text: &str) -> Option<i64> {
+    let (is_negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    if rest == "0" {
+        return Some(0);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut total: i64 = 0;
+    while !rest.is_empty() {
+        let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, behind) = rest.split_at(length);
+        let (unit, milliseconds) = UNITS.iter().find(|(unit, _)| behind.starts_with(unit))?;
+        total = total.checked_add(counted(number, *milliseconds)?)?;
+        rest = behind.get(unit.len()..)?;
+    }
+    Some(if is_negative { -total } else { total })
+}
+
+/// So many of `milliseconds`, where that is a whole number of them.
+fn counted(number: &str, milliseconds: i64) -> Option<i64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() || fraction.len() > 9 {
+        return None;
+    }
+    let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let scale = 10_i64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let part: i64 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let part = part.checked_mul(milliseconds)?;
+    (part % scale == 0)
+        .then(|| whole.checked_mul(milliseconds)?.checked_add(part / scale))
+        .flatten()
+}
+
+/// `milliseconds` as CEL turns a duration into a string: `90s`, `1.5s`.
+pub(super) fn shown(milliseconds: i64) -> String {
+    let (seconds, rest) = (milliseconds / 1_000, (milliseconds % 1_000).abs());
+    if rest == 0 {
+        return format!("{seconds}s");
+    }
+    let sign = if milliseconds < 0 && seconds == 0 { "-" } else { "" };
+    let fraction = format!("{rest:03}");
+    format!("{sign}{seconds}.{}s", fraction.trim_end_matches('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_units() {
+        for (text, milliseconds) in [
+            ("14d", Some(1_209_600_000)),
+            ("1h30m", Some(5_400_000)),
+            ("1.5s", Some(1_500)),
+            ("250ms", Some(250)),
+            ("-3s", Some(-3_000)),
+            ("0", Some(0)),
+            ("14", None),
+            ("d", None),
+            ("", None),
+            ("-", None),
+            ("1.s5", None),
+            ("0.0001s", None),
+            ("99999999999999999999d", None),
+            ("9223372036854775807s", None),
+            (".s", None),
+            ("1e3s", None),
+            ("1é", None),
+        ] {
+            assert_eq!(parse(text), milliseconds, "{text}");
+        }
+        assert_eq!(shown(5_400_000), "5400s");
+        assert_eq!(shown(-500), "-0.5s");
+    }
+}

@@ -1,0 +1,374 @@
+//! Fields that lead from one object to others.
+
+use super::objects::Object;
+use super::value::{Forks, Gap, Item, Judged, State, Value, one};
+use super::world::{Open, Reading, Shown, Text, World, list};
+use crate::conditions::{Case, Condition};
+use crate::graph::access::{Principal, QueuePolicy, Statement};
+use crate::graph::delivery::{Pipe, Topic};
+use crate::graph::{Alarm, Cause, EventSourceMapping, Function, Queue, RedrivePolicy, Resource};
+use std::rc::Rc;
+
+impl<'g> World<'g> {
+    /// What `read` finds in the redrive policy of `queue`, null without one.
+    fn in_redrive(
+        &self,
+        queue: &'g Queue,
+        when: &Condition,
+        read: impl Fn(&'g RedrivePolicy, &Condition) -> Forks<'g>,
+    ) -> Forks<'g> {
+        let value = |policy: &'g Option<Box<RedrivePolicy>>, when: &Condition| match policy {
+            Some(policy) => read(policy, when),
+            None => one(when, Judged::known(Value::Null)),
+        };
+        let shown = |policy: &'g Option<Box<RedrivePolicy>>| match policy {
+            Some(_) => Text::Written("a policy"),
+            None => Text::None,
+        };
+        self.attribute(&queue.redrive, when, value, shown, 1)
+    }
+
+    pub(super) fn max_receive_count(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        self.in_redrive(queue, when, |policy, when| self.number(&policy.max_receive_count, when))
+    }
+
+    pub(super) fn dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        self.in_redrive(queue, when, |policy, when| {
+            self.linked_object(&queue.resource, &policy.target, when, |unit, link| {
+                self.graph.queue(unit, link).map(Object::Queue)
+            })
+        })
+    }
+
+    /// An item for each of `found`, which are `what` to the object.
+    fn resources<T: Copy>(
+        &self,
+        found: Vec<(Condition, T)>,
+        what: &'static str,
+        of: impl Fn(T) -> (Object<'g>, &'g Resource),
+    ) -> Vec<(Condition, Item<'g>)> {
+        let items = found.into_iter().map(|(when, one)| {
+            let (object, resource) = of(one);
+            let place = self.note_resource(resource, what);
+            (when, self.item(object, resource, vec![place]))
+        });
+        items.collect()
+    }
+
+    /// The queues whose redrive policy names `queue`, each under its condition.
+    fn redriving(&self, queue: &'g Queue) -> Vec<(Condition, &'g Queue)> {
+        let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
+        for source in self.graph.sources_of(queue) {
+            let mut names = Condition::never();
+            for (when, link) in source.redrive_targets(&source.resource.when) {
+                let target = self.graph.queue(source.resource.unit, link);
+                if target.is_some_and(|target| std::ptr::eq(target, queue)) {
+                    names = names.or(&when);
+                }
+            }
+            found.push((names, source));
+        }
+        found
+    }
+
+    pub(super) fn sources(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        let of = |source: &'g Queue| (Object::Queue(source), &source.resource);
+        let items = self.resources(self.redriving(queue), "names it as its dead-letter queue", of);
+        list(when, items, self.open(queue, Open::Sources))
+    }
+
+    /// Where, within `when`, `queue` takes the failures of anything.
+    pub(super) fn dead_letter_when(&self, queue: &'g Queue, when: &Condition) -> Condition {
+        let mut named = Condition::never();
+        for (own, _) in self.redriving(queue) {
+            named = named.or(&own);
+        }
+        for used in self.graph.dead_letter_uses_of(queue) {
+            named = named.or(&used.when);
+        }
+        when.and(&named)
+    }
+
+    pub(super) fn is_dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        let yes = self.dead_letter_when(queue, when);
+        let no = when.and(&yes.not());
+        let mut forks = Vec::new();
+        if yes.is_possible() {
+            forks.push(Case::new(yes, Judged::known(Value::Bool(true))));
+        }
+        if no.is_possible() {
+            let judged = match self.open(queue, Open::Sources) {
+                Some(gap) => Judged::unknown(Gap::clone(&gap)),
+                None => Judged::known(Value::Bool(false)),
+            };
+            forks.push(Case::new(no, judged));
+        }
+        forks
+    }
+
+    /// The mappings that read `queue`, each once.
+    fn reading_mappings(&self, queue: &'g Queue) -> Vec<(Condition, &'g EventSourceMapping)> {
+        let mut found: Vec<(Condition, &'g EventSourceMapping)> = Vec::new();
+        for read in self.graph.consumptions(queue) {
+            match found.last_mut().filter(|(_, last)| std::ptr::eq(*last, read.mapping)) {
+                Some((when, _)) => *when = when.or(&read.when),
+                None => found.push((read.when, read.mapping)),
+            }
+        }
+        found
+    }
+
+    pub(super) fn mappings_of_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        let of = |mapping: &'g EventSourceMapping| (Object::Mapping(mapping), &mapping.resource);
+        let items = self.resources(self.reading_mappings(queue), "reads the queue", of);
+        list(when, items, self.open(queue, Open::Readers))
+    }
+
+    pub(super) fn functions_of_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        let mut found: Vec<(Condition, &'g Function)> = Vec::new();
+        let mut open = self.open(queue, Open::Readers);
+        for (reads, mapping) in self.reading_mappings(queue) {
+            for (when, case, link) in mapping.function.known_in(&reads) {
+                let function = self.graph.function(mapping.resource.unit, link);
+                if let Some(function) = function {
+                    add(&mut found, when.and(&function.resource.when), function);
+                } else {
+                    let reason = Cause::Elsewhere.because(format!("`{}` is not declared here", link.written()));
+                    open = open.or_else(|| Some(Rc::new(Gap::new(reason, case.span))));
+                }
+            }
+            if let Some((case, unresolved)) = mapping.function.unresolved_reason() {
+                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+            }
+        }
+        let of = |function: &'g Function| (Object::Function(function), &function.resource);
+        let items = self.resources(found, "processes its messages", of);
+        list(when, items, open)
+    }
+
+    pub(super) fn mappings_of_function(&self, function: &'g Function, when: &Condition) -> Forks<'g> {
+        let mut found = Vec::new();
+        for (when, mapping) in self.graph.mappings_of(function) {
+            add(&mut found, when, mapping);
+        }
+        let of = |mapping: &'g EventSourceMapping| (Object::Mapping(mapping), &mapping.resource);
+        let items = self.resources(found, "invokes the function", of);
+        list(when, items, self.open_mapping(function))
+    }
+
+    /// Why a mapping of the unit may invoke `function`.
+    fn open_mapping(&self, function: &Function) -> Option<Rc<Gap>> {
+        let mut mappings = self.graph.mappings().iter();
+        mappings.find_map(|mapping| {
+            let is_beside = mapping.resource.unit == function.resource.unit;
+            let (case, unresolved) = mapping.function.unresolved_reason().filter(|_| is_beside)?;
+            Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause())))
+        })
+    }
+
+    pub(super) fn queues_of_function(&self, function: &'g Function, when: &Condition) -> Forks<'g> {
+        let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
+        let mut open = self.open_mapping(function);
+        for (invokes, mapping) in self.graph.mappings_of(function) {
+            for (when, _, link) in mapping.queue.known_in(&invokes) {
+                if let Some(queue) = self.graph.queue(mapping.resource.unit, link) {
+                    add(&mut found, when.and(&queue.resource.when), queue);
+                }
+            }
+            if let Some((case, unresolved)) = mapping.queue.unresolved_reason() {
+                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+            }
+        }
+        let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
+        list(when, self.resources(found, "is read for the function", of), open)
+    }
+
+    pub(super) fn senders(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        let mut items = Vec::new();
+        for (sends, sender, _) in self.senders_to(queue) {
+            let object = Object::Sender(*sender);
+            if let Some(resource) = object.resource() {
+                let place = self.note_resource(resource, "sends to the queue");
+                items.push((sends.clone(), self.item(object, resource, vec![place])));
+            }
+        }
+        list(when, items, self.open(queue, Open::Senders))
+    }
+
+    pub(super) fn alarms(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+        let all = self.alarms_on(queue).iter();
+        let found = all.map(|alarm| (alarm.resource.when.clone(), *alarm)).collect();
+        let of = |alarm: &'g Alarm| (Object::Alarm(alarm), &alarm.resource);
+        let items = self.resources(found, "watches the queue", of);
+        list(when, items, self.open(queue, Open::Alarms))
+    }
+
+    pub(super) fn metrics(&self, alarm: &'g Alarm, when: &Condition) -> Forks<'g> {
+        let items = alarm.metrics.iter().map(|metric| {
+            let item = Item {
+                value: Judged::known(Value::Object(Object::Metric(alarm, metric))),
+                doubt: None,
+            };
+            (when.clone(), item)
+        });
+        list(when, items.collect(), opaque(alarm))
+    }
+
+    pub(super) fn queues_of_alarm(&self, alarm: &'g Alarm, when: &Condition) -> Forks<'g> {
+        let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
+        let mut open = opaque(alarm);
+        for metric in &alarm.metrics {
+            for (when, _, link) in metric.queue.known_in(&alarm.resource.when) {
+                if let Some(queue) = self.graph.queue(alarm.resource.unit, link) {
+                    add(&mut found, when.and(&queue.resource.when), queue);
+                }
+            }
+            if let Some((case, unresolved)) = metric.queue.unresolved_reason() {
+                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+            }
+        }
+        let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
+        list(when, self.resources(found, "is watched by the alarm", of), open)
+    }
+
+    pub(super) fn queues_of_topic(&self, topic: &'g Topic, when: &Condition) -> Forks<'g> {
+        let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
+        let mut open = None;
+        for one in &self.graph.deliveries().subscriptions {
+            let unit = one.resource.unit;
+            for (when, _, link) in one.topic.known_in(&one.resource.when) {
+                let is_it = self
+                    .graph
+                    .topic(unit, link)
+                    .is_some_and(|other| std::ptr::eq(other, topic));
+                if !is_it {
+                    continue;
+                }
+                for (when, _, link) in one.endpoint.known_in(&when) {
+                    if let Some(queue) = self.graph.queue(unit, link) {
+                        add(&mut found, when.and(&queue.resource.when), queue);
+                    }
+                }
+            }
+            let is_beside = unit == topic.resource.unit;
+            if let Some((case, unresolved)) = one.topic.unresolved_reason().filter(|_| is_beside) {
+                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+            }
+        }
+        let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
+        list(when, self.resources(found, "is subscribed to the topic", of), open)
+    }
+
+    /// The queue that `pipe` reads, null where it reads something else.
+    pub(super) fn source_of_pipe(&self, pipe: &'g Pipe, when: &Condition) -> Forks<'g> {
+        let unit = pipe.resource.unit;
+        let forks = self.linked_object(&pipe.resource, &pipe.source, when, |unit, link| {
+            self.graph.queue(unit, link).map(Object::Queue)
+        });
+        let sources = pipe.source.known_in(when);
+        let is_other = |when: &Condition| {
+            let mut links = sources.iter().filter(|(own, ..)| own.is_possible_with(when));
+            links.any(|(_, _, link)| self.graph.no_queue(unit, link).is_some() || link.is_no_source())
+        };
+        let null_if_other = |mut fork: Case<Judged<'g>>| {
+            if fork.then.state.is_unknown() && is_other(&fork.when) {
+                fork.then.state = State::Known(Value::Null);
+            }
+            fork
+        };
+        forks.into_iter().map(null_if_other).collect()
+    }
+
+    pub(super) fn principals(&self, statement: &'g Statement, when: &Condition) -> Forks<'g> {
+        let value = |all: &'g Vec<Principal>, when: &Condition| {
+            let mut open = None;
+            let mut items = Vec::new();
+            if statement.negates.principals {
+                let reason = Cause::Unsupported.because("`NotPrincipal` names everybody else");
+                open = Some(Rc::new(Gap::new(reason, statement.span)));
+            }
+            for principal in all {
+                if let Some(id) = &principal.id {
+                    let value = Judged::known(Value::Text(id.as_str().into()));
+                    items.push((when.clone(), Item { value, doubt: None }));
+                } else {
+                    let reason = Cause::Derived.because("a principal is not known");
+                    open = Some(Rc::new(Gap::new(reason, statement.span)));
+                }
+            }
+            list(when, items, open)
+        };
+        let shown = |all: &'g Vec<Principal>| match all.as_slice() {
+            [only] => only.id.as_deref().map_or(Text::Unknown, Text::Written),
+            all => Text::Count(all.len()),
+        };
+        self.attribute(&statement.principals, when, value, shown, 1)
+    }
+
+    pub(super) fn conditions(&self, policy: &'g QueuePolicy, statement: &'g Statement, when: &Condition) -> Forks<'g> {
+        let place = self.of_statement(statement);
+        match &statement.conditions {
+            Err(reason) => one(when, Judged::unknown(Gap::new(reason.clone(), policy.resource.header))),
+            Ok(all) => {
+                let items = all.iter().map(|one| {
+                    let value = Judged::known(Value::Text(one.key.as_str().into())).and(&[place]);
+                    (when.clone(), Item { value, doubt: None })
+                });
+                list(when, items.collect(), None)
+            }
+        }
+    }
+
+    pub(super) fn source_arns(&self, policy: &'g QueuePolicy, statement: &'g Statement, when: &Condition) -> Forks<'g> {
+        let conditions = match &statement.conditions {
+            Err(reason) => return one(when, Judged::unknown(Gap::new(reason.clone(), policy.resource.header))),
+            Ok(conditions) => conditions,
+        };
+        let mut items = Vec::new();
+        let mut open = None;
+        let sources = conditions
+            .iter()
+            .filter(|one| one.key.eq_ignore_ascii_case("aws:SourceArn"));
+        for value in sources.flat_map(|one| &one.values) {
+            for fork in self.link_text(value, when) {
+                match &fork.then.state {
+                    State::Unknown(gap) => open = Some(gap.clone()),
+                    _ => items.push((
+                        fork.when,
+                        Item {
+                            value: fork.then,
+                            doubt: None,
+                        },
+                    )),
+                }
+            }
+        }
+        list(when, items, open)
+    }
+
+    fn of_statement(&self, statement: &Statement) -> u32 {
+        self.note(Reading {
+            span: statement.span,
+            origins: &[],
+            shown: Shown::Words("this statement of its policy"),
+            is_default: false,
+        })
+    }
+}
+
+/// Adds `one`, or the condition under which it is there as well.
+fn add<'g, T>(found: &mut Vec<(Condition, &'g T)>, when: Condition, one: &'g T) {
+    if !when.is_possible() {
+        return;
+    }
+    match found.iter_mut().find(|(_, known)| std::ptr::eq(*known, one)) {
+        Some((known, _)) => *known = known.or(&when),
+        None => found.push((when, one)),
+    }
+}
+
+/// Why `alarm` may look at more metrics.
+fn opaque(alarm: &Alarm) -> Option<Rc<Gap>> {
+    let reason = alarm.opaque.as_ref()?;
+    Some(Rc::new(Gap::new(reason.clone(), alarm.resource.header)))
+}

@@ -1,0 +1,523 @@
+//! What may be asked of each object: the tables from which fields are checked, read and listed.
+
+use super::types::{ObjectType, Type};
+use super::value::{Forks, Item, Judged, Value, one};
+use super::world::{Text, World, list};
+use crate::conditions::Condition;
+use crate::graph::access::{Effect, QueuePolicy, Statement};
+use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, Topic};
+use crate::graph::workers::Reading;
+use crate::graph::{
+    Alarm, AlarmMetric, Attribute, EventSourceMapping, Function, Queue, Resource, Tags, UnitId, UnitKind,
+};
+use std::sync::LazyLock;
+
+/// Something with fields.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Object<'g> {
+    Queue(&'g Queue),
+    Function(&'g Function),
+    Mapping(&'g EventSourceMapping),
+    Alarm(&'g Alarm),
+    Topic(&'g Topic),
+    Pipe(&'g Pipe),
+    Consumer(ConsumerOf<'g>),
+    Sender(SenderOf<'g>),
+    /// A statement of a queue's policy.
+    Statement(&'g QueuePolicy, &'g Statement),
+    /// A metric of an alarm.
+    Metric(&'g Alarm, &'g AlarmMetric),
+    Unit(UnitId),
+}
+
+/// Something that reads a queue.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ConsumerOf<'g> {
+    Mapping(&'g EventSourceMapping),
+    Pipe(&'g Pipe),
+    Worker(&'g Reading),
+    /// One that a team declares.
+    Declared,
+}
+
+/// Something that sends to a queue.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SenderOf<'g> {
+    Subscription(&'g Subscription),
+    Target(&'g EventTarget),
+    Pipe(&'g Pipe),
+}
+
+/// A field of an object.
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) kind: Type,
+    /// Whether it may be null.
+    pub(super) is_optional: bool,
+    pub(super) summary: &'static str,
+    pub(super) read: for<'g> fn(&World<'g>, Object<'g>, &Condition) -> Forks<'g>,
+}
+
+impl<'g> Object<'g> {
+    /// The resource that it is, where it is one.
+    pub(super) fn resource(self) -> Option<&'g Resource> {
+        Some(match self {
+            Object::Queue(node) => &node.resource,
+            Object::Function(node) => &node.resource,
+            Object::Mapping(node) => &node.resource,
+            Object::Alarm(node) | Object::Metric(node, _) => &node.resource,
+            Object::Topic(node) => &node.resource,
+            Object::Pipe(node) => &node.resource,
+            Object::Statement(policy, _) => &policy.resource,
+            Object::Consumer(ConsumerOf::Mapping(node)) => &node.resource,
+            Object::Consumer(ConsumerOf::Pipe(node)) | Object::Sender(SenderOf::Pipe(node)) => &node.resource,
+            Object::Consumer(ConsumerOf::Worker(reading)) => &reading.resource,
+            Object::Sender(SenderOf::Subscription(node)) => &node.resource,
+            Object::Sender(SenderOf::Target(node)) => &node.resource,
+            Object::Consumer(ConsumerOf::Declared) | Object::Unit(_) => return None,
+        })
+    }
+
+    /// Whether both are one.
+    pub(super) fn is(self, other: Object<'_>) -> bool {
+        if let (Object::Unit(one), Object::Unit(other)) = (self, other) {
+            return one == other;
+        }
+        let is_same_type = ObjectType::of(&self) == ObjectType::of(&other);
+        let one = self.resource().map(|resource| (resource.unit, &resource.address));
+        is_same_type && one.is_some() && one == other.resource().map(|resource| (resource.unit, &resource.address))
+    }
+}
+
+fn text<'g>(text: &str, when: &Condition) -> Forks<'g> {
+    one(when, Judged::known(Value::Text(text.into())))
+}
+
+fn optional_text<'g>(written: Option<&str>, when: &Condition) -> Forks<'g> {
+    one(
+        when,
+        Judged::known(written.map_or(Value::Null, |written| Value::Text(written.into()))),
+    )
+}
+
+fn null<'g>(when: &Condition) -> Forks<'g> {
+    one(when, Judged::known(Value::Null))
+}
+
+fn flag<'g>(flag: bool, when: &Condition) -> Forks<'g> {
+    one(when, Judged::known(Value::Bool(flag)))
+}
+
+fn object<'g>(object: Object<'g>, when: &Condition) -> Forks<'g> {
+    one(when, Judged::known(Value::Object(object)))
+}
+
+/// A list of texts.
+fn texts<'g>(all: impl IntoIterator<Item = String>, when: &Condition) -> Forks<'g> {
+    let items = all.into_iter().map(|text| {
+        let value = Judged::known(Value::Text(text.into()));
+        (when.clone(), Item { value, doubt: None })
+    });
+    list(when, items.collect(), None)
+}
+
+fn tags<'g>(world: &World<'g>, tags: &'g Attribute<Tags>, when: &Condition) -> Forks<'g> {
+    let span = tags.cases.first().map(|case| case.span);
+    let value = |tags: &'g Tags, when: &Condition| match span {
+        Some(span) => one(when, Judged::known(Value::Tags(tags, span))),
+        None => null(when),
+    };
+    world.attribute(tags, when, value, |tags| Text::Count(tags.entries.len()), 1)
+}
+
+/// What reads a field: the world, the node of the object's own type, and the condition.
+macro_rules! fields {
+    ($($variant:pat => [$(
+        $name:literal: $kind:expr, $optional:literal, $summary:literal, |$world:ident, $when:ident| $read:expr;
+    )*])*) => {
+        vec![$($(Field {
+            name: $name,
+            kind: $kind,
+            is_optional: $optional,
+            summary: $summary,
+            read: |$world, object, $when| {
+                let _ = $world;
+                #[allow(unused_variables, reason = "of two names a field may read one")]
+                match object {
+                    $variant => $read,
+                    _ => null($when),
+                }
+            },
+        }),*),*]
+    };
+}
+
+/// The fields that every resource has.
+macro_rules! resource_fields {
+    () => {
+        vec![
+            Field {
+                name: "address",
+                kind: Type::Text,
+                is_optional: false,
+                summary: "The Terraform address or CloudFormation logical id.",
+                read: |_, object, when| optional_text(object.resource().map(|resource| &*resource.address), when),
+            },
+            Field {
+                name: "type",
+                kind: Type::Text,
+                is_optional: false,
+                summary: "The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.",
+                read: |_, object, when| optional_text(object.resource().map(|resource| &*resource.kind), when),
+            },
+            Field {
+                name: "region",
+                kind: Type::Text,
+                is_optional: true,
+                summary: "The Region, null where the files do not say it.",
+                read: |_, object, when| {
+                    optional_text(object.resource().and_then(|resource| resource.region.as_deref()), when)
+                },
+            },
+            Field {
+                name: "account",
+                kind: Type::Text,
+                is_optional: true,
+                summary: "The account, null where the files do not say it.",
+                read: |_, object, when| {
+                    optional_text(object.resource().and_then(|resource| resource.account.as_deref()), when)
+                },
+            },
+            Field {
+                name: "unit",
+                kind: Type::Object(ObjectType::Unit),
+                is_optional: false,
+                summary: "The unit that declares it.",
+                read: |_, of, when| match of.resource() {
+                    Some(resource) => object(Object::Unit(resource.unit), when),
+                    None => null(when),
+                },
+            },
+        ]
+    };
+}
+
+fn list_of(element: ObjectType) -> Type {
+    Type::List(Type::Object(element).into())
+}
+
+static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Queue(queue) => [
+        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+            |world, when| world.name(&queue.resource, &queue.name, when);
+        "is_named": Type::Bool, false, "Whether a name is written.",
+            |world, when| {
+                let value = |name: &Option<String>, when: &Condition| flag(name.is_some(), when);
+                world.attribute(&queue.name, when, value, |name| name.as_deref().map_or(Text::None, Text::Written), 1)
+            };
+        "fifo": Type::Bool, false, "Whether it is a FIFO queue.",
+            |world, when| world.flag(&queue.fifo, when);
+        "visibility_timeout": Type::Duration, false, "The visibility timeout.",
+            |world, when| world.seconds(&queue.visibility_timeout, when);
+        "retention": Type::Duration, false, "The retention period.",
+            |world, when| world.seconds(&queue.retention, when);
+        "delay": Type::Duration, false, "The delivery delay.",
+            |world, when| world.seconds(&queue.delay, when);
+        "receive_wait_time": Type::Duration, false, "The receive wait time (long polling).",
+            |world, when| world.seconds(&queue.receive_wait_time, when);
+        "maximum_message_size": Type::Int, false, "The largest message, in bytes.",
+            |world, when| world.number(&queue.maximum_message_size, when);
+        "key": Type::Text, true, "The KMS key that encrypts it: its address, ARN, id or alias. Null where none is set.",
+            |world, when| world.optional_link_text(&queue.key, when);
+        "managed_encryption": Type::Bool, true, "Whether SQS's own keys encrypt it (SSE-SQS). Null where nothing is written.",
+            |world, when| world.optional_flag(&queue.managed_encryption, when);
+        "content_based_deduplication": Type::Bool, false, "Whether SQS recognises duplicates by their content.",
+            |world, when| world.flag(&queue.content_based_deduplication, when);
+        "deduplication_scope": Type::Text, true, "`queue` or `messageGroup`. Null where nothing is written.",
+            |world, when| world.optional_text(&queue.deduplication_scope, when);
+        "throughput_limit": Type::Text, true, "`perQueue` or `perMessageGroupId`. Null where nothing is written.",
+            |world, when| world.optional_text(&queue.throughput_limit, when);
+        "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
+            |world, when| tags(world, &queue.tags, when);
+        "max_receive_count": Type::Int, true, "After how many receives a message is moved. Null without a redrive policy.",
+            |world, when| world.max_receive_count(queue, when);
+        "dead_letter_queue": Type::Object(ObjectType::Queue), true, "The queue that takes the messages that fail. Null without a redrive policy.",
+            |world, when| world.dead_letter_queue(queue, when);
+        "is_dead_letter_queue": Type::Bool, false, "Whether it takes the failures of a queue, a function, a subscription, a rule…",
+            |world, when| world.is_dead_letter_queue(queue, when);
+        "sources": list_of(ObjectType::Queue), false, "The queues that name it as their dead-letter queue.",
+            |world, when| world.sources(queue, when);
+        "mappings": list_of(ObjectType::Mapping), false, "The event source mappings that read it, enabled or not.",
+            |world, when| world.mappings_of_queue(queue, when);
+        "functions": list_of(ObjectType::Function), false, "The functions of those mappings, each once.",
+            |world, when| world.functions_of_queue(queue, when);
+        "consumers": list_of(ObjectType::Consumer), false, "What reads it: enabled mappings, running pipes, workers.",
+            |world, when| world.consumers(queue, when);
+        "senders": list_of(ObjectType::Sender), false, "What sends to it: subscriptions of topics, targets of rules and schedules, notifications of buckets, pipes.",
+            |world, when| world.senders(queue, when);
+        "policy": list_of(ObjectType::Statement), false, "The statements of its policies.",
+            |world, when| world.statements(queue, when);
+        "alarms": list_of(ObjectType::Alarm), false, "The alarms on one of its metrics.",
+            |world, when| world.alarms(queue, when);
+    ]});
+    all
+});
+
+static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Function(function) => [
+        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+            |world, when| world.name(&function.resource, &function.name, when);
+        "timeout": Type::Duration, false, "How long one invocation may run.",
+            |world, when| world.seconds(&function.timeout, when);
+        "durable_execution_timeout": Type::Duration, true, "How long a durable execution may take. Null where the function is not durable.",
+            |world, when| world.optional_seconds(&function.durable_execution_timeout, when);
+        "reserved_concurrency": Type::Int, true, "The reserved concurrency. Null where none is reserved.",
+            |world, when| world.optional_number(&function.reserved_concurrency, when);
+        "role": Type::Text, true, "The execution role: its address or ARN. Null where none is named.",
+            |world, when| world.optional_link_text(&function.role, when);
+        "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
+            |world, when| tags(world, &function.tags, when);
+        "mappings": list_of(ObjectType::Mapping), false, "The event source mappings that invoke it, enabled or not.",
+            |world, when| world.mappings_of_function(function, when);
+        "queues": list_of(ObjectType::Queue), false, "The queues that those mappings read, each once.",
+            |world, when| world.queues_of_function(function, when);
+    ]});
+    all
+});
+
+static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Mapping(mapping) => [
+        "queue": Type::Object(ObjectType::Queue), false, "The queue that it reads.",
+            |world, when| world.linked_object(&mapping.resource, &mapping.queue, when, |unit, link| {
+                world.graph.queue(unit, link).map(Object::Queue)
+            });
+        "function": Type::Object(ObjectType::Function), false, "The function that it invokes.",
+            |world, when| world.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
+                world.graph.function(unit, link).map(Object::Function)
+            });
+        "batch_size": Type::Int, false, "The largest batch.",
+            |world, when| world.number(&mapping.batch_size, when);
+        "batching_window": Type::Duration, false, "The batching window.",
+            |world, when| world.seconds(&mapping.window, when);
+        "report_batch_item_failures": Type::Bool, false, "Whether the function may report single messages that failed.",
+            |world, when| world.flag(&mapping.report_batch_item_failures, when);
+        "maximum_concurrency": Type::Int, true, "The maximum concurrency. Null where there is none.",
+            |world, when| world.optional_number(&mapping.maximum_concurrency, when);
+        "enabled": Type::Bool, false, "Whether it polls.",
+            |world, when| world.flag(&mapping.enabled, when);
+        "has_filters": Type::Bool, false, "Whether it has filters.",
+            |world, when| {
+                let value = |all: &Vec<Attribute<String>>, when: &Condition| flag(!all.is_empty(), when);
+                world.attribute(&mapping.filters, when, value, |all| Text::Count(all.len()), 1)
+            };
+    ]});
+    all
+});
+
+static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Alarm(alarm) => [
+        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+            |world, when| world.name(&alarm.resource, &alarm.name, when);
+        "metrics": list_of(ObjectType::Metric), false, "The metrics that it looks at.",
+            |world, when| world.metrics(alarm, when);
+        "queues": list_of(ObjectType::Queue), false, "The queues whose metrics it looks at.",
+            |world, when| world.queues_of_alarm(alarm, when);
+        "threshold": Type::Int, true, "What the metric is compared with. Null where nothing is written.",
+            |world, when| world.optional_number(&alarm.threshold, when);
+        "comparison": Type::Text, true, "How it is compared: `GreaterThanThreshold`. Null where nothing is written.",
+            |world, when| world.optional_text(&alarm.comparison, when);
+        "evaluation_periods": Type::Int, true, "Over how many periods. Null where nothing is written.",
+            |world, when| world.optional_number(&alarm.evaluation_periods, when);
+        "missing_data": Type::Text, true, "How periods without data count. Null where nothing is written.",
+            |world, when| world.optional_text(&alarm.missing_data, when);
+        "has_actions": Type::Bool, false, "Whether it does anything when it goes off.",
+            |world, when| world.flag(&alarm.has_actions, when);
+        "actions_enabled": Type::Bool, false, "Whether its actions are enabled.",
+            |world, when| world.flag(&alarm.actions_enabled, when);
+    ]});
+    all
+});
+
+static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    fields! { Object::Metric(alarm, metric) => [
+        "namespace": Type::Text, false, "The namespace: `AWS/SQS`.",
+            |world, when| world.text(&metric.namespace, when);
+        "name": Type::Text, false, "The metric: `ApproximateNumberOfMessagesVisible`.",
+            |world, when| world.text(&metric.metric, when);
+        "queue": Type::Object(ObjectType::Queue), false, "The queue in its dimension `QueueName`.",
+            |world, when| world.linked_object(&alarm.resource, &metric.queue, when, |unit, link| {
+                world.graph.queue(unit, link).map(Object::Queue)
+            });
+        "statistic": Type::Text, true, "`Maximum`, `p99`. Null where nothing is written.",
+            |world, when| world.optional_text(&metric.statistic, when);
+        "period": Type::Int, true, "How many seconds make a data point. Null where nothing is written.",
+            |world, when| world.optional_number(&metric.period, when);
+    ]}
+});
+
+static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Topic(topic) => [
+        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+            |world, when| world.name(&topic.resource, &topic.name, when);
+        "fifo": Type::Bool, false, "Whether it is a FIFO topic.",
+            |world, when| world.flag(&topic.fifo, when);
+        "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
+            |world, when| tags(world, &topic.tags, when);
+        "queues": list_of(ObjectType::Queue), false, "The queues that are subscribed to it.",
+            |world, when| world.queues_of_topic(topic, when);
+    ]});
+    all
+});
+
+static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Pipe(pipe) => [
+        "queue": Type::Object(ObjectType::Queue), true, "The queue that it reads. Null where its source is not a queue.",
+            |world, when| world.source_of_pipe(pipe, when);
+        "source": Type::Text, false, "What it reads: an address, or an ARN as written.",
+            |world, when| world.link_text(&pipe.source, when);
+        "target": Type::Text, false, "Where it delivers: an address, or an ARN as written.",
+            |world, when| world.link_text(&pipe.target, when);
+        "batch_size": Type::Int, false, "The largest batch that it reads.",
+            |world, when| world.number(&pipe.batch_size, when);
+        "batching_window": Type::Duration, false, "The batching window.",
+            |world, when| world.seconds(&pipe.window, when);
+        "running": Type::Bool, false, "Whether it runs.",
+            |world, when| world.flag(&pipe.running, when);
+        "role": Type::Text, true, "The role that it works under. Null where none is named.",
+            |world, when| world.optional_link_text(&pipe.role, when);
+    ]});
+    all
+});
+
+static CONSUMER: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Consumer(consumer) => [
+        "kind": Type::Text, false, "`mapping`, `pipe` or `worker`.",
+            |world, when| text(match consumer {
+                ConsumerOf::Mapping(_) => "mapping",
+                ConsumerOf::Pipe(_) => "pipe",
+                ConsumerOf::Worker(_) | ConsumerOf::Declared => "worker",
+            }, when);
+        "mapping": Type::Object(ObjectType::Mapping), true, "The mapping. Null for pipes and workers.",
+            |world, when| match consumer {
+                ConsumerOf::Mapping(mapping) => object(Object::Mapping(mapping), when),
+                _ => null(when),
+            };
+        "pipe": Type::Object(ObjectType::Pipe), true, "The pipe. Null for mappings and workers.",
+            |world, when| match consumer {
+                ConsumerOf::Pipe(pipe) => object(Object::Pipe(pipe), when),
+                _ => null(when),
+            };
+        "function": Type::Object(ObjectType::Function), true, "The function of a mapping. Null for pipes and workers.",
+            |world, when| match consumer {
+                ConsumerOf::Mapping(mapping) => {
+                    world.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
+                        world.graph.function(unit, link).map(Object::Function)
+                    })
+                }
+                _ => null(when),
+            };
+    ]});
+    all
+});
+
+static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let mut all = resource_fields!();
+    all.extend(fields! { Object::Sender(sender) => [
+        "kind": Type::Text, false, "`topic`, `rule`, `schedule`, `bucket` or `pipe`.",
+            |world, when| text(match sender {
+                SenderOf::Subscription(_) => "topic",
+                SenderOf::Pipe(_) => "pipe",
+                SenderOf::Target(target) => match target.sender {
+                    Sender::Rule => "rule",
+                    Sender::Schedule => "schedule",
+                    Sender::Bucket => "bucket",
+                },
+            }, when);
+        "source": Type::Text, false, "The topic, rule, schedule or bucket, or what the pipe reads: an address, or an ARN as written.",
+            |world, when| match sender {
+                SenderOf::Subscription(one) => world.link_text(&one.topic, when),
+                SenderOf::Pipe(one) => world.link_text(&one.source, when),
+                SenderOf::Target(one) => world.link_text(&one.source, when),
+            };
+        "topic": Type::Object(ObjectType::Topic), true, "The topic. Null for other senders.",
+            |world, when| match sender {
+                SenderOf::Subscription(one) => {
+                    world.linked_object(&one.resource, &one.topic, when, |unit, link| {
+                        world.graph.topic(unit, link).map(Object::Topic)
+                    })
+                }
+                _ => null(when),
+            };
+    ]});
+    all
+});
+
+static STATEMENT: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    fields! { Object::Statement(policy, statement) => [
+        "effect": Type::Text, false, "`Allow` or `Deny`.",
+            |world, when| {
+                let value = |effect: &Effect, when: &Condition| text(shown_effect(*effect), when);
+                world.attribute(&statement.effect, when, value, |effect| Text::Written(shown_effect(*effect)), 1)
+            };
+        "principals": Type::List(Type::Text.into()), false, "To whom: `*`, accounts, ARNs, `sns.amazonaws.com`.",
+            |world, when| world.principals(statement, when);
+        "actions": Type::List(Type::Text.into()), false, "What, in the letters of its author: `sqs:SendMessage`, `sqs:*`.",
+            |world, when| {
+                let value = |all: &Vec<String>, when: &Condition| texts(all.iter().cloned(), when);
+                world.attribute(&statement.actions, when, value, |all| Text::Count(all.len()), 1)
+            };
+        "conditions": Type::List(Type::Text.into()), false, "The keys of its conditions: `aws:SourceArn`.",
+            |world, when| world.conditions(policy, statement, when);
+        "sources": Type::List(Type::Text.into()), false, "What `aws:SourceArn` is compared with: addresses, or ARNs as written.",
+            |world, when| world.source_arns(policy, statement, when);
+    ]}
+});
+
+static UNIT: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    fields! { Object::Unit(unit) => [
+        "path": Type::Text, false, "The directory or file, from the repository's root on.",
+            |world, when| text(&world.graph.unit(unit).name, when);
+        "kind": Type::Text, false, "`terraform`, `template`, `cdk`, `serverless`, `plan` or `state`.",
+            |world, when| text(match world.graph.unit(unit).kind {
+                UnitKind::TerraformModule => "terraform",
+                UnitKind::Template => "template",
+                UnitKind::CdkStack => "cdk",
+                UnitKind::ServerlessService => "serverless",
+                UnitKind::Plan => "plan",
+                UnitKind::State => "state",
+            }, when);
+    ]}
+});
+
+fn shown_effect(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Allow => "Allow",
+        Effect::Deny => "Deny",
+    }
+}
+
+impl ObjectType {
+    /// Its fields.
+    pub(super) fn fields(self) -> &'static [Field] {
+        match self {
+            ObjectType::Queue => &QUEUE,
+            ObjectType::Function => &FUNCTION,
+            ObjectType::Mapping => &MAPPING,
+            ObjectType::Alarm => &ALARM,
+            ObjectType::Topic => &TOPIC,
+            ObjectType::Pipe => &PIPE,
+            ObjectType::Consumer => &CONSUMER,
+            ObjectType::Sender => &SENDER,
+            ObjectType::Statement => &STATEMENT,
+            ObjectType::Metric => &METRIC,
+            ObjectType::Unit => &UNIT,
+        }
+    }
+}
