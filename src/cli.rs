@@ -16,7 +16,6 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod variables;
-mod wrapped;
 
 use baseline::{BaselineArgs, BaselineCommand};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
@@ -81,6 +80,13 @@ enum Command {
     Baseline {
         #[command(subcommand)]
         command: BaselineCommand,
+    },
+    /// Serve an editor: the Language Server Protocol over standard input and output
+    #[command(alias = "lsp")]
+    Server {
+        /// For editors that say how to talk; there is no other way
+        #[arg(long, hide = true)]
+        stdio: bool,
     },
     /// Print the effective settings, their file, or their schema
     Config {
@@ -331,6 +337,18 @@ impl TypedValueParser for RuleName {
     }
 }
 
+/// Serves an editor. One that leaves without a word makes the server fail, as the protocol asks.
+fn server(streams: &mut Streams<'_>) -> io::Result<Exit> {
+    match sqslint::server::run() {
+        Ok(true) => Ok(Exit::Clean),
+        Ok(false) => Ok(Exit::Findings),
+        Err(error) => {
+            writeln!(streams.err, "sqslint: {error}")?;
+            Ok(Exit::Failed)
+        }
+    }
+}
+
 impl Cli {
     /// Does what was asked. An error is one of writing.
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
@@ -340,6 +358,7 @@ impl Cli {
             Command::Graph(arguments) => graph::run(&arguments, streams),
             Command::Explain(arguments) => explain::run(&arguments, streams),
             Command::Config { command } => config::run(&command, streams),
+            Command::Server { stdio: _ } => server(streams),
             Command::Init => config::init(streams),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);

@@ -5,6 +5,7 @@
 
 mod conclusions;
 mod place;
+mod text;
 mod told;
 
 pub use conclusions::{Concluded, Conclusion};
@@ -78,6 +79,12 @@ impl Explained {
         let file = self.file.as_ref()?;
         // Behind the last line break there is no line.
         Some(file.text().lines().count())
+    }
+
+    /// Everything that is known of the place, below a line that says which it is: what `sqslint explain FILE:LINE`
+    /// prints.
+    pub fn text(&self, subject: &str) -> String {
+        text::render(self, subject)
     }
 
     /// What stands at the place, or what it is in the middle of.

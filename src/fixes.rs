@@ -11,7 +11,8 @@ use crate::files::write::{Change, replace_all};
 use crate::files::{named, real};
 use crate::pipeline::{Options, Outcome, Place, check_here, on_own_threads};
 use crate::source::Sources;
-use apply::{Taken, Texts};
+pub(crate) use apply::Taken;
+use apply::Texts;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 

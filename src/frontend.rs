@@ -40,6 +40,17 @@ pub struct Loaded {
     pub errors: Vec<String>,
     /// The environments that files beside it name.
     pub environments: Vec<NamedEnvironment>,
+    /// What ties it to other units besides the files that it reads.
+    pub ties: Ties,
+}
+
+/// What ties a unit to others besides the files that it reads.
+#[derive(Debug, Clone, Default)]
+pub struct Ties {
+    /// Names that it exports or imports.
+    pub names: Vec<String>,
+    /// The directory of which every template may be put together with it.
+    pub below: Option<PathBuf>,
 }
 
 /// An environment that files name for a unit: a variable file, a table of a SAM configuration.

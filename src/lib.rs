@@ -10,6 +10,7 @@
 //!                                                     ├─ lint     rules
 //!                                                     ├─ silence  suppress
 //!                                                     └─ finish   history, edits of frontend
+//! server ─► check, over the units that an edit concerns
 //! report ◄─ Outcome ◄─────────────────────────────────┘
 //! ```
 
@@ -31,6 +32,7 @@ pub mod policy;
 pub mod report;
 pub mod rules;
 pub mod selection;
+pub mod server;
 pub mod source;
 pub mod suppress;
 #[doc(hidden)]

@@ -37,8 +37,11 @@ pub(crate) use place::Place;
 pub(crate) use threads::on_own_threads;
 
 use crate::config::Configs;
+use crate::discover::Input;
+use crate::graph::Reach;
 use crate::history;
 use crate::source::Sources;
+use select::Selected;
 use silence::Silenced;
 use std::path::PathBuf;
 
@@ -82,6 +85,8 @@ struct Gathered {
     excluded: usize,
     /// What configurations say of what is not there, a line each.
     unmatched: Vec<String>,
+    /// What was selected may have to do with the rest of the project, where that is asked for.
+    reach: Reach,
 }
 
 /// Checks everything under the paths of `options`.
@@ -101,10 +106,32 @@ pub(crate) fn check_here(options: &Options) -> Outcome {
         .unwrap_or_else(|errors| Outcome::failed(&place, errors))
 }
 
+/// Everything that can be checked under the paths of `options`, and that nothing excludes.
+pub(crate) fn inputs(options: &Options, place: &Place, configs: &Configs) -> Result<Vec<Input>, Vec<String>> {
+    let run = Run::new(options, configs, place)?;
+    let selected = select::select(&run)?;
+    place.files.let_go();
+    Ok(selected.groups.into_iter().flat_map(|group| group.inputs).collect())
+}
+
+/// Checks `inputs` and nothing else, on the threads of the caller, which have to be [`on_own_threads`].
+pub(crate) fn check_inputs(options: &Options, place: &Place, configs: &Configs, inputs: Vec<Input>) -> Outcome {
+    Run::new(options, configs, place)
+        .and_then(|run| {
+            let selected = select::only(&run, inputs)?;
+            Ok(finish::finish(&run, judged(&run, selected), None))
+        })
+        .unwrap_or_else(|errors| Outcome::failed(place, errors))
+}
+
 /// Everything but the last step; the errors are those of the configuration or of git.
 fn silenced(run: &Run<'_>) -> Result<Silenced, Vec<String>> {
-    let selected = select::select(run)?;
+    Ok(judged(run, select::select(run)?))
+}
+
+/// The steps between the first and the last.
+fn judged(run: &Run<'_>, selected: Selected) -> Silenced {
     let loaded = load::load(run, selected);
     let linted = lint::lint(run, loaded);
-    Ok(silence::silence(run, linted))
+    silence::silence(run, linted)
 }

@@ -29,6 +29,7 @@ pub mod sarif;
 pub mod statistics;
 pub mod summary;
 mod suppressed;
+pub mod wrapped;
 
 pub use printable::{printable, printable_error};
 

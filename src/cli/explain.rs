@@ -1,7 +1,5 @@
 //! `sqslint explain FILE:LINE`.
 
-mod text;
-
 use super::config::ConfigArgs;
 use super::inputs::{InputArgs, StdinArgs};
 use super::{Exit, Streams, inputs, rules};
@@ -81,7 +79,7 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
             )
         }
         Some(_) => {
-            let text = text::render(&explained, &arguments.subject);
+            let text = explained.text(&arguments.subject);
             streams.out.write_all(text.as_bytes())?;
             Ok(Exit::Clean)
         }

@@ -1,7 +1,7 @@
 //! A rule's page for the terminal: headings at the margin, everything else indented below them, wrapped. What tests read
 //! in the page, and what Markdown needs, is left out. Nothing is told by colour alone.
 
-use super::wrapped;
+use sqslint::report::wrapped;
 
 /// The indentation of what stands below a heading.
 const INDENT: usize = 2;

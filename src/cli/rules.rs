@@ -2,11 +2,12 @@
 
 use super::config::{ConfigArgs, with_config};
 use super::page::{self, Look};
-use super::{Exit, RulesFormat, Streams, output, wrapped};
+use super::{Exit, RulesFormat, Streams, output};
 use serde::Serialize;
 use sqslint::diagnostic::Safety;
 use sqslint::report::json_text::write_pretty;
 use sqslint::report::printable;
+use sqslint::report::wrapped;
 use sqslint::rules::{Catalogue, Rule, by_id};
 use sqslint::selection::{UnknownRule, check, covers, nearest};
 use std::io;

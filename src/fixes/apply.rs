@@ -75,14 +75,14 @@ impl Texts {
 
 /// The places that fixes change which are to be applied together.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     /// The end of each place, by its start.
     ends: BTreeMap<(FileId, u32), u32>,
 }
 
 impl Taken {
     /// Takes the places of `fix`, unless one of them meets another's: the same bytes, or bytes beside them.
-    pub(super) fn take(&mut self, fix: &Fix) -> bool {
+    pub(crate) fn take(&mut self, fix: &Fix) -> bool {
         let meets = |edit: &Edit| {
             let Span { file, start, end } = edit.span;
             let mut before = self.ends.range((file, 0)..=(file, end));

@@ -31,7 +31,7 @@ mod tests;
 mod value;
 
 use super::tree::{Node, Parsed, SyntaxError};
-use super::{Loaded, ReadError, limit_reached, parse_error, parsed, read};
+use super::{Loaded, ReadError, Ties, limit_reached, parse_error, parsed, read};
 use crate::conditions::Condition;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
@@ -171,6 +171,7 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
         diagnostics: Vec::new(),
         errors: Vec::new(),
         environments: Vec::new(),
+        ties: Ties::default(),
     };
     let file = match read(path, sources, &name) {
         Ok(file) => file,

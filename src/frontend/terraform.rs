@@ -22,7 +22,7 @@ mod tests;
 mod types;
 mod value;
 
-use super::{Loaded, limit_reached};
+use super::{Loaded, Ties, limit_reached};
 use crate::given::Givens;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::Sources;
@@ -188,5 +188,6 @@ fn load_root(
         diagnostics: diagnostics.collect(),
         errors: Vec::new(),
         environments: Vec::new(),
+        ties: Ties::default(),
     }
 }

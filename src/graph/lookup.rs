@@ -12,7 +12,7 @@ use super::{
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Every unit of a project, linked.
 #[derive(Debug, Default)]
@@ -66,6 +66,8 @@ struct Index {
     /// By [`Unit::key`].
     units: FxHashMap<Arc<str>, UnitId>,
     by_name: FxHashMap<String, Vec<Named>>,
+    /// Names that were looked for, where somebody wants to know.
+    sought: Option<Mutex<FxHashSet<String>>>,
 }
 
 /// A node by its physical name.
@@ -137,7 +139,14 @@ impl Index {
     /// Every node with the physical name in `written` that is not known to be in another Region or account.
     fn named(&self, written: &str, form: Form) -> Vec<&Named> {
         let (region, account) = (region(written, form), account(written, form));
-        let named = physical_name(written, form).and_then(|name| self.by_name.get(name));
+        let name = physical_name(written, form);
+        if let (Some(sought), Some(name)) = (&self.sought, name) {
+            let mut sought = sought.lock().unwrap_or_else(PoisonError::into_inner);
+            if !sought.contains(name) {
+                sought.insert(name.to_owned());
+            }
+        }
+        let named = name.and_then(|name| self.by_name.get(name));
         let elsewhere = move |node: &Named| {
             let regions = region.zip(node.region.as_deref());
             let accounts = account.zip(node.account.as_deref());
@@ -190,6 +199,29 @@ pub struct Consumption<'g> {
 impl Graph {
     /// Joins units; the order of `parts` is the order of units.
     pub fn assemble(parts: Vec<UnitGraph>) -> Graph {
+        Graph::assembled(parts, false)
+    }
+
+    /// The same, and notes every name that is looked for, for [`Reach`](super::Reach).
+    pub(crate) fn assemble_noting(parts: Vec<UnitGraph>) -> Graph {
+        Graph::assembled(parts, true)
+    }
+
+    /// Hands over every name that stands in an index, or was looked for in one.
+    pub(super) fn names_in_indexes(&self, take: &mut impl FnMut(&str)) {
+        for index in [&self.queue_index, &self.function_index, &self.topic_index] {
+            #[allow(clippy::iter_over_hash_type)] // only to be put into a set
+            index.by_name.keys().for_each(|name| take(name));
+            let sought = index
+                .sought
+                .as_ref()
+                .map(|sought| sought.lock().unwrap_or_else(PoisonError::into_inner));
+            #[allow(clippy::iter_over_hash_type)] // likewise
+            sought.iter().flat_map(|names| names.iter()).for_each(|name| take(name));
+        }
+    }
+
+    fn assembled(parts: Vec<UnitGraph>, notes: bool) -> Graph {
         let mut graph = Graph::default();
         for (at, part) in parts.into_iter().enumerate() {
             let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
@@ -227,11 +259,11 @@ impl Graph {
                 .extend(left_out.map(|(link, span)| (unit, link, span)));
         }
         graph.access.trim();
-        graph.index();
+        graph.index(notes);
         graph
     }
 
-    fn index(&mut self) {
+    fn index(&mut self, notes: bool) {
         self.queue_index = Index::build(&self.units, self.queues.iter().map(|node| (&node.resource, &node.name)));
         self.function_index = Index::build(
             &self.units,
@@ -239,6 +271,11 @@ impl Graph {
         );
         let topics = self.deliveries.topics.iter();
         self.topic_index = Index::build(&self.units, topics.map(|node| (&node.resource, &node.name)));
+        if notes {
+            for index in [&mut self.queue_index, &mut self.function_index, &mut self.topic_index] {
+                index.sought = Some(Mutex::default());
+            }
+        }
         for (at, mapping) in self.mappings.iter().enumerate() {
             let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
             queues.for_each(|queue| note(&mut self.readers, queue, at));

@@ -215,6 +215,12 @@ impl<'g> Policies<'g> {
         found
     }
 
+    /// Whether anything is granted to a role that is not known, or that has a name which no declared role is known to
+    /// have: it concerns every role of the project.
+    pub(super) fn grants_openly(&self) -> bool {
+        !(self.open_roles.is_empty() && self.unmatched_roles.is_empty())
+    }
+
     /// The role at `link`, where it is declared in the project.
     pub fn declared_role(&self, unit: UnitId, link: &Link) -> Option<&'g Resource> {
         self.declared(unit, link).map(|role| &role.resource)

@@ -36,7 +36,7 @@ struct Patterned {
 }
 
 /// So many letters have to agree for two names in two units to be taken for one.
-const LEAST_LETTERS: usize = 4;
+pub(super) const LEAST_LETTERS: usize = 4;
 
 /// Which metrics are asked for, by name.
 type Counts = fn(&str) -> bool;
@@ -136,7 +136,7 @@ fn names(queue: &Queue) -> Vec<Pattern> {
 }
 
 /// What is known of a name that is not known whole.
-fn name_of(unresolved: &Unresolved) -> Pattern {
+pub(super) fn name_of(unresolved: &Unresolved) -> Pattern {
     let pattern = unresolved.pattern().cloned();
     pattern.unwrap_or_else(|| std::iter::once(None).collect())
 }

@@ -72,6 +72,7 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         environments: gathered.environments,
         excluded: gathered.excluded,
         unmatched: gathered.unmatched,
+        reach: gathered.reach,
         judgements,
         environment,
         elsewhere,

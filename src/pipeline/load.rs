@@ -46,12 +46,15 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     let mut policies = Policies::default();
     let mut all = Vec::new();
     let mut found = Found::default();
-    for name in environments(&groups) {
+    for name in environments(&groups, &run.options.environments) {
         let loaded = environment(run, name, &groups, &Found::default(), &mut policies, &mut gathered);
         all.push(loaded.0);
         found.extend(loaded.1);
     }
-    let found = by_name(found, &mut gathered);
+    let mut found = by_name(found, &mut gathered);
+    if !run.options.environments.is_empty() {
+        found.retain(|name, _| run.options.environments.contains(name));
+    }
     gathered.environments = found
         .iter()
         .map(|(name, own)| described(name, own, &gathered.sources))
@@ -121,6 +124,10 @@ fn environment(
             let is_kept = |found: &Diagnostic| config.keeps_tool(&found.rule, &run.options.selection);
             findings.extend(loaded.diagnostics.into_iter().filter(is_kept));
             gathered.errors.extend(loaded.errors);
+            for name in &loaded.ties.names {
+                gathered.reach.name("export", name);
+            }
+            gathered.reach.below.extend(loaded.ties.below);
             if group.takes_found(run) {
                 found.extend(loaded.environments);
             }
@@ -128,7 +135,11 @@ fn environment(
             parts.push(loaded.graph);
         }
     }
-    let mut graph = Graph::assemble(parts);
+    let mut graph = if run.options.notes_reach {
+        Graph::assemble_noting(parts)
+    } else {
+        Graph::assemble(parts)
+    };
     handlers::read(&mut graph, &gathered.sources);
     let units = (!own.is_empty()).then(|| with_calls(own, &graph, &gathered.sources));
     if let Some(units) = &units {
@@ -170,6 +181,10 @@ fn described(name: &str, own: &Found, sources: &Sources) -> String {
 /// together.
 fn by_name(found: Found, gathered: &mut Gathered) -> BTreeMap<String, Found> {
     let mut all: BTreeMap<String, Found> = BTreeMap::new();
+    gathered
+        .reach
+        .environments
+        .extend(found.iter().map(|one| one.name.clone()));
     for one in found {
         let named = all.entry(one.name.clone()).or_default();
         match named.iter_mut().find(|known| known.path == one.path) {
@@ -195,12 +210,14 @@ fn unused_variables(groups: &[Group], given: &Given) -> Option<String> {
     is_unused.then(|| "`--var` and `--var-file`: no Terraform module is checked that could take them".to_owned())
 }
 
-/// Every environment by name, in the order of the files; one without a name where there is none.
-fn environments(groups: &[Group]) -> Vec<Option<String>> {
+/// Every environment by name, in the order of the files, of `only` those where there are any; one without a name where
+/// there is none.
+fn environments(groups: &[Group], only: &[String]) -> Vec<Option<String>> {
     let mut names: Vec<Option<String>> = Vec::new();
     for environment in groups.iter().flat_map(|group| &group.config.environments) {
         let name = Some(environment.name.clone());
-        if !names.contains(&name) {
+        let is_wanted = only.is_empty() || only.contains(&environment.name);
+        if is_wanted && !names.contains(&name) {
             names.push(name);
         }
     }

@@ -19,6 +19,8 @@ pub struct Options {
     pub selection: Selection,
     /// Values for variables and parameters.
     pub given: Given,
+    /// Only these environments are judged, of those that configurations declare and files name; all where none is given.
+    pub environments: Vec<String>,
     /// Where the configuration comes from.
     pub config: config::Source,
     /// From which severity on a finding fails the run, in place of what the configurations say.
@@ -29,6 +31,8 @@ pub struct Options {
     pub min_severity: Severity,
     /// Whether to keep what rules conclude besides their findings, and every environment's graph.
     pub trace: bool,
+    /// Whether to find out what the files may have to do with others of the project.
+    pub notes_reach: bool,
     /// Whether `exclude` holds for paths that are named, too.
     pub force_exclude: bool,
     /// Files that git ignores are walked, too.

@@ -3,7 +3,7 @@
 use super::Place;
 use super::order::in_order;
 use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
-use crate::graph::Graph;
+use crate::graph::{Graph, Reach};
 use crate::history::History;
 use crate::rules::{Catalogue, Judgement};
 use crate::source::Sources;
@@ -33,6 +33,8 @@ pub struct Outcome {
     pub excluded: usize,
     /// Consumers that a configuration declares and that match nothing, a line each.
     pub unmatched: Vec<String>,
+    /// What was checked may have to do with the rest of the project, where that was asked for.
+    pub(crate) reach: Reach,
     /// What rules concluded besides their findings, in a traced run.
     pub judgements: Vec<Judgement>,
     /// The environment that `graph` is of, where there are any.
@@ -64,6 +66,7 @@ impl Outcome {
             environments: Vec::new(),
             excluded: 0,
             unmatched: Vec::new(),
+            reach: Reach::default(),
             judgements: Vec::new(),
             environment: None,
             elsewhere: Vec::new(),

@@ -18,7 +18,11 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn of(options: &Options) -> Self {
         let working_directory = std::env::current_dir().and_then(|path| real(&path));
-        let working_directory = working_directory.unwrap_or_default();
+        Place::at(working_directory.unwrap_or_default(), options)
+    }
+
+    /// As if `working_directory` were that of the process.
+    pub(crate) fn at(working_directory: PathBuf, options: &Options) -> Self {
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
         let all = options.paths.iter().map(PathBuf::as_path).chain(stdin);
         let all: Vec<Option<PathBuf>> = all.map(|path| named(path).ok()).collect();

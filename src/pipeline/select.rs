@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::discover::{self, Input, Wanted};
 use crate::files::Files;
 use crate::frontend;
+use crate::graph::Reach;
 use crate::source::Sources;
 use settings::Settings;
 use std::path::PathBuf;
@@ -27,6 +28,33 @@ pub(super) struct Group {
     pub(super) inputs: Vec<Input>,
 }
 
+/// Selects `inputs`, without looking for others.
+pub(super) fn only(run: &Run<'_>, inputs: Vec<Input>) -> Result<Selected, Vec<String>> {
+    let mut gathered = nothing(run);
+    let (groups, excluded) =
+        grouped(inputs, run.configs, run.options, &run.place.files).map_err(|error| vec![error])?;
+    gathered.excluded = excluded;
+    Ok(Selected {
+        gathered,
+        groups,
+        refused: Vec::new(),
+    })
+}
+
+fn nothing(run: &Run<'_>) -> Gathered {
+    let place = run.place;
+    Gathered {
+        sources: Sources::reading(place.files.clone(), place.working_directory.clone()),
+        errors: Vec::new(),
+        skipped: Vec::new(),
+        taken_in: Vec::new(),
+        environments: Vec::new(),
+        excluded: 0,
+        unmatched: Vec::new(),
+        reach: Reach::default(),
+    }
+}
+
 /// Finds what is asked for; the errors are those of a configuration, and what was wrong before it.
 pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
     let Run {
@@ -35,15 +63,7 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
         place,
         ..
     } = run;
-    let mut gathered = Gathered {
-        sources: Sources::reading(place.files.clone(), place.working_directory.clone()),
-        errors: Vec::new(),
-        skipped: Vec::new(),
-        taken_in: Vec::new(),
-        environments: Vec::new(),
-        excluded: 0,
-        unmatched: Vec::new(),
-    };
+    let mut gathered = nothing(run);
     let (mut inputs, touched) = given(run, &mut gathered.sources).map_err(|error| vec![error])?;
     let discovery = discover::discover(&Wanted {
         files: &place.files,

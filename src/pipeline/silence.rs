@@ -11,7 +11,7 @@ use crate::config::{Config, Configs};
 use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Suppressed};
 use crate::files::{is_directory, named};
 use crate::frontend;
-use crate::graph::{Graph, Resource};
+use crate::graph::{Graph, Reach, Resource};
 use crate::history::{Coverage, Held, Why};
 use crate::rules::{self, Judgement, Rule};
 use crate::selection::{Selection, covers};
@@ -67,6 +67,9 @@ pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
     };
     let mut found = Vec::new();
     for (at, one) in environments.into_iter().enumerate() {
+        if run.options.notes_reach {
+            silenced.gathered.reach.add(Reach::of(&one.graph));
+        }
         keep_judgements(&mut silenced.judgements, one.judgements, one.name.as_ref());
         found.push((one.name.clone(), one.findings));
         if at == 0 {

@@ -80,11 +80,12 @@ fn only_subscriptions<'g>(graph: &'g Graph, queue: &Queue) -> Option<Vec<&'g Sub
     let leads_here = |by: &crate::graph::Resource, attribute: &Attribute<Link>| {
         let mut links = attribute.cases.iter().map(|case| case.value());
         links.any(|link| {
-            link.is_none_or(|link| {
-                graph
-                    .queue(by.unit, link)
-                    .is_some_and(|found| std::ptr::eq(found, queue))
-            })
+            let Some(link) = link else {
+                // What is not known may be any queue of its unit, and says nothing of others.
+                return by.unit == queue.resource.unit;
+            };
+            let found = graph.queue(by.unit, link);
+            found.is_some_and(|found| std::ptr::eq(found, queue))
         })
     };
     let deliveries = graph.deliveries();

@@ -92,6 +92,14 @@ needs! {
     GROFF: "groff", for "the manual page", [Runs(&["groff", "--version"])];
     TERMINAL: "a `script` that gives a terminal", for "output to terminals", [Runs(&["script", "-qec", "true", "/dev/null"])];
     PRLIMIT: "prlimit", for "runs where the system allows few threads", [Runs(&["prlimit", "--nproc=1000", "true"])];
+    NEOVIM: "nvim", for "the language server in Neovim", [Runs(&["nvim", "--version"])];
+    PYTEST_LSP: "pytest-lsp", for "the language server as pytest-lsp sees it", [
+        Runs(&["target/pytest-lsp/bin/python", "-c", "import pytest_lsp"]),
+        Runs(&["python3", "-c", "import pytest_lsp"]),
+    ];
+    NODE: "node, and the packages of editors/vscode", for "the extension's client", [
+        Runs(&["node", "-e", "require('./editors/vscode/node_modules/vscode-languageclient/package.json')"]),
+    ];
     PROJECTS: "../shared/corpus/dev", for "runs over real projects", [Shared("corpus/dev")];
     RECORDINGS: "../shared/corpus/expected", for "graphs compared with those of Terraform and the SAM transform",
         [Shared("corpus/expected")];

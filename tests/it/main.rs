@@ -42,6 +42,7 @@ mod readme;
 mod remote_modules;
 mod rule_names;
 mod sam_translator;
+mod server;
 mod serverless;
 mod stacks;
 mod strangers;

@@ -7,7 +7,7 @@
 
 use super::parameters::Values;
 use crate::frontend::tree::{Entry, Node};
-use crate::frontend::{Loaded, ReadError, limit_reached, parse_error, parsed, read};
+use crate::frontend::{Loaded, ReadError, Ties, limit_reached, parse_error, parsed, read};
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,6 +128,7 @@ impl Reader<'_> {
             diagnostics: Vec::new(),
             errors: Vec::new(),
             environments: Vec::new(),
+            ties: Ties::default(),
         };
         match read(&path, self.sources, &name) {
             Err(ReadError::Io(error)) => loaded.errors.push(error),

@@ -11,7 +11,7 @@ use super::stacks::Met;
 use super::{Environment, Read, load_serverless, load_stack, load_template};
 use crate::diagnostic::RuleId;
 use crate::frontend::tree::{Node, Parsed, Value};
-use crate::frontend::{Loaded, parsed, read};
+use crate::frontend::{Loaded, Ties, parsed, read};
 use crate::source::{Sources, Span};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -164,9 +164,22 @@ pub(in crate::frontend) fn load_all(
             }
         }
     }
-    let mut all: Vec<Loaded> = reads.into_iter().flat_map(|(_, _, read)| read.loaded).collect();
+    let mut all: Vec<Loaded> = reads.into_iter().flat_map(|(path, _, read)| tied(path, read)).collect();
     say_once(&mut all);
     all
+}
+
+/// What was read of `path`, with what ties it to other templates.
+fn tied(path: &Path, read: Read) -> Vec<Loaded> {
+    let mut loaded = read.loaded;
+    if let Some(first) = loaded.first_mut() {
+        let exports = read.exports.into_iter().map(|export| export.name);
+        first.ties = Ties {
+            names: exports.chain(read.imports).collect(),
+            below: path.parent().filter(|_| read.is_fragment).map(Path::to_owned),
+        };
+    }
+    loaded
 }
 
 /// Without the templates that others call: those are judged in their calls. Of templates that only call each other

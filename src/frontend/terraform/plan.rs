@@ -16,7 +16,7 @@ mod translate;
 
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::Node;
-use crate::frontend::{LARGEST_PLAN, Loaded, ReadError, json, limit_reached, parse_error, read_up_to};
+use crate::frontend::{LARGEST_PLAN, Loaded, ReadError, Ties, json, limit_reached, parse_error, read_up_to};
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::source::{FileId, Sources, Span};
 use document::Document;
@@ -40,6 +40,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
         diagnostics: Vec::new(),
         errors: Vec::new(),
         environments: Vec::new(),
+        ties: Ties::default(),
     };
     let id = match read_up_to(LARGEST_PLAN, file, sources, &name) {
         Ok(id) => id,

@@ -1,11 +1,10 @@
 //! A place in words: at most 80 columns wide, and nothing in it is told by colour or position alone.
 
-use crate::cli::wrapped;
-use sqslint::diagnostic::{Diagnostic, Silencer};
-use sqslint::explain::{Concluded, Conclusion, Explained, Line, MOST, Told};
-use sqslint::report::printable;
-use sqslint::rules::{Judgement, Verdict};
-use sqslint::source::Span;
+use super::{Concluded, Conclusion, Explained, Line, MOST, Told};
+use crate::diagnostic::{Diagnostic, Silencer};
+use crate::report::{printable, wrapped};
+use crate::rules::{Judgement, Verdict};
+use crate::source::Span;
 use std::collections::BTreeMap;
 
 /// The number of resources, and of conclusions of one rule, that are told one by one.

@@ -1,10 +1,10 @@
 //! Text for terminals, wrapped between words.
 
 /// The greatest width of a line where nothing says how wide the terminal is.
-pub(super) const WIDTH: usize = 80;
+pub const WIDTH: usize = 80;
 
 /// Appends `text` wrapped to `width`: its first line indented by `first`, the others by `rest`.
-pub(super) fn write(out: &mut String, text: &str, (first, rest): (usize, usize), width: usize) {
+pub fn write(out: &mut String, text: &str, (first, rest): (usize, usize), width: usize) {
     let mut column = first;
     out.push_str(&" ".repeat(first));
     for (at, word) in words(text).into_iter().enumerate() {

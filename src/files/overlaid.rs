@@ -1,0 +1,184 @@
+//! The disk under texts that somebody holds who has not saved them, an editor. What is asked of it is noted: a run whose
+//! questions all have the same answers as before would come out the same.
+
+use super::store::Disk;
+use super::{Kind, Listed, Refusal, Store, clean, disk};
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Texts by the real paths of the files that they stand for, which need not be there.
+pub(crate) type Held = Arc<BTreeMap<PathBuf, Arc<str>>>;
+
+/// The disk under texts.
+#[derive(Debug)]
+pub(crate) struct Overlaid {
+    texts: Held,
+    asked: Mutex<FxHashSet<PathBuf>>,
+}
+
+impl Overlaid {
+    pub(crate) fn new(texts: Held) -> Self {
+        Overlaid {
+            texts,
+            asked: Mutex::default(),
+        }
+    }
+
+    /// Every path that something was asked about, as it was asked for and without links.
+    pub(crate) fn asked(&self) -> FxHashSet<PathBuf> {
+        std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, path: &Path) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !asked.contains(path) {
+            asked.insert(path.to_owned());
+        }
+    }
+
+    fn text(&self, path: &Path) -> Option<&Arc<str>> {
+        self.texts.get(path)
+    }
+
+    /// The paths of the texts below a directory.
+    fn below<'p>(&'p self, directory: &'p Path) -> impl Iterator<Item = &'p Path> {
+        let from = self.texts.range(directory.to_owned()..);
+        let below = from.map(|(path, _)| path.as_path());
+        below
+            .take_while(move |path| path.starts_with(directory))
+            .filter(move |path| *path != directory)
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        self.below(path).next().is_some()
+    }
+
+    /// The kind of what only texts say that it is there.
+    fn told(&self, path: &Path) -> Option<Kind> {
+        let file = self.text(path).map(|text| Kind::File(text.len() as u64));
+        file.or_else(|| self.is_directory(path).then_some(Kind::Directory))
+    }
+}
+
+impl Store for Overlaid {
+    fn named(&self, path: &Path) -> Result<PathBuf, Refusal> {
+        let found = Disk.named(path);
+        match found {
+            Err(Refusal::Missing) => {
+                let path = clean(&disk::absolute(path));
+                self.told(&path).map(|_| path).ok_or(Refusal::Missing)
+            }
+            found => found,
+        }
+    }
+
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        self.note(path);
+        match Disk.real(path) {
+            Ok(real) => {
+                self.note(&real);
+                Ok(real)
+            }
+            Err(error) => {
+                let path = clean(path);
+                self.told(&path).map(|_| path).ok_or(error)
+            }
+        }
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<Kind> {
+        self.note(path);
+        if let Some(text) = self.text(path) {
+            return Ok(Kind::File(text.len() as u64));
+        }
+        Disk.kind(path).or_else(|error| self.told(path).ok_or(error))
+    }
+
+    fn kind_of_itself(&self, path: &Path) -> io::Result<Kind> {
+        self.note(path);
+        if let Some(text) = self.text(path) {
+            return Ok(Kind::File(text.len() as u64));
+        }
+        Disk.kind_of_itself(path).or_else(|error| self.told(path).ok_or(error))
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Listed>> {
+        self.note(directory);
+        let mut listed = match Disk.list(directory) {
+            Ok(listed) => listed,
+            Err(_) if self.is_directory(directory) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut known: BTreeSet<_> = BTreeSet::new();
+        for path in self.below(directory) {
+            let Some(name) = path.strip_prefix(directory).ok().and_then(|rest| rest.iter().next()) else {
+                continue;
+            };
+            if known.insert(name.to_owned()) && !listed.iter().any(|one| one.name == name) {
+                let kind = self.told(&directory.join(name)).unwrap_or(Kind::Other);
+                listed.push(Listed {
+                    name: name.to_owned(),
+                    kind,
+                });
+            }
+        }
+        Ok(listed)
+    }
+
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+        self.note(path);
+        match self.text(path) {
+            Some(text) if text.len() as u64 > most => Err(Refusal::TooLarge(most)),
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => Disk.read(path, most),
+        }
+    }
+
+    fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+        self.note(path);
+        match self.text(path) {
+            Some(text) => {
+                let most = usize::try_from(most).unwrap_or(usize::MAX).min(text.len());
+                Ok(text.as_bytes().get(..most).unwrap_or_default().to_vec())
+            }
+            None => Disk.head(path, most),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::testing::TemporaryDirectory;
+
+    #[test]
+    fn texts_lie_over_files_and_beside_them() {
+        let place = TemporaryDirectory::with_files([("a.tf", "disk"), ("b.tf", "b")]);
+        let at = |name: &str| place.path().join(name);
+        let texts = [("a.tf", "held"), ("new/c.tf", "c")].map(|(name, text)| (at(name), Arc::from(text)));
+        let store = Overlaid::new(Arc::new(texts.into_iter().collect()));
+        let read = |name: &str| String::from_utf8(store.read(&at(name), 9).unwrap()).unwrap();
+        assert_eq!(["a.tf", "b.tf", "new/c.tf"].map(read), ["held", "b", "c"]);
+        assert!(matches!(store.read(&at("a.tf"), 3), Err(Refusal::TooLarge(3))));
+        assert_eq!(store.kind(&at("new")).unwrap(), Kind::Directory);
+        assert_eq!(store.real(&at("new/c.tf")).unwrap(), at("new/c.tf"));
+        assert!(store.real(&at("new/d.tf")).is_err());
+        let names = |directory: &Path| {
+            let listed = store.list(directory).unwrap();
+            let mut names: Vec<String> = listed
+                .iter()
+                .map(|one| one.name.to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(place.path()), ["a.tf", "b.tf", "new"]);
+        assert_eq!(names(&at("new")), ["c.tf"]);
+        let asked = store.asked();
+        assert!(asked.contains(&at("b.tf")) && asked.contains(&at("new/d.tf")) && asked.contains(place.path()));
+    }
+}

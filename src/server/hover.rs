@@ -1,0 +1,75 @@
+//! What is known of a place: what `sqslint explain FILE:LINE` says, or the page of a rule that is named there.
+
+use super::position::Lines;
+use super::worker::Worker;
+use crate::explain::{Asked, look};
+use crate::rules::{self, Rule};
+use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, Position, Range, Uri};
+use std::path::Path;
+
+/// What to show at a place.
+pub(super) fn at(worker: &mut Worker, params: &HoverParams) -> Option<Hover> {
+    let place = &params.text_document_position_params;
+    let (uri, position) = (&place.text_document.uri, place.position);
+    let path = worker.path(uri)?;
+    if let Some((rule, range)) = rule_at(worker, &path, position) {
+        return Some(markdown(beginning(rule), Some(range)));
+    }
+    let text = explained(worker, &path, position)?;
+    Some(markdown(format!("```text\n{}```\n", text.replace("```", "'''")), None))
+}
+
+/// What `sqslint explain FILE:LINE` says, in plain text.
+pub(super) fn text(worker: &mut Worker, uri: &Uri, position: Position) -> Option<String> {
+    let path = worker.path(uri)?;
+    explained(worker, &path, position)
+}
+
+fn markdown(value: String, range: Option<Range>) -> Hover {
+    Hover {
+        contents: HoverContents::Markup(MarkupContent {
+            kind: MarkupKind::Markdown,
+            value,
+        }),
+        range,
+    }
+}
+
+fn explained(worker: &mut Worker, path: &Path, position: Position) -> Option<String> {
+    let encoding = worker.settings.encoding;
+    let project = worker.projects.iter_mut().find(|project| project.holds(path))?;
+    let outcome = project.take_look(path)?;
+    let file = outcome.sources.file(outcome.sources.find(path)?);
+    let lines = Lines::new(file.text(), encoding);
+    let offset = lines.offset(position);
+    let asked = Asked {
+        file: path,
+        line: file.line_index(offset) + 1,
+        column: usize::try_from(file.position(offset).column).ok(),
+    };
+    let explained = look(outcome, asked);
+    let has_any = !(explained.told().is_empty() && explained.conclusions().is_empty());
+    let subject = format!("{}:{}", file.shown(), asked.line);
+    let text = has_any.then(|| explained.text(&subject));
+    project.give_back(path, explained.outcome);
+    text
+}
+
+/// The rule that is named at a place where rules are named: in a suppression, or in a configuration.
+fn rule_at(worker: &Worker, path: &Path, position: Position) -> Option<(&'static Rule, Range)> {
+    let text = &worker.documents.get(path)?.text;
+    let lines = Lines::new(text, worker.settings.encoding);
+    let offset = lines.offset(position);
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c == '-';
+    let (before, behind) = (text.get(..offset)?, text.get(offset..)?);
+    let start = before.trim_end_matches(is_of_name).len();
+    let end = offset + (behind.len() - behind.trim_start_matches(is_of_name).len());
+    let rule = rules::by_id(text.get(start..end)?)?;
+    Some((rule, lines.range(start..end)))
+}
+
+/// The page up to its examples.
+fn beginning(rule: &Rule) -> String {
+    let page = rule.page.split("\n## Flagged").next().unwrap_or(rule.page);
+    page.trim_end().to_owned() + "\n"
+}

@@ -1,0 +1,130 @@
+//! From one end of a link to the other: queues, mappings, functions, dead-letter queues, and what else names a queue.
+
+use super::position::{Lines, range_of};
+use super::worker::Worker;
+use crate::frontend;
+use crate::graph::Resource;
+use crate::graph::jumps::{Jump, jumps};
+use crate::pipeline::Outcome;
+use crate::source::{FileId, Span};
+use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, Position, ReferenceParams};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Where the link at a place leads; of a resource, what it links to, or else what links to it.
+pub(super) fn definition(worker: &mut Worker, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
+    let place = &params.text_document_position_params;
+    let path = worker.path(&place.text_document.uri)?;
+    let found = at(worker, &path, place.position, |jumps, here| {
+        let leads: Vec<Span> = here.nearest(jumps).map(|jump| jump.to.header).collect();
+        if !leads.is_empty() {
+            return leads;
+        }
+        let out: Vec<Span> = jumps
+            .iter()
+            .filter(|jump| here.is_in(jump.by))
+            .map(|jump| jump.to.header)
+            .collect();
+        if !out.is_empty() {
+            return out;
+        }
+        jumps
+            .iter()
+            .filter(|jump| here.is_in(jump.to))
+            .map(|jump| jump.by.header)
+            .collect()
+    })?;
+    Some(GotoDefinitionResponse::Array(found))
+}
+
+/// Everything that links to what stands at a place, or to what the link there leads to.
+pub(super) fn references(worker: &mut Worker, params: &ReferenceParams) -> Option<Vec<Location>> {
+    let place = &params.text_document_position;
+    let path = worker.path(&place.text_document.uri)?;
+    let with_itself = params.context.include_declaration;
+    at(worker, &path, place.position, |jumps, here| {
+        let led: Vec<&Resource> = here.nearest(jumps).map(|jump| jump.to).collect();
+        let is_meant = |resource: &Resource| {
+            let is_led_to = led.iter().any(|one| std::ptr::eq(*one, resource));
+            is_led_to || (led.is_empty() && here.is_in(resource))
+        };
+        let mut all: Vec<Span> = Vec::new();
+        for jump in jumps.iter().filter(|jump| is_meant(jump.to)) {
+            all.push(jump.from);
+            all.extend(with_itself.then_some(jump.to.header));
+        }
+        all
+    })
+}
+
+/// A place, and the block that it is in.
+struct Here {
+    file: FileId,
+    offset: u32,
+    /// The blocks around it.
+    blocks: Vec<Span>,
+}
+
+impl Here {
+    fn covers(&self, span: Span) -> bool {
+        span.file == self.file && span.start <= self.offset && self.offset <= span.end
+    }
+
+    /// The links that are written here: of several around the place the shortest.
+    fn nearest<'j, 'g>(&self, jumps: &'j [Jump<'g>]) -> impl Iterator<Item = &'j Jump<'g>> {
+        let here = || {
+            jumps
+                .iter()
+                .filter(|jump| self.covers(jump.from) && jump.from != jump.by.header)
+        };
+        let length = |span: Span| span.end - span.start;
+        let least = here().map(|jump| length(jump.from)).min();
+        here()
+            .filter(move |jump| Some(length(jump.from)) == least)
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    /// Whether the place is in the block that declares `resource`.
+    fn is_in(&self, resource: &Resource) -> bool {
+        let header = resource.header;
+        self.covers(header)
+            || self
+                .blocks
+                .iter()
+                .any(|block| block.contains(header) && block.start == header.start)
+    }
+}
+
+fn at(
+    worker: &mut Worker,
+    path: &Path,
+    position: Position,
+    find: impl Fn(&[Jump<'_>], &Here) -> Vec<Span>,
+) -> Option<Vec<Location>> {
+    let (encoding, names) = (worker.settings.encoding, worker.names.clone());
+    let project = worker.projects.iter_mut().find(|project| project.holds(path))?;
+    let outcome: &Outcome = project.look(path)?;
+    let sources = &outcome.sources;
+    let id = sources.find(path)?;
+    let file = sources.file(id);
+    let offset = Lines::new(file.text(), encoding).offset(position);
+    let offset = u32::try_from(offset).ok()?;
+    let mut blocks = frontend::elements(id, &file);
+    blocks.retain(|block| block.start <= offset && offset < block.end);
+    let here = Here {
+        file: id,
+        offset,
+        blocks,
+    };
+    let elsewhere = outcome.elsewhere.iter().map(|(_, graph)| graph);
+    let mut spans: BTreeSet<Span> = BTreeSet::new();
+    for graph in std::iter::once(&outcome.graph).chain(elsewhere) {
+        spans.extend(find(&jumps(graph), &here));
+    }
+    let locations = spans.into_iter().filter_map(|span| {
+        let file = sources.file(span.file);
+        Some(Location::new(names.uri(file.path())?, range_of(&file, span, encoding)))
+    });
+    Some(locations.collect())
+}

@@ -1,0 +1,314 @@
+//! One folder of the editor, or one file outside of all: its units in [clusters](super::clusters), each with what was
+//! found in it, and judged again when a file changes that it was read from.
+
+use super::clusters::{self, Cluster};
+use super::diagnostics::{self, ByFile};
+use super::names::Names;
+use super::settings::Settings;
+use crate::config::{Configs, NAMES};
+use crate::discover::{Input, unit_of};
+use crate::files::{HeldTexts, Overlaid, Store};
+use crate::pipeline::{Options, Outcome, Place, check_inputs, inputs};
+use lsp_types::Diagnostic;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a project is the project of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Root {
+    /// A folder, by its real path.
+    Folder(PathBuf),
+    /// A file that lies in none.
+    File(PathBuf),
+}
+
+impl Root {
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Root::Folder(path) | Root::File(path) => path,
+        }
+    }
+}
+
+/// A folder, or a file by itself.
+pub(super) struct Project {
+    pub(super) root: Root,
+    settings: Settings,
+    options: Options,
+    place: Place,
+    configs: Configs,
+    texts: HeldTexts,
+    clusters: Vec<Cluster>,
+    /// Whether the units themselves may be others.
+    is_moved: bool,
+    /// What is wrong with a configuration; nothing is judged then.
+    misconfigured: Option<(PathBuf, Diagnostic)>,
+    /// What kept sqslint from looking.
+    pub(super) errors: Vec<String>,
+    /// The last outcome that somebody asked for, with the place of its cluster.
+    looked_at: Option<(usize, Outcome)>,
+}
+
+impl Project {
+    pub(super) fn new(root: Root, settings: &Settings) -> Self {
+        let options = Options {
+            paths: vec![root.path().to_owned()],
+            notes_reach: true,
+            ..settings.options.clone()
+        };
+        let directory = match &root {
+            Root::Folder(path) => path.clone(),
+            Root::File(path) => path.parent().unwrap_or(path).to_owned(),
+        };
+        let place = Place::at(directory, &options);
+        let configs = place.configs(&options);
+        Project {
+            root,
+            settings: settings.clone(),
+            options,
+            place,
+            configs,
+            texts: HeldTexts::default(),
+            clusters: Vec::new(),
+            is_moved: true,
+            misconfigured: None,
+            errors: Vec::new(),
+            looked_at: None,
+        }
+    }
+
+    /// Whether a file belongs to the folder, or is the file.
+    pub(super) fn holds(&self, path: &Path) -> bool {
+        match &self.root {
+            Root::Folder(folder) => path.starts_with(folder),
+            Root::File(file) => path == file,
+        }
+    }
+
+    /// Notes that a file changed; `exists_anew` says that it may have come or gone.
+    pub(super) fn note(&mut self, path: &Path, exists_anew: bool) {
+        let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+        if NAMES.contains(&name) || self.is_configuration(path) {
+            self.forget();
+            return;
+        }
+        self.is_moved |= exists_anew || name == ".gitignore";
+        for cluster in &mut self.clusters {
+            cluster.is_stale |= cluster.concerns(path, exists_anew);
+        }
+    }
+
+    fn is_configuration(&self, path: &Path) -> bool {
+        self.misconfigured.as_ref().is_some_and(|(file, _)| file == path)
+            || self.options.config.file.as_deref() == Some(path)
+    }
+
+    /// Everything may have changed.
+    pub(super) fn forget(&mut self) {
+        self.is_moved = true;
+        for cluster in &mut self.clusters {
+            cluster.is_stale = true;
+        }
+    }
+
+    /// The bounds of what may be read, with the open texts in place of the files.
+    fn place(&self, store: Arc<dyn Store>) -> Place {
+        Place {
+            files: self.place.files.clone().of(store),
+            ..self.place.clone()
+        }
+    }
+
+    /// Judges what has changed, with `texts` in place of files. `tell` hears how many clusters are judged, of how many,
+    /// and says whether to go on: where not, the rest stays stale. Returns whether anything was judged.
+    pub(super) fn refresh(
+        &mut self,
+        texts: &HeldTexts,
+        names: &Names,
+        tell: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> bool {
+        self.texts = texts.clone();
+        self.find_moved();
+        if self.is_moved {
+            self.find_units();
+        }
+        let (mut done, mut is_whole) = (0, true);
+        while is_whole && self.clusters.iter().any(|cluster| cluster.is_stale) {
+            self.looked_at = None;
+            is_whole = self.judge_stale(names, &mut done, tell);
+            if is_whole {
+                self.clusters = clusters::join(std::mem::take(&mut self.clusters));
+            }
+        }
+        is_whole
+    }
+
+    /// Whether a text that is open has become a unit, or is none any more.
+    fn find_moved(&mut self) {
+        if self.is_moved {
+            return;
+        }
+        let place = self.place(Arc::new(Overlaid::new(self.texts.clone())));
+        let known: BTreeSet<&Path> = self
+            .clusters
+            .iter()
+            .flat_map(|cluster| &cluster.inputs)
+            .filter(|input| matches!(input, Input::Template(_) | Input::ServerlessService(_)))
+            .map(Input::path)
+            .collect();
+        let mut open = self.texts.keys().filter(|path| self.holds(path));
+        self.is_moved = open.any(|path| {
+            let unit = unit_of(path, &place.files);
+            let is_listed = self
+                .clusters
+                .iter()
+                .any(|cluster| unit.iter().all(|unit| cluster.inputs.contains(unit)));
+            known.contains(path.as_path()) != unit.is_some() || !is_listed
+        });
+    }
+
+    /// Looks for units, and for configurations.
+    fn find_units(&mut self) {
+        let place = self.place(Arc::new(Overlaid::new(self.texts.clone())));
+        self.configs = place.configs(&self.options);
+        self.errors.clear();
+        self.is_moved = false;
+        let found = inputs(&self.options, &place, &self.configs);
+        let found = found.and_then(|found| {
+            let wrong = found.iter().find_map(|input| self.configs.of(input.path()).err());
+            self.misconfigured(wrong)
+                .map_or(Ok(found), |message| Err(vec![message]))
+        });
+        let found = match found {
+            Ok(found) => found,
+            Err(errors) => {
+                let wrong = self.configs.of(self.root.path()).err();
+                if self.misconfigured.is_none() {
+                    let _ = self.misconfigured(wrong);
+                }
+                if self.misconfigured.is_none() {
+                    self.errors = errors;
+                }
+                Vec::new()
+            }
+        };
+        let mut found: BTreeSet<Input> = found.into_iter().collect();
+        for cluster in &mut self.clusters {
+            let before = cluster.inputs.len();
+            cluster.inputs.retain(|input| found.remove(input));
+            cluster.is_stale |= cluster.inputs.len() < before;
+        }
+        self.clusters.retain(|cluster| !cluster.inputs.is_empty());
+        self.clusters
+            .extend(found.into_iter().map(|input| Cluster::new(vec![input])));
+    }
+
+    /// Keeps what is wrong with a configuration, and gives its words.
+    fn misconfigured(&mut self, error: Option<crate::config::ConfigError>) -> Option<String> {
+        let error = error.as_ref();
+        self.misconfigured = error.and_then(|error| diagnostics::of_configuration(error, self.settings.encoding));
+        error.map(ToString::to_string)
+    }
+
+    /// Judges every stale cluster, unless it is told to stop.
+    fn judge_stale(&mut self, names: &Names, done: &mut usize, tell: &mut dyn FnMut(usize, usize) -> bool) -> bool {
+        /// So many are judged before it is asked whether to go on.
+        const TOGETHER: usize = 64;
+        let mut clusters = std::mem::take(&mut self.clusters);
+        let mut stale: Vec<&mut Cluster> = clusters.iter_mut().filter(|cluster| cluster.is_stale).collect();
+        let all = *done + stale.len();
+        let mut is_whole = true;
+        for some in stale.chunks_mut(TOGETHER) {
+            if *done > 0 && !tell(*done, all) {
+                is_whole = false;
+                break;
+            }
+            some.par_iter_mut().for_each(|cluster| self.judge(cluster, names));
+            *done += some.len();
+        }
+        self.clusters = clusters;
+        is_whole
+    }
+
+    fn judge(&self, cluster: &mut Cluster, names: &Names) {
+        let (outcome, store) = self.checked(&cluster.inputs, false);
+        cluster.found = diagnostics::of(&outcome, names, &self.settings);
+        cluster.reach = outcome.reach;
+        cluster.errors = outcome.errors;
+        cluster.asked = store.asked();
+        cluster.is_stale = false;
+    }
+
+    fn checked(&self, inputs: &[Input], trace: bool) -> (Outcome, Arc<Overlaid>) {
+        let store = Arc::new(Overlaid::new(self.texts.clone()));
+        let place = self.place(store.clone());
+        let options = Options {
+            trace,
+            ..self.options.clone()
+        };
+        (check_inputs(&options, &place, &self.configs, inputs.to_vec()), store)
+    }
+
+    /// Everything that is found, by file.
+    pub(super) fn found(&self) -> ByFile {
+        let mut all = ByFile::new();
+        for (path, found) in self.clusters.iter().flat_map(|cluster| &cluster.found) {
+            all.entry(path.clone()).or_default().extend_from_slice(found);
+        }
+        if let Some((path, wrong)) = &self.misconfigured {
+            all.entry(path.clone()).or_default().push(wrong.clone());
+        }
+        for found in all.values_mut() {
+            found.sort_by(|a, b| {
+                let key = |one: &Diagnostic| (one.range.start, one.range.end);
+                (key(a), &a.message).cmp(&(key(b), &b.message))
+            });
+        }
+        all
+    }
+
+    /// What is known of the cluster that a file is read for, with what its rules concluded.
+    pub(super) fn look(&mut self, path: &Path) -> Option<&Outcome> {
+        let at = self.cluster_of(path)?;
+        if self.looked_at.as_ref().is_none_or(|(known, _)| *known != at) {
+            let (outcome, _) = self.checked(&self.clusters.get(at)?.inputs, true);
+            self.looked_at = Some((at, outcome));
+        }
+        self.looked_at.as_ref().map(|(_, outcome)| outcome)
+    }
+
+    /// The same for the units of the file alone: what it is, or what it lies in.
+    pub(super) fn alone(&self, path: &Path) -> Option<Outcome> {
+        let is_its = |input: &&Input| match input {
+            Input::TerraformModule(directory) | Input::CdkApp(directory) => path.parent() == Some(directory),
+            other => other.path() == path,
+        };
+        let inputs = self.clusters.iter().flat_map(|cluster| &cluster.inputs);
+        let inputs: Vec<Input> = inputs.filter(is_its).cloned().collect();
+        (!inputs.is_empty()).then(|| self.checked(&inputs, false).0)
+    }
+
+    /// Hands [that](Self::look) over.
+    pub(super) fn take_look(&mut self, path: &Path) -> Option<Outcome> {
+        self.look(path)?;
+        self.looked_at.take().map(|(_, outcome)| outcome)
+    }
+
+    /// Takes back what was handed over for the same file.
+    pub(super) fn give_back(&mut self, path: &Path, outcome: Outcome) {
+        self.looked_at = self.cluster_of(path).map(|at| (at, outcome));
+    }
+
+    fn cluster_of(&self, path: &Path) -> Option<usize> {
+        let mut clusters = self.clusters.iter();
+        clusters.position(|cluster| cluster.found.contains_key(path) || cluster.asked.contains(path))
+    }
+
+    /// What kept sqslint from its work.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let errors = self.clusters.iter().flat_map(|cluster| &cluster.errors);
+        self.errors.iter().chain(errors).cloned().collect()
+    }
+}

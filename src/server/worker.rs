@@ -1,0 +1,260 @@
+//! Judges what changed and answers questions, one thing after the other on a thread of its own, so that whoever reads
+//! from the editor never waits.
+
+use super::diagnostics::ByFile;
+use super::documents::Document;
+use super::inbox::{Changes, Inbox, Work};
+use super::names::Names;
+use super::outbox::Outbox;
+use super::project::{Project, Root};
+use super::settings::Settings;
+use super::{address, questions};
+use crate::files::{HeldTexts, beyond_links};
+use lsp_types::{
+    MessageType, NumberOrString, ProgressParams, ProgressParamsValue, PublishDiagnosticsParams, ShowMessageParams,
+    WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams, WorkDoneProgressEnd, WorkDoneProgressReport,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Fewer clusters are judged faster than anybody reads of it.
+const WORTH_TELLING: usize = 32;
+
+/// What is judged, and what the editor was told of it.
+pub(super) struct Worker {
+    pub(super) settings: Settings,
+    pub(super) projects: Vec<Project>,
+    pub(super) documents: BTreeMap<PathBuf, Document>,
+    pub(super) names: Names,
+    inbox: Inbox,
+    pub(super) outbox: Outbox,
+    /// Folders as the editor spells them.
+    folders: Vec<PathBuf>,
+    /// What the editor was told of each file.
+    published: BTreeMap<PathBuf, PublishDiagnosticsParams>,
+    /// Errors that were shown.
+    shown: BTreeSet<String>,
+    loads: i32,
+}
+
+impl Worker {
+    pub(super) fn new(settings: Settings, inbox: Inbox, outbox: Outbox) -> Self {
+        Worker {
+            settings,
+            projects: Vec::new(),
+            documents: BTreeMap::new(),
+            names: Names::default(),
+            inbox,
+            outbox,
+            folders: Vec::new(),
+            published: BTreeMap::new(),
+            shown: BTreeSet::new(),
+            loads: 0,
+        }
+    }
+
+    /// Works until there is no more to do.
+    pub(super) fn run(&mut self) {
+        while let Some(Work {
+            documents,
+            changes,
+            question,
+        }) = self.inbox.next()
+        {
+            self.documents = documents;
+            self.take(changes);
+            self.refresh();
+            if let Some(question) = question {
+                questions::answer(self, question);
+            }
+        }
+    }
+
+    /// Notes what changed.
+    fn take(&mut self, changes: Changes) {
+        if let Some(folders) = changes.folders {
+            self.folders = folders;
+        }
+        let folders = self.folders.iter();
+        let folders: Vec<(PathBuf, PathBuf)> = folders.map(|folder| (beyond_links(folder), folder.clone())).collect();
+        self.names = Names::new(&self.documents, folders.clone());
+        let mut roots: BTreeSet<Root> = folders.iter().map(|(real, _)| Root::Folder(real.clone())).collect();
+        let is_held = |path: &Path| folders.iter().any(|(real, _)| path.starts_with(real));
+        let loose = self
+            .documents
+            .iter()
+            .filter(|(path, document)| !(document.is_file && is_held(path)));
+        roots.extend(loose.map(|(path, _)| Root::File(path.clone())));
+        self.projects.retain(|project| roots.remove(&project.root));
+        let new = roots.into_iter().map(|root| Project::new(root, &self.settings));
+        self.projects.extend(new);
+        for project in &mut self.projects {
+            if changes.look_again {
+                project.forget();
+            }
+            for (path, exists_anew) in &changes.files {
+                project.note(path, *exists_anew);
+            }
+        }
+    }
+
+    /// Judges what is stale, and tells the editor.
+    fn refresh(&mut self) {
+        let texts = self
+            .documents
+            .iter()
+            .map(|(path, document)| (path.clone(), document.text.clone()));
+        let texts: HeldTexts = Arc::new(texts.collect());
+        let mut is_whole = true;
+        for project in &mut self.projects {
+            let mut load = Load::new(&self.settings, &self.outbox, &mut self.loads);
+            let inbox = &self.inbox;
+            is_whole &= project.refresh(&texts, &self.names, &mut |done, all| {
+                load.tell(done, all);
+                // Somebody waits for the first load to end, whatever is typed meanwhile.
+                load.is_first || !inbox.is_overtaken()
+            });
+            load.end();
+        }
+        if is_whole {
+            self.publish();
+        }
+    }
+
+    /// Everything that is found, by file.
+    pub(super) fn found(&self) -> ByFile {
+        let mut all = ByFile::new();
+        for (path, found) in self.projects.iter().flat_map(Project::found) {
+            let known = all.entry(path).or_default();
+            // Folders may lie in one another.
+            for one in found {
+                if !known.contains(&one) {
+                    known.push(one);
+                }
+            }
+        }
+        all
+    }
+
+    fn publish(&mut self) {
+        self.show_errors();
+        let mut found = self.found();
+        let is_gone = |path: &&PathBuf| !found.contains_key(*path);
+        let gone: Vec<PathBuf> = self.published.keys().filter(is_gone).cloned().collect();
+        for path in gone.iter().chain(self.documents.keys()) {
+            found.entry(path.clone()).or_default();
+        }
+        let mut has_changed = false;
+        for (path, diagnostics) in found {
+            let before = self.published.get(&path);
+            // What is closed has no address any more but the one that it was told by.
+            let told_by = before
+                .map(|before| before.uri.clone())
+                .filter(|_| diagnostics.is_empty());
+            let Some(uri) = told_by.or_else(|| self.names.uri(&path)) else {
+                continue;
+            };
+            let params = PublishDiagnosticsParams::new(uri, diagnostics, self.names.version(&path));
+            if before == Some(&params) {
+                continue;
+            }
+            has_changed |= before.map(|before| &before.diagnostics) != Some(&params.diagnostics);
+            if !self.settings.pull {
+                self.outbox.publish(params.clone());
+            }
+            if params.diagnostics.is_empty() && !self.documents.contains_key(&path) {
+                self.published.remove(&path);
+            } else {
+                self.published.insert(path, params);
+            }
+        }
+        if has_changed && self.settings.pull && self.settings.refreshes {
+            self.outbox.ask("workspace/diagnostic/refresh", serde_json::Value::Null);
+        }
+    }
+
+    /// Shows what keeps sqslint from its work, once.
+    fn show_errors(&mut self) {
+        let errors: BTreeSet<String> = self.projects.iter().flat_map(Project::problems).collect();
+        for error in errors.difference(&self.shown) {
+            let message = ShowMessageParams {
+                typ: MessageType::WARNING,
+                message: format!("sqslint: {error}"),
+            };
+            self.outbox.tell("window/showMessage", message);
+        }
+        self.shown = errors;
+    }
+
+    /// The path of a file that a question is about.
+    pub(super) fn path(&self, uri: &lsp_types::Uri) -> Option<PathBuf> {
+        let open = self
+            .documents
+            .iter()
+            .find(|(_, document)| document.uri.as_str() == uri.as_str());
+        let open = open.map(|(path, _)| path.clone());
+        open.or_else(|| Some(beyond_links(&address::path_of(uri)?)))
+    }
+}
+
+/// What the editor is told of a long load.
+struct Load<'s> {
+    outbox: &'s Outbox,
+    token: NumberOrString,
+    shows: bool,
+    has_begun: bool,
+    is_first: bool,
+}
+
+impl<'s> Load<'s> {
+    fn new(settings: &Settings, outbox: &'s Outbox, loads: &mut i32) -> Self {
+        *loads += 1;
+        Load {
+            outbox,
+            token: NumberOrString::String(format!("sqslint-load-{loads}")),
+            shows: settings.progress,
+            has_begun: false,
+            is_first: *loads == 1,
+        }
+    }
+
+    fn tell(&mut self, done: usize, all: usize) {
+        if !self.shows || all < WORTH_TELLING {
+            return;
+        }
+        let percentage = u32::try_from(done * 100 / all.max(1)).ok();
+        let message = Some(format!("{done} of {all} units"));
+        if self.has_begun {
+            self.send(WorkDoneProgress::Report(WorkDoneProgressReport {
+                percentage,
+                message,
+                cancellable: Some(false),
+            }));
+            return;
+        }
+        self.has_begun = true;
+        let token = self.token.clone();
+        let create = WorkDoneProgressCreateParams { token };
+        self.outbox.ask("window/workDoneProgress/create", create);
+        self.send(WorkDoneProgress::Begin(WorkDoneProgressBegin {
+            title: "sqslint".to_owned(),
+            percentage,
+            message,
+            cancellable: Some(false),
+        }));
+    }
+
+    fn end(&mut self) {
+        if self.has_begun {
+            self.send(WorkDoneProgress::End(WorkDoneProgressEnd { message: None }));
+        }
+    }
+
+    fn send(&self, step: WorkDoneProgress) {
+        self.outbox.progress(ProgressParams {
+            token: self.token.clone(),
+            value: ProgressParamsValue::WorkDone(step),
+        });
+    }
+}

@@ -1,0 +1,59 @@
+//! Editors themselves, where they are installed.
+
+use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::needs::{NEOVIM, PYTEST_LSP};
+use std::path::Path;
+use std::process::Command;
+
+const QUEUES: &str = "resource \"aws_sqs_queue\" \"orders\" {\n  visibility_timeout_seconds = 300\n}\n";
+const FUNCTION: &str = "resource \"aws_lambda_function\" \"worker\" {\n  timeout = 30\n}\n\nresource \"aws_lambda_event_source_mapping\" \"orders\" {\n  event_source_arn = aws_sqs_queue.orders.arn\n  function_name    = aws_lambda_function.worker.arn\n}\n";
+
+/// Runs `command` in a folder with two files of a module, and gives what it prints.
+fn run(command: &mut Command, place: &TemporaryDirectory) -> String {
+    command
+        .current_dir(place.path())
+        .env("SQSLINT", env!("CARGO_BIN_EXE_sqslint"));
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+fn script(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/server").join(name)
+}
+
+#[test]
+fn neovim_marks_both_files_fixes_and_answers() {
+    if !NEOVIM.is_met() {
+        return;
+    }
+    let place = TemporaryDirectory::with_files([("queues.tf", QUEUES), ("function.tf", FUNCTION)]);
+    let mut command = Command::new("nvim");
+    command.args(["--headless", "-u", "NONE", "-i", "NONE", "-n", "-c"]);
+    command.arg(format!("luafile {}", script("neovim.lua").display()));
+    let said = run(command.env("HOME", place.path()), &place);
+    for part in [
+        "queues.tf: visibility-timeout-below-function-timeout",
+        "function.tf: batch-item-failures-unreported",
+        "hover: visibility_timeout_seconds = 300 s",
+        "definition: queues.tf:1",
+        "fixed: visibility_timeout_seconds = 2400",
+        "done",
+    ] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}
+
+#[test]
+fn pytest_lsp_finds_the_protocol_kept() {
+    let Some(python) = PYTEST_LSP.found() else { return };
+    let place = TemporaryDirectory::with_files([("queues.tf", QUEUES), ("function.tf", FUNCTION)]);
+    std::fs::copy(script("pytest_lsp.py"), place.path().join("test_server.py")).unwrap();
+    let mut command = Command::new(python);
+    let said = run(
+        command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "test_server.py"]),
+        &place,
+    );
+    assert!(said.contains(" passed"), "{said}");
+}

@@ -1,0 +1,276 @@
+//! Whatever was typed before, the server finds what `sqslint check` finds in the same texts from nothing.
+
+use super::client::{Client, able};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::json;
+use sqslint::Options;
+use sqslint::testing::TemporaryDirectory;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Projects of all dialects whose units have to do with each other: modules that call each other, names, exports, alarms,
+/// policies, nested stacks, environments.
+const FIXTURES: &[&str] = &[
+    "stacks/sound",
+    "dead-letter-queue-unalarmed/terraform/invalid-one-of-two-modules",
+    "dead-letter-queue-unalarmed/terraform/valid-alarm-in-module",
+    "visibility-timeout-too-short/terraform/invalid-value-from-tfvars",
+    "batch-size-without-window/terraform/invalid-size-from-module-call",
+    "serverless/orders",
+];
+
+/// Units that concern each other by more than the files they read.
+const TIED: &[(&str, &str)] = &[
+    (
+        "ties/exports.yaml",
+        "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Orders:\n    Type: AWS::SQS::Queue\nOutputs:\n  Arn:\n    Value: !GetAtt Orders.Arn\n    Export:\n      Name: orders-arn\n",
+    ),
+    (
+        "ties/imports.yaml",
+        "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Work:\n    Type: AWS::Lambda::Function\n    Properties:\n      Timeout: 60\n  Reads:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties:\n      EventSourceArn: !ImportValue orders-arn\n      FunctionName: !Ref Work\n",
+    ),
+    (
+        "ties/named/main.tf",
+        "resource \"aws_sqs_queue\" \"q\" {\n  name = \"mails\"\n  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dlq.arn, maxReceiveCount = 5 })\n}\n\nresource \"aws_sqs_queue\" \"dlq\" {\n  name = \"mails-dlq\"\n  message_retention_seconds = 1209600\n}\n",
+    ),
+    (
+        "ties/reader/main.tf",
+        "resource \"aws_lambda_function\" \"f\" {\n  timeout = 45\n}\n\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \"arn:aws:sqs:eu-west-1:123456789012:mails\"\n  function_name = aws_lambda_function.f.arn\n}\n",
+    ),
+    (
+        "ties/alarm.yaml",
+        "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Alarm:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      Namespace: AWS/SQS\n      MetricName: ApproximateNumberOfMessagesVisible\n      Dimensions: [{Name: QueueName, Value: mails-dlq}]\n      AlarmActions: [arn]\n",
+    ),
+    (
+        "ties/callers/a/main.tf",
+        "module \"q\" {\n  source  = \"../../module\"\n  timeout = 90\n}\n",
+    ),
+    (
+        "ties/callers/b/main.tf",
+        "module \"q\" {\n  source  = \"../../module\"\n  timeout = 5\n}\n",
+    ),
+    (
+        "ties/module/main.tf",
+        "variable \"timeout\" {}\n\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 60\n}\n\nresource \"aws_lambda_function\" \"f\" {\n  timeout = var.timeout\n}\n\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  function_name = aws_lambda_function.f.arn\n}\n",
+    ),
+];
+
+/// Files below `directory`, by their paths from `root`.
+fn texts(root: &Path, directory: &Path, all: &mut BTreeMap<String, String>) {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(directory)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            texts(root, &path, all);
+        } else if let Ok(text) = std::fs::read_to_string(&path) {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            all.insert(name, text);
+        }
+    }
+}
+
+fn project() -> BTreeMap<String, String> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut all = BTreeMap::new();
+    for name in FIXTURES {
+        texts(&fixtures, &fixtures.join(name), &mut all);
+    }
+    all.extend(TIED.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())));
+    all
+}
+
+/// What a run from nothing finds, as [`Client::found`] tells it.
+fn from_nothing(place: &Path) -> Vec<String> {
+    let outcome = sqslint::check(&Options {
+        paths: vec![place.to_owned()],
+        allow_empty: true,
+        ..Options::default()
+    });
+    let mut all: Vec<String> = Vec::new();
+    for found in &outcome.findings {
+        let span = found.primary().span;
+        let file = outcome.sources.file(span.file);
+        let at = outcome.sources.start(span);
+        let name = file.path().strip_prefix(place).unwrap().display().to_string();
+        all.push(format!("{name}:{}:{} {}", at.line - 1, at.column - 1, found.rule));
+    }
+    all.sort();
+    all
+}
+
+/// One thing that somebody does.
+#[derive(Debug, Clone)]
+enum Step {
+    /// Types into a file: takes bytes away and puts others in.
+    Type(usize, usize, usize, String),
+    /// Puts another number in place of the first one behind a place.
+    Number(usize, usize, u32),
+    /// Takes a line away.
+    Line(usize, usize),
+    /// Saves a file as it is, and closes it.
+    Save(usize),
+    /// Closes a file without saving it.
+    Drop(usize),
+    /// Another program removes a file.
+    Remove(usize),
+    /// Another program puts it back as it was.
+    Restore(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let at = 0..10_000_usize;
+    prop_oneof![
+        3 => (at.clone(), at.clone(), 0..12_usize, "[a-z0-9{}\"\\[\\]=: .\n#$-]{0,8}").prop_map(|(file, from, length, text)| Step::Type(file, from, length, text)),
+        5 => (at.clone(), at.clone(), 0..2000_u32).prop_map(|(file, from, number)| Step::Number(file, from, number)),
+        2 => (at.clone(), at.clone()).prop_map(|(file, line)| Step::Line(file, line)),
+        1 => at.clone().prop_map(Step::Save),
+        1 => at.clone().prop_map(Step::Drop),
+        1 => at.clone().prop_map(Step::Remove),
+        1 => at.prop_map(Step::Restore),
+    ]
+}
+
+/// An editor with open files, beside the disk.
+struct Desk {
+    place: TemporaryDirectory,
+    client: Client,
+    first: BTreeMap<String, String>,
+    open: BTreeMap<String, String>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let first = project();
+        let place = TemporaryDirectory::with_files(first.iter().map(|(name, text)| (&**name, &**text)));
+        let mut able = able();
+        able["general"]["positionEncodings"] = json!(["utf-32"]);
+        let client = Client::with(place.path(), &able, &json!({"pullDiagnostics": true}));
+        Desk {
+            place,
+            client,
+            first,
+            open: BTreeMap::new(),
+        }
+    }
+
+    fn name(&self, at: usize) -> String {
+        self.first.keys().nth(at % self.first.len()).unwrap().clone()
+    }
+
+    fn edit(&mut self, at: usize, edit: impl FnOnce(&mut String)) {
+        let name = self.name(at);
+        let path = self.place.path().join(&name);
+        if !self.open.contains_key(&name) {
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                return;
+            };
+            self.client.open(&name, &text);
+            self.open.insert(name.clone(), text);
+        }
+        let text = self.open.get_mut(&name).unwrap();
+        edit(text);
+        self.client.change(&name, &text.clone());
+    }
+
+    fn act(&mut self, step: Step) {
+        match step {
+            Step::Type(at, from, length, new) => self.edit(at, |text| {
+                let from = text.floor_char_boundary(from % (text.len() + 1));
+                let end = text.floor_char_boundary((from + length).min(text.len())).max(from);
+                text.replace_range(from..end, &new);
+            }),
+            Step::Number(at, from, number) => self.edit(at, |text| {
+                let from = text.floor_char_boundary(from % (text.len() + 1));
+                let Some(start) = text[from..].find(|c: char| c.is_ascii_digit()) else {
+                    return;
+                };
+                let rest = &text[from + start..];
+                let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                text.replace_range(from + start..from + start + length, &number.to_string());
+            }),
+            Step::Line(at, line) => self.edit(at, |text| {
+                let count = text.lines().count().max(1);
+                let kept = text.split_inclusive('\n').enumerate();
+                *text = kept
+                    .filter(|(at, _)| *at != line % count)
+                    .map(|(_, line)| line)
+                    .collect();
+            }),
+            Step::Save(at) => {
+                let name = self.name(at);
+                if let Some(text) = self.open.remove(&name) {
+                    let path = self.place.path().join(&name);
+                    let kind = if path.exists() { 2 } else { 1 };
+                    std::fs::write(path, text).unwrap();
+                    self.client.watched(&[(&name, kind)]);
+                    self.client.close(&name);
+                }
+            }
+            Step::Drop(at) => {
+                let name = self.name(at);
+                if self.open.remove(&name).is_some() {
+                    self.client.close(&name);
+                }
+            }
+            Step::Remove(at) => {
+                let name = self.name(at);
+                let _ = std::fs::remove_file(self.place.path().join(&name));
+                self.client.watched(&[(&name, 3)]);
+            }
+            Step::Restore(at) => {
+                let name = self.name(at);
+                let path = self.place.path().join(&name);
+                let kind = if path.exists() { 2 } else { 1 };
+                std::fs::write(path, &self.first[&name]).unwrap();
+                self.client.watched(&[(&name, kind)]);
+            }
+        }
+    }
+
+    /// What the server finds, and what a run from nothing finds with the open texts in place.
+    fn both(&mut self) -> (Vec<String>, Vec<String>) {
+        let found = self.client.found();
+        let mut disk = BTreeMap::new();
+        texts(self.place.path(), self.place.path(), &mut disk);
+        disk.extend(self.open.iter().map(|(name, text)| (name.clone(), text.clone())));
+        let copy = TemporaryDirectory::with_files(disk.iter().map(|(name, text)| (&**name, &**text)));
+        (found, from_nothing(copy.path()))
+    }
+}
+
+#[test]
+fn units_that_concern_each_other_are_judged_together() {
+    let mut desk = Desk::new();
+    let (found, expected) = desk.both();
+    assert_eq!(found, expected);
+    let has = |rule: &str, file: &str| found.iter().any(|one| one.starts_with(file) && one.ends_with(rule));
+    let below = "visibility-timeout-below-function-timeout";
+    assert!(has(below, "ties/exports.yaml"), "through an export: {found:#?}");
+    assert!(has(below, "ties/named/main.tf"), "through a name");
+    assert!(has(below, "ties/module/main.tf"), "through a call");
+    assert!(
+        !has("dead-letter-queue-unalarmed", "ties/named/main.tf"),
+        "by the alarm of another unit"
+    );
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 4, max_shrink_iters: 40, failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn any_sequence_of_edits_is_judged_as_from_nothing(steps in proptest::collection::vec(proptest::collection::vec(step(), 1..6), 1..8)) {
+        let mut desk = Desk::new();
+        for some in steps {
+            for step in some {
+                desk.act(step);
+            }
+            let (found, expected) = desk.both();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Whatever an editor or a project does, the server answers, and forgets nothing that is to be said.
+
+use super::client::{Client, able};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::{Value, json};
+use sqslint::testing::TemporaryDirectory;
+use std::io::{BufReader, Write};
+use std::process::{Command, Stdio};
+
+const BAD: &str = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 99999\n}\n";
+const GOOD: &str = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 30\n}\n";
+const RULE: &str = "queue-attribute-out-of-range";
+
+fn only_that_rule() -> Value {
+    json!({"select": [RULE]})
+}
+
+#[test]
+fn thousands_of_changes_end_with_the_last_word() {
+    let place = TemporaryDirectory::with_files([("main.tf", GOOD)]);
+    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    client.open("main.tf", GOOD);
+    for at in 0..2000 {
+        client.change("main.tf", if at % 2 == 0 { BAD } else { GOOD });
+        if at % 100 == 0 {
+            let place = client.place("main.tf", 1, 4);
+            client.begin("textDocument/hover", place);
+        }
+    }
+    client.change("main.tf", BAD);
+    client.wait_for("main.tf", &[RULE]);
+    client.change("main.tf", GOOD);
+    client.wait_for("main.tf", &[]);
+}
+
+#[test]
+fn half_a_file_hides_no_other() {
+    let other = GOOD.replace("\"q\"", "\"other\"");
+    let place = TemporaryDirectory::with_files([
+        ("main.tf", BAD),
+        ("other.tf", &other),
+        ("t/template.yaml", "Resources:\n"),
+    ]);
+    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    client.open("other.tf", &other);
+    for length in 0..other.len() {
+        client.change("other.tf", &other[..length]);
+    }
+    client.change("other.tf", &other[..other.len() - 2]);
+    client.wait("the end is missed", |client| {
+        client.rules("other.tf").contains(&"parse-error")
+    });
+    assert_eq!(client.rules("main.tf"), [RULE]);
+    // A template that is not one yet becomes one while it is written.
+    client.open("t/template.yaml", "Resources:\n");
+    client.change(
+        "t/template.yaml",
+        "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 99999}\n",
+    );
+    client.wait_for("t/template.yaml", &[RULE]);
+    client.change("t/template.yaml", "kind: other\n");
+    client.wait_for("t/template.yaml", &[]);
+}
+
+#[test]
+fn a_folder_may_vanish_and_come_back() {
+    let place = TemporaryDirectory::with_files([("a/main.tf", BAD), ("b/main.tf", BAD)]);
+    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    client.wait_for("a/main.tf", &[RULE]);
+    std::fs::remove_dir_all(place.path().join("a")).unwrap();
+    client.watched(&[("a", 3), ("a/main.tf", 3)]);
+    client.wait_for("a/main.tf", &[]);
+    client.wait_for("b/main.tf", &[RULE]);
+    std::fs::remove_dir_all(place.path()).unwrap();
+    client.watched(&[("b/main.tf", 3)]);
+    client.wait_for("b/main.tf", &[]);
+    std::fs::create_dir_all(place.path().join("b")).unwrap();
+    std::fs::write(place.path().join("b/main.tf"), BAD).unwrap();
+    client.watched(&[("b/main.tf", 1)]);
+    client.wait_for("b/main.tf", &[RULE]);
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 8, failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn random_texts_and_requests_are_survived(edits in proptest::collection::vec((0..40_u32, 0..90_u32, 0..40_u32, 0..90_u32, ".{0,20}"), 1..30)) {
+        let text = BAD.repeat(3);
+        let place = TemporaryDirectory::with_files([("main.tf", &*text)]);
+        let mut client = Client::with(place.path(), &able(), &json!({"inlayHints": true}));
+        client.open("main.tf", &text);
+        for (line, column, last, end, new) in edits {
+            let range = json!({"start": {"line": line, "character": column}, "end": {"line": last, "character": end}});
+            client.edit("main.tf", json!([{"range": range, "text": new}]));
+            for method in ["hover", "definition", "completion"] {
+                let place = client.place("main.tf", line, column);
+                client.ask(&format!("textDocument/{method}"), place);
+            }
+            client.actions("main.tf", line);
+            let document = json!({"textDocument": {"uri": client.address("main.tf")}, "range": range});
+            client.ask("textDocument/inlayHint", document);
+        }
+        client.change("main.tf", GOOD);
+        client.wait("it is read again", |client| !client.rules("main.tf").contains(&"parse-error"));
+    }
+}
+
+#[test]
+fn what_is_no_message_of_the_protocol_is_passed_over() {
+    let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
+    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    for params in [
+        json!(null),
+        json!([1]),
+        json!({"textDocument": 7}),
+        json!({"textDocument": {"uri": "not a uri %%"}}),
+    ] {
+        for method in ["didOpen", "didChange", "didClose", "didSave"] {
+            client.tell(&format!("textDocument/{method}"), params.clone());
+        }
+        client.tell("workspace/didChangeWatchedFiles", params.clone());
+        client.tell("workspace/didChangeWorkspaceFolders", params.clone());
+        client.tell("$/cancelRequest", params.clone());
+    }
+    // A text that was never opened.
+    client.edit("other.tf", json!([{"text": "x"}]));
+    client.wait_for("main.tf", &[RULE]);
+}
+
+/// A server as a process, with pipes.
+fn process(place: &TemporaryDirectory) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
+    command.args(["server", "--stdio"]).current_dir(place.path());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn framed(message: &Value) -> Vec<u8> {
+    let body = message.to_string();
+    format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+fn hello(place: &TemporaryDirectory) -> Value {
+    let root = super::client::uri(place.path());
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}, "rootUri": root}})
+}
+
+#[test]
+fn an_editor_that_never_reads_keeps_nothing_from_ending() {
+    let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
+    let mut child = process(&place);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&framed(&hello(&place))).unwrap();
+    input
+        .write_all(&framed(
+            &json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}),
+        ))
+        .unwrap();
+    let uri = super::client::uri(&place.path().join("main.tf"));
+    let document = json!({"uri": uri, "languageId": "terraform", "version": 1, "text": BAD});
+    let open = json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}});
+    input.write_all(&framed(&open)).unwrap();
+    // More answers than a pipe holds, and nobody takes them.
+    for id in 2..3000 {
+        let params = json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 4}});
+        let hover = json!({"jsonrpc": "2.0", "id": id, "method": "textDocument/hover", "params": params});
+        input.write_all(&framed(&hover)).unwrap();
+    }
+    input
+        .write_all(&framed(&json!({"jsonrpc": "2.0", "id": 9999, "method": "shutdown"})))
+        .unwrap();
+    input
+        .write_all(&framed(&json!({"jsonrpc": "2.0", "method": "exit"})))
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn who_leaves_without_a_word_is_told_by_the_exit_code() {
+    let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
+    let mut child = process(&place);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&framed(&hello(&place))).unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let answer = lsp_server::Message::read(&mut output).unwrap();
+    assert!(matches!(answer, Some(lsp_server::Message::Response(_))));
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    // And who never says hello.
+    let mut child = process(&place);
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let mut child = process(&place);
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"GET / HTTP/1.1\r\n\r\n")
+        .unwrap();
+    assert_ne!(child.wait().unwrap().code(), Some(0));
+}

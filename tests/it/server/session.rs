@@ -1,0 +1,295 @@
+//! What an editor hears while somebody types, saves, moves files and folders.
+
+use super::client::{Client, able, uri};
+use serde_json::json;
+use sqslint::testing::TemporaryDirectory;
+
+const QUEUES: &str = "resource \"aws_sqs_queue\" \"orders\" {\n  visibility_timeout_seconds = 300\n  redrive_policy             = jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:1:dlq\", maxReceiveCount = 5 })\n}\n";
+const FUNCTION: &str = "resource \"aws_lambda_function\" \"worker\" {\n  timeout = 30\n}\n\nresource \"aws_lambda_event_source_mapping\" \"orders\" {\n  event_source_arn        = aws_sqs_queue.orders.arn\n  function_name           = aws_lambda_function.worker.arn\n  function_response_types = [\"ReportBatchItemFailures\"]\n}\n";
+const BELOW: &str = "visibility-timeout-below-function-timeout";
+
+fn two_files() -> TemporaryDirectory {
+    TemporaryDirectory::with_files([("queues.tf", QUEUES), ("function.tf", FUNCTION)])
+}
+
+#[test]
+fn a_timeout_typed_in_one_file_marks_the_queue_in_another() {
+    let place = two_files();
+    let mut client = Client::new(place.path());
+    client.open("function.tf", FUNCTION);
+    client.wait_for("function.tf", &[]);
+    // `30` becomes `300`.
+    client.edit(
+        "function.tf",
+        json!([{"range": {"start": {"line": 1, "character": 14}, "end": {"line": 1, "character": 14}}, "text": "0"}]),
+    );
+    client.wait_for("queues.tf", &["visibility-timeout-too-short"]);
+    let found = &client.diagnostics["queues.tf"][0];
+    let places = found["relatedInformation"].as_array().unwrap();
+    assert!(
+        places
+            .iter()
+            .all(|place| place["location"]["uri"] == client.address("function.tf")),
+        "{found:#}"
+    );
+    assert_eq!(found["range"]["start"]["line"], 1);
+    client.change("function.tf", FUNCTION);
+    client.wait_for("queues.tf", &[]);
+    client.leave();
+}
+
+#[test]
+fn what_is_saved_elsewhere_counts_once_the_editor_says_so() {
+    let place = two_files();
+    let mut client = Client::new(place.path());
+    client.wait("files are watched", |client| {
+        client
+            .heard
+            .iter()
+            .any(|(method, _)| method == "client/registerCapability")
+    });
+    std::fs::write(place.path().join("function.tf"), FUNCTION.replace("30", "400")).unwrap();
+    client.watched(&[("function.tf", 2)]);
+    client.wait_for("queues.tf", &[BELOW]);
+    std::fs::remove_file(place.path().join("function.tf")).unwrap();
+    client.watched(&[("function.tf", 3)]);
+    client.wait_for("queues.tf", &[]);
+    std::fs::write(place.path().join("more.tf"), FUNCTION.replace("30", "400")).unwrap();
+    client.watched(&[("more.tf", 1)]);
+    client.wait_for("queues.tf", &[BELOW]);
+}
+
+#[test]
+fn an_editor_that_watches_nothing_is_heard_when_it_saves() {
+    let place = two_files();
+    let mut client = Client::with(place.path(), &json!({}), &json!({}));
+    client.open("queues.tf", QUEUES);
+    client.wait_for("queues.tf", &[]);
+    std::fs::write(place.path().join("function.tf"), FUNCTION.replace("30", "400")).unwrap();
+    client.tell(
+        "textDocument/didSave",
+        json!({"textDocument": {"uri": client.address("queues.tf")}}),
+    );
+    client.wait_for("queues.tf", &[BELOW]);
+    // Without related information the message says where else to look.
+    let message = client.diagnostics["queues.tf"][0]["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(message.contains("function.tf:2: "), "{message}");
+}
+
+#[test]
+fn the_configuration_is_read_again_when_it_changes() {
+    let place = two_files();
+    let config = place.path().join("sqslint.toml");
+    let mut client = Client::new(place.path());
+    client.open("function.tf", FUNCTION);
+    client.change("function.tf", &FUNCTION.replace("30", "400"));
+    client.wait_for("queues.tf", &[BELOW]);
+    std::fs::write(&config, "ignore = [\"visibility\"]\n").unwrap();
+    client.watched(&[("sqslint.toml", 1)]);
+    client.wait_for("queues.tf", &[]);
+    // A configuration that is wrong is marked itself, and nothing is judged.
+    std::fs::write(&config, "ignore = [\"visibilty\"]\n").unwrap();
+    client.watched(&[("sqslint.toml", 2)]);
+    client.wait("the slip is marked", |client| {
+        !client.diagnostics.get("sqslint.toml").is_none_or(Vec::is_empty)
+    });
+    let found = &client.diagnostics["sqslint.toml"][0];
+    assert!(
+        found["message"].as_str().unwrap().contains("did you mean `visibility`"),
+        "{found:#}"
+    );
+    assert_eq!(found["range"]["start"], json!({"line": 0, "character": 10}));
+    // What is typed into it counts before it is saved.
+    client.open_as("sqslint.toml", "toml", "ignore = [\"visibilty\"]\n");
+    client.change("sqslint.toml", "\n");
+    client.wait_for("queues.tf", &[BELOW]);
+    client.wait_for("sqslint.toml", &[]);
+}
+
+#[test]
+fn options_select_ignore_and_name_a_configuration() {
+    let place = TemporaryDirectory::with_files([
+        ("queues.tf", QUEUES),
+        ("function.tf", &FUNCTION.replace("30", "400")),
+        ("elsewhere/other.toml", "ignore = [\"visibility\"]\n"),
+    ]);
+    let found = |options: serde_json::Value| {
+        let mut client = Client::with(place.path(), &able(), &options);
+        client.found()
+    };
+    assert_eq!(found(json!({})).len(), 1);
+    assert!(found(json!({"ignore": ["visibility"]})).is_empty());
+    assert!(found(json!({"select": ["redrive"]})).is_empty());
+    let configuration = place.path().join("elsewhere/other.toml");
+    assert!(found(json!({"configuration": configuration})).is_empty());
+    let mut client = Client::with(place.path(), &able(), &json!({"select": ["redrve"]}));
+    client.wait("the slip is shown", |client| {
+        client.heard.iter().any(|(method, _)| method == "window/showMessage")
+    });
+}
+
+#[test]
+fn only_the_environments_that_are_asked_for_are_judged() {
+    let place = TemporaryDirectory::with_files([
+        ("queues.tf", QUEUES),
+        ("function.tf", &FUNCTION.replace("30", "var.timeout")),
+        ("variables.tf", "variable \"timeout\" {\n  type = number\n}\n"),
+        ("env/prod.tfvars", "timeout = 400\n"),
+        ("env/dev.tfvars", "timeout = 3\n"),
+    ]);
+    let found = |names: &[&str]| {
+        Client::with(place.path(), &able(), &json!({"environment": names}))
+            .found()
+            .len()
+    };
+    assert_eq!((found(&[]), found(&["prod"]), found(&["dev"])), (1, 1, 0));
+}
+
+#[test]
+fn folders_come_and_go() {
+    let (one, other) = (two_files(), two_files());
+    std::fs::write(other.path().join("function.tf"), FUNCTION.replace("30", "400")).unwrap();
+    let mut client = Client::new(one.path());
+    let folder = json!({"uri": uri(other.path()), "name": "other"});
+    client.tell(
+        "workspace/didChangeWorkspaceFolders",
+        json!({"event": {"added": [folder], "removed": []}}),
+    );
+    let queues = uri(&other.path().join("queues.tf"));
+    client.wait_for(&queues, &[BELOW]);
+    client.tell(
+        "workspace/didChangeWorkspaceFolders",
+        json!({"event": {"added": [], "removed": [folder]}}),
+    );
+    client.wait_for(&queues, &[]);
+}
+
+#[test]
+fn texts_that_are_no_file_are_judged_by_themselves() {
+    let place = two_files();
+    let mut client = Client::new(place.path());
+    let queue = QUEUES.replace("300", "3") + FUNCTION;
+    client.open_as("untitled:Untitled-1", "terraform", &queue);
+    client.wait_for("untitled:Untitled-1", &[BELOW]);
+    client.open_as(
+        "untitled:Untitled-2",
+        "yaml",
+        "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 99999\n",
+    );
+    client.wait_for("untitled:Untitled-2", &["queue-attribute-out-of-range"]);
+    client.close("untitled:Untitled-1");
+    client.wait_for("untitled:Untitled-1", &[]);
+    // A file outside of every folder, too.
+    let elsewhere = TemporaryDirectory::with_files([("main.tf", queue.as_str())]);
+    let main = uri(&elsewhere.path().join("main.tf"));
+    client.open_as(&main, "terraform", &queue);
+    client.wait_for(&main, &[BELOW]);
+}
+
+#[test]
+fn a_file_that_is_not_saved_yet_is_part_of_its_module() {
+    let place = TemporaryDirectory::with_files([("queues.tf", QUEUES)]);
+    let mut client = Client::new(place.path());
+    client.open("function.tf", &FUNCTION.replace("30", "400"));
+    client.wait_for("queues.tf", &[BELOW]);
+    client.close("function.tf");
+    client.wait_for("queues.tf", &[]);
+}
+
+#[test]
+fn places_are_counted_as_was_agreed() {
+    let text = "resource \"aws_sqs_queue\" \"q\" {\n  /* 𝄞ö */ visibility_timeout_seconds = 99999\n}\n";
+    let place = TemporaryDirectory::with_files([("main.tf", text)]);
+    let column = |offered: &[&str]| {
+        let able = json!({"general": {"positionEncodings": offered}});
+        let mut client = Client::with(
+            place.path(),
+            &able,
+            &json!({"select": ["queue-attribute-out-of-range"]}),
+        );
+        client.wait("it is found", |client| client.diagnostics.contains_key("main.tf"));
+        let start = client.diagnostics["main.tf"][0]["range"]["start"]["character"]
+            .as_u64()
+            .unwrap();
+        let end = text.lines().nth(1).unwrap();
+        // The same place for edits: the number is made one that AWS takes.
+        let (before, agreed) = (
+            end.split("99999").next().unwrap(),
+            client.capabilities["positionEncoding"].clone(),
+        );
+        let at = match agreed.as_str().unwrap() {
+            "utf-8" => before.len(),
+            "utf-16" => before.encode_utf16().count(),
+            _ => before.chars().count(),
+        };
+        client.open("main.tf", text);
+        let range = json!({"start": {"line": 1, "character": at}, "end": {"line": 1, "character": at + 3}});
+        client.edit("main.tf", json!([{"range": range, "text": ""}]));
+        client.wait_for("main.tf", &[]);
+        (agreed, start)
+    };
+    let line = text.lines().nth(1).unwrap();
+    let before = line.split("visibility").next().unwrap();
+    let (utf_8, utf_16, utf_32) = (before.len(), before.encode_utf16().count(), before.chars().count());
+    assert_eq!(column(&["utf-16", "utf-8"]), (json!("utf-8"), utf_8 as u64));
+    assert_eq!(column(&[]), (json!("utf-16"), utf_16 as u64));
+    assert_eq!(column(&["utf-32"]), (json!("utf-32"), utf_32 as u64));
+}
+
+#[test]
+fn diagnostics_are_given_to_those_who_ask() {
+    let place = two_files();
+    let mut client = Client::with(place.path(), &able(), &json!({"pullDiagnostics": true}));
+    assert_eq!(client.capabilities["diagnosticProvider"]["interFileDependencies"], true);
+    client.open("function.tf", &FUNCTION.replace("30", "400"));
+    let document = json!({"textDocument": {"uri": client.address("queues.tf")}});
+    let report = client.ask("textDocument/diagnostic", document.clone());
+    assert_eq!(report["kind"], "full");
+    assert_eq!(report["items"][0]["code"], BELOW);
+    let mut again = document.clone();
+    again["previousResultId"] = report["resultId"].clone();
+    assert_eq!(client.ask("textDocument/diagnostic", again)["kind"], "unchanged");
+    client.change("function.tf", FUNCTION);
+    assert_eq!(client.ask("textDocument/diagnostic", document)["items"], json!([]));
+    assert!(client.diagnostics.is_empty(), "nothing is sent unasked");
+}
+
+#[test]
+fn a_long_load_says_how_far_it_is() {
+    let files: Vec<(String, String)> = (0..200)
+        .map(|at| (format!("{at}/main.tf"), QUEUES.to_owned()))
+        .collect();
+    let place = TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)));
+    let mut client = Client::new(place.path());
+    client.wait("the load ends", |client| {
+        let mut steps = client.heard.iter().filter(|(method, _)| method == "$/progress");
+        steps.any(|(_, params)| params["value"]["kind"] == "end")
+    });
+    let heard: Vec<&str> = client.heard.iter().map(|(method, _)| method.as_str()).collect();
+    assert!(heard.contains(&"window/workDoneProgress/create"));
+}
+
+#[test]
+fn a_question_that_is_taken_back_is_answered_as_such() {
+    let place = two_files();
+    let mut client = Client::new(place.path());
+    let params = client.place("queues.tf", 0, 0);
+    let ids: Vec<_> = (0..50)
+        .map(|_| client.begin("textDocument/hover", params.clone()))
+        .collect();
+    let last = ids.last().unwrap();
+    client.tell("$/cancelRequest", json!({"id": 51}));
+    assert_eq!(last.to_string(), "51");
+    for id in &ids {
+        // Whether it was too late does not matter, but an answer there is.
+        assert!(client.end(id).map_or_else(|code| code == -32800, |_| true));
+    }
+    let id = client.begin("textDocument/prepareRename", params);
+    assert_eq!(client.end(&id), Err(-32601));
+    let id = client.begin("textDocument/hover", json!({"nothing": 1}));
+    assert_eq!(client.end(&id), Err(-32602));
+    client.leave();
+}
