@@ -73,6 +73,13 @@ macro_rules! needs {
     };
 }
 
+/// Asks from the root of the checkout whether they are installed.
+const PACKAGES_OF_THE_EXTENSION: &str = concat!(
+    "require('",
+    env!("CARGO_MANIFEST_DIR"),
+    "/editors/vscode/node_modules/vscode-languageclient/package.json')"
+);
+
 use Way::{Runs, Shared};
 
 needs! {
@@ -97,8 +104,8 @@ needs! {
         Runs(&["target/pytest-lsp/bin/python", "-c", "import pytest_lsp"]),
         Runs(&["python3", "-c", "import pytest_lsp"]),
     ];
-    NODE: "node, and the packages of editors/vscode", for "the extension's client", [
-        Runs(&["node", "-e", "require('./editors/vscode/node_modules/vscode-languageclient/package.json')"]),
+    NODE: "node, and the packages of editors/vscode", for "the client of the extension", [
+        Runs(&["node", "-e", PACKAGES_OF_THE_EXTENSION]),
     ];
     PROJECTS: "../shared/corpus/dev", for "runs over real projects", [Shared("corpus/dev")];
     RECORDINGS: "../shared/corpus/expected", for "graphs compared with those of Terraform and the SAM transform",

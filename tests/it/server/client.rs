@@ -133,7 +133,7 @@ impl Client {
             let left = end.saturating_duration_since(Instant::now());
             match self.connection.receiver.recv_timeout(left) {
                 Ok(message) => self.take(message),
-                Err(_) => panic!("{what}: {:#?}", self.diagnostics),
+                Err(error) => panic!("{what}: {error}: {:#?}", self.diagnostics),
             }
         }
     }
@@ -161,7 +161,8 @@ impl Client {
     }
 
     pub(super) fn open(&mut self, name: &str, text: &str) {
-        let language = if name.ends_with(".tf") { "terraform" } else { "yaml" };
+        let is_terraform = name.rsplit('.').next() == Some("tf");
+        let language = if is_terraform { "terraform" } else { "yaml" };
         self.open_as(name, language, text);
     }
 

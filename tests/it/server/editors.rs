@@ -1,7 +1,7 @@
 //! Editors themselves, where they are installed.
 
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{NEOVIM, PYTEST_LSP};
+use sqslint::testing::needs::{NEOVIM, NODE, PYTEST_LSP};
 use std::path::Path;
 use std::process::Command;
 
@@ -56,4 +56,20 @@ fn pytest_lsp_finds_the_protocol_kept() {
         &place,
     );
     assert!(said.contains(" passed"), "{said}");
+}
+
+#[test]
+fn the_client_of_the_extension_gets_on_with_the_server() {
+    if !NODE.is_met() {
+        return;
+    }
+    let extension = Path::new(env!("CARGO_MANIFEST_DIR")).join("editors/vscode");
+    let mut command = Command::new("node");
+    command.args(["--test", "test/client.test.mjs"]).current_dir(extension);
+    let output = command
+        .env("SQSLINT", env!("CARGO_BIN_EXE_sqslint"))
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("pass 5"), "{said}");
 }

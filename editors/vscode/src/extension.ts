@@ -1,0 +1,169 @@
+// The extension: starts the language server, says how it is, and puts its commands into the editor.
+
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import * as vscode from "vscode";
+import { LanguageClient, State, TransportKind } from "vscode-languageclient/node";
+import { options, page, program } from "./program.js";
+
+const run = promisify(execFile);
+
+/** What sqslint may have something to say of. */
+const LANGUAGES = ["terraform", "terraform-vars", "opentofu", "hcl", "yaml", "json", "jsonc", "toml", "cloudformation"];
+
+let client: LanguageClient | undefined;
+let status: vscode.StatusBarItem;
+let output: vscode.OutputChannel;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  output = vscode.window.createOutputChannel("sqslint");
+  status = vscode.window.createStatusBarItem("sqslint", vscode.StatusBarAlignment.Right);
+  status.name = "sqslint";
+  status.command = "sqslint.restart";
+  const rules = vscode.workspace.registerTextDocumentContentProvider("sqslint-rule", {
+    provideTextDocumentContent: (uri) => rulePage(context, uri),
+  });
+  const commands: [string, () => Promise<void>][] = [
+    ["sqslint.restart", () => restart(context)],
+    ["sqslint.showGraph", showGraph],
+    ["sqslint.explainHere", explainHere],
+    ["sqslint.baseline", () => baseline(context)],
+  ];
+  const registered = commands.map(([name, work]) => vscode.commands.registerCommand(name, work));
+  const changed = vscode.workspace.onDidChangeConfiguration(async (event) => {
+    if (event.affectsConfiguration("sqslint")) {
+      await restart(context);
+    }
+  });
+  context.subscriptions.push(output, status, rules, changed, ...registered);
+  await restart(context);
+}
+
+export async function deactivate(): Promise<void> {
+  await client?.dispose();
+  client = undefined;
+}
+
+function chosen(context: vscode.ExtensionContext): string {
+  const set = vscode.workspace.getConfiguration("sqslint").get<string>("path") ?? "";
+  return program(set, context.extensionPath);
+}
+
+async function restart(context: vscode.ExtensionContext): Promise<void> {
+  await deactivate();
+  const command = chosen(context);
+  const settings = vscode.workspace.getConfiguration("sqslint");
+  const started = new LanguageClient(
+    "sqslint",
+    "sqslint",
+    { command, args: ["server"], transport: TransportKind.stdio },
+    {
+      documentSelector: LANGUAGES.flatMap((language) =>
+        ["file", "untitled"].map((scheme) => ({ scheme, language })),
+      ),
+      initializationOptions: options((name) => settings.get(name)),
+      outputChannel: output,
+      progressOnInitialization: true,
+      // The server's own commands are asked for by ours.
+      middleware: { executeCommand: (name, given, next) => next(name, given) },
+    },
+  );
+  client = started;
+  started.onDidChangeState(({ newState }) => show(newState, command));
+  try {
+    await started.start();
+  } catch (error) {
+    show(State.Stopped, command);
+    const choice = await vscode.window.showErrorMessage(
+      `sqslint cannot be started as \`${command}\`: ${error instanceof Error ? error.message : String(error)}`,
+      "Open Settings",
+    );
+    if (choice !== undefined) {
+      await vscode.commands.executeCommand("workbench.action.openSettings", "sqslint.path");
+    }
+  }
+}
+
+function show(state: State, command: string): void {
+  const [icon, words] = {
+    [State.Starting]: ["$(sync~spin)", "starting"],
+    [State.Running]: ["$(check)", "running"],
+    [State.Stopped]: ["$(error)", "not running"],
+  }[state];
+  status.text = `${icon} sqslint`;
+  status.tooltip = `sqslint is ${words} (${command}); click to restart it`;
+  status.show();
+}
+
+/** Asks the server for a text about the place of the cursor. */
+async function ask(command: string, more: Record<string, unknown> = {}): Promise<string | undefined> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined || client === undefined || !client.isRunning()) {
+    void vscode.window.showInformationMessage("sqslint: open a file that it reads first");
+    return undefined;
+  }
+  const position = client.code2ProtocolConverter.asPosition(editor.selection.active);
+  const uri = client.code2ProtocolConverter.asUri(editor.document.uri);
+  const text = await client.sendRequest<string | null>("workspace/executeCommand", {
+    command,
+    arguments: [{ uri, position, ...more }],
+  });
+  if (text === null) {
+    void vscode.window.showInformationMessage("sqslint: nothing is known of this place");
+    return undefined;
+  }
+  return text;
+}
+
+async function showGraph(): Promise<void> {
+  const drawing = await ask("sqslint.graph", { format: "svg" });
+  if (drawing === undefined) {
+    return;
+  }
+  const title = "sqslint: graph";
+  const beside = vscode.ViewColumn.Beside;
+  const panel = vscode.window.createWebviewPanel("sqslint.graph", title, beside, { enableScripts: false });
+  panel.webview.html = page(title, drawing);
+}
+
+async function explainHere(): Promise<void> {
+  const content = await ask("sqslint.explain");
+  if (content === undefined) {
+    return;
+  }
+  const document = await vscode.workspace.openTextDocument({ content, language: "plaintext" });
+  await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+}
+
+/** The page of a rule, from the program itself. */
+async function rulePage(context: vscode.ExtensionContext, uri: vscode.Uri): Promise<string> {
+  const rule = uri.path.replace(/^\//, "").replace(/\.md$/, "");
+  if (!/^[a-z0-9-]+$/.test(rule)) {
+    return "";
+  }
+  const { stdout } = await run(chosen(context), ["explain", rule]);
+  return stdout;
+}
+
+async function baseline(context: vscode.ExtensionContext): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  if (folder === undefined) {
+    return;
+  }
+  const choice = await vscode.window.showWarningMessage(
+    "sqslint: accept all findings of today? Only new ones will be reported from then on.",
+    { modal: true },
+    "Accept",
+  );
+  if (choice === undefined) {
+    return;
+  }
+  try {
+    const { stderr } = await run(chosen(context), ["baseline", "create"], { cwd: folder });
+    output.append(stderr);
+    void vscode.window.showInformationMessage(stderr.trim() || "sqslint: the baseline is written");
+    await restart(context);
+  } catch (error) {
+    void vscode.window.showErrorMessage(`sqslint: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,137 @@
+// The language client's own protocol against the server, and what the extension decides by itself. `SQSLINT` names the
+// program; without it the tests of the server are skipped.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { buildSync } from "esbuild";
+
+const require = createRequire(import.meta.url);
+const protocol = require("vscode-languageserver-protocol/node");
+
+const QUEUES = 'resource "aws_sqs_queue" "orders" {\n  visibility_timeout_seconds = 300\n}\n';
+const FUNCTION =
+  'resource "aws_lambda_function" "worker" {\n  timeout = 30\n}\n\n' +
+  'resource "aws_lambda_event_source_mapping" "orders" {\n' +
+  "  event_source_arn = aws_sqs_queue.orders.arn\n  function_name    = aws_lambda_function.worker.arn\n}\n";
+const RULE = "visibility-timeout-below-function-timeout";
+
+function folder(files) {
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "sqslint-vscode-")));
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(place, name), text);
+  }
+  return place;
+}
+
+/** The module of the extension that knows nothing of the editor. */
+function own() {
+  const place = folder({});
+  const outfile = join(place, "program.cjs");
+  buildSync({ entryPoints: ["src/program.ts"], bundle: true, platform: "node", format: "cjs", outfile });
+  return { ...require(outfile), place };
+}
+
+test("the program is the one that is set, the bundled one, or that on the PATH", () => {
+  const { program, place } = own();
+  assert.equal(program(" /opt/sqslint ", place), "/opt/sqslint");
+  assert.equal(program("", place), "sqslint");
+  mkdirSync(join(place, "bin"));
+  writeFileSync(join(place, "bin", "sqslint"), "");
+  assert.equal(program("", place, "linux"), join(place, "bin", "sqslint"));
+  assert.equal(program("", place, "win32"), "sqslint");
+  rmSync(place, { recursive: true });
+});
+
+test("options that say nothing are left out", () => {
+  const { options } = own();
+  const set = { select: ["redrive"], ignore: [], configuration: "", inlayHints: false };
+  assert.deepEqual(options((name) => set[name]), { select: ["redrive"], rulePages: "sqslint-rule:/" });
+});
+
+test("a drawing is shown where nothing runs", () => {
+  const { page } = own();
+  const text = page("<b>", "<svg></svg>");
+  assert.match(text, /default-src 'none'/);
+  assert.ok(!text.includes("<b>") && text.includes("<svg></svg>"));
+});
+
+test("what the extension declares it registers", async () => {
+  const { readFileSync } = await import("node:fs");
+  const declared = JSON.parse(readFileSync("package.json", "utf8")).contributes.commands;
+  const code = readFileSync("src/extension.ts", "utf8");
+  for (const { command } of declared) {
+    assert.ok(code.includes(`"${command}"`), command);
+  }
+});
+
+test("a session", { skip: process.env.SQSLINT === undefined && "SQSLINT names no program" }, async () => {
+  const root = folder({ "queues.tf": QUEUES, "function.tf": FUNCTION });
+  const uri = (name) => pathToFileURL(join(root, name)).href;
+  const server = spawn(process.env.SQSLINT, ["server", "--stdio"]);
+  const connection = protocol.createProtocolConnection(
+    new protocol.StreamMessageReader(server.stdout),
+    new protocol.StreamMessageWriter(server.stdin),
+  );
+  const diagnostics = new Map();
+  let wake = () => {};
+  connection.onNotification(protocol.PublishDiagnosticsNotification.type, (params) => {
+    diagnostics.set(params.uri, params.diagnostics);
+    wake();
+  });
+  connection.onRequest(protocol.RegistrationRequest.type, () => {});
+  connection.listen();
+  const { options } = own();
+  const folders = [{ uri: pathToFileURL(root).href, name: "root" }];
+  const capabilities = {
+    textDocument: { publishDiagnostics: { relatedInformation: true, codeDescriptionSupport: true } },
+    workspace: { workspaceEdit: { documentChanges: true } },
+  };
+  await connection.sendRequest(protocol.InitializeRequest.type, {
+    processId: process.pid,
+    rootUri: folders[0].uri,
+    workspaceFolders: folders,
+    capabilities,
+    initializationOptions: options(() => undefined),
+  });
+  await connection.sendNotification(protocol.InitializedNotification.type, {});
+  const document = (name, text) => ({ uri: uri(name), languageId: "terraform", version: 1, text });
+  await connection.sendNotification(protocol.DidOpenTextDocumentNotification.type, {
+    textDocument: document("function.tf", FUNCTION),
+  });
+  await connection.sendNotification(protocol.DidChangeTextDocumentNotification.type, {
+    textDocument: { uri: uri("function.tf"), version: 2 },
+    contentChanges: [{ text: FUNCTION.replace("30", "400") }],
+  });
+  const found = () => (diagnostics.get(uri("queues.tf")) ?? []).find((one) => one.code === RULE);
+  while (found() === undefined) {
+    await new Promise((resolve) => (wake = resolve));
+  }
+  assert.equal(found().codeDescription.href, `sqslint-rule:/${RULE}.md`);
+  assert.equal(found().relatedInformation[0].location.uri, uri("function.tf"));
+  const textDocument = { uri: uri("queues.tf") };
+  const position = { line: 1, character: 4 };
+  const hover = await connection.sendRequest(protocol.HoverRequest.type, { textDocument, position });
+  assert.match(hover.contents.value, /visibility_timeout_seconds = 300 s/);
+  const actions = await connection.sendRequest(protocol.CodeActionRequest.type, {
+    textDocument,
+    range: { start: position, end: position },
+    context: { diagnostics: [found()] },
+  });
+  assert.ok(actions.some((action) => action.title.includes("unsafe fix")));
+  const drawing = await connection.sendRequest(protocol.ExecuteCommandRequest.type, {
+    command: "sqslint.graph",
+    arguments: [{ uri: uri("queues.tf"), format: "svg" }],
+  });
+  assert.match(drawing, /<svg/);
+  await connection.sendRequest(protocol.ShutdownRequest.type);
+  await connection.sendNotification(protocol.ExitNotification.type);
+  const code = await new Promise((resolve) => server.on("exit", resolve));
+  assert.equal(code, 0);
+  rmSync(root, { recursive: true });
+});
