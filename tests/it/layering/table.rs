@@ -61,7 +61,10 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("fixes", "diagnostic discover files frontend graph pipeline source"),
     ("ignores", "config diagnostic files frontend pipeline rules source"),
-    ("explain", "diagnostic frontend graph pipeline report rules source"),
+    (
+        "explain",
+        "diagnostic frontend graph pipeline report report::wrapped rules source",
+    ),
     ("server", "*"),
     ("lib", "*"),
     ("testing", "*"),
