@@ -22,7 +22,7 @@ mod store;
 mod walk;
 pub mod write;
 
-pub(crate) use disk::read as of_disk;
+pub(crate) use disk::{Stamp, read as of_disk, stamp};
 pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
 pub(crate) use ignored::Ignored;
 pub use named::{beyond_links, named};

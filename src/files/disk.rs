@@ -40,6 +40,15 @@ pub fn exists(path: &Path) -> bool {
     kind_of_itself(path).is_ok()
 }
 
+/// What tells one state of a file or directory from another: when it was changed, and how long it is.
+pub(crate) type Stamp = Option<(std::time::SystemTime, u64)>;
+
+/// The state of what lies at `path`, where anything does.
+pub(crate) fn stamp(path: &Path) -> Stamp {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
 /// The nearest directory, `from` or above it, that holds a `.git` directory or file.
 pub fn repository_root(from: &Path) -> Option<PathBuf> {
     let from = real(from).ok()?;

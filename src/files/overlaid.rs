@@ -15,6 +15,7 @@ pub(crate) type Held = Arc<BTreeMap<PathBuf, Arc<str>>>;
 /// The disk under texts.
 #[derive(Debug)]
 pub(crate) struct Overlaid {
+    disk: Disk,
     texts: Held,
     asked: Mutex<FxHashSet<PathBuf>>,
 }
@@ -22,6 +23,7 @@ pub(crate) struct Overlaid {
 impl Overlaid {
     pub(crate) fn new(texts: Held) -> Self {
         Overlaid {
+            disk: Disk::default(),
             texts,
             asked: Mutex::default(),
         }
@@ -65,7 +67,7 @@ impl Overlaid {
 
 impl Store for Overlaid {
     fn named(&self, path: &Path) -> Result<PathBuf, Refusal> {
-        let found = Disk.named(path);
+        let found = self.disk.named(path);
         match found {
             Err(Refusal::Missing) => {
                 let path = clean(&disk::absolute(path));
@@ -77,7 +79,7 @@ impl Store for Overlaid {
 
     fn real(&self, path: &Path) -> io::Result<PathBuf> {
         self.note(path);
-        match Disk.real(path) {
+        match self.disk.real(path) {
             Ok(real) => {
                 self.note(&real);
                 Ok(real)
@@ -94,7 +96,7 @@ impl Store for Overlaid {
         if let Some(text) = self.text(path) {
             return Ok(Kind::File(text.len() as u64));
         }
-        Disk.kind(path).or_else(|error| self.told(path).ok_or(error))
+        self.disk.kind(path).or_else(|error| self.told(path).ok_or(error))
     }
 
     fn kind_of_itself(&self, path: &Path) -> io::Result<Kind> {
@@ -102,12 +104,14 @@ impl Store for Overlaid {
         if let Some(text) = self.text(path) {
             return Ok(Kind::File(text.len() as u64));
         }
-        Disk.kind_of_itself(path).or_else(|error| self.told(path).ok_or(error))
+        self.disk
+            .kind_of_itself(path)
+            .or_else(|error| self.told(path).ok_or(error))
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<Listed>> {
         self.note(directory);
-        let mut listed = match Disk.list(directory) {
+        let mut listed = match self.disk.list(directory) {
             Ok(listed) => listed,
             Err(_) if self.is_directory(directory) => Vec::new(),
             Err(error) => return Err(error),
@@ -133,7 +137,7 @@ impl Store for Overlaid {
         match self.text(path) {
             Some(text) if text.len() as u64 > most => Err(Refusal::TooLarge(most)),
             Some(text) => Ok(text.as_bytes().to_vec()),
-            None => Disk.read(path, most),
+            None => self.disk.read(path, most),
         }
     }
 
@@ -144,7 +148,7 @@ impl Store for Overlaid {
                 let most = usize::try_from(most).unwrap_or(usize::MAX).min(text.len());
                 Ok(text.as_bytes().get(..most).unwrap_or_default().to_vec())
             }
-            None => Disk.head(path, most),
+            None => self.disk.head(path, most),
         }
     }
 }

@@ -12,8 +12,9 @@
 
 use super::diagnostics::ByFile;
 use crate::discover::Input;
+use crate::files::{Stamp, stamp};
 use crate::graph::Reach;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -22,8 +23,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Cluster {
     /// Sorted.
     pub(super) inputs: Vec<Input>,
-    /// Paths that it was asked about, there or not.
-    pub(super) asked: FxHashSet<PathBuf>,
+    /// Paths that it was asked about, there or not, as they were.
+    pub(super) asked: FxHashMap<PathBuf, Stamp>,
     pub(super) reach: Reach,
     pub(super) found: ByFile,
     /// What kept sqslint from judging it.
@@ -37,7 +38,7 @@ impl Cluster {
         inputs.sort();
         Cluster {
             inputs,
-            asked: FxHashSet::default(),
+            asked: FxHashMap::default(),
             reach: Reach::default(),
             found: ByFile::new(),
             errors: Vec::new(),
@@ -47,8 +48,13 @@ impl Cluster {
 
     /// Whether the file at `path` is read for it, or would be if it came; `exists_anew` says that it came or went.
     pub(super) fn concerns(&self, path: &Path, exists_anew: bool) -> bool {
-        let is_listed = || path.parent().is_some_and(|parent| self.asked.contains(parent));
-        self.asked.contains(path) || (exists_anew && is_listed())
+        let is_listed = || path.parent().is_some_and(|parent| self.asked.contains_key(parent));
+        self.asked.contains_key(path) || (exists_anew && is_listed())
+    }
+
+    /// Whether something that it was asked about is another on disk now.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.asked.iter().any(|(path, known)| stamp(path) != *known)
     }
 }
 
@@ -92,7 +98,7 @@ fn by_files(clusters: &[Cluster], groups: &mut Groups) {
     }
     for (at, cluster) in clusters.iter().enumerate() {
         #[allow(clippy::iter_over_hash_type)] // the groups are the same in every order
-        for asked in &cluster.asked {
+        for asked in cluster.asked.keys() {
             if let Some(owner) = owners.get(asked.as_path()) {
                 groups.join(*owner, at);
             }

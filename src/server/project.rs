@@ -7,11 +7,11 @@ use super::names::Names;
 use super::settings::Settings;
 use crate::config::{Configs, NAMES};
 use crate::discover::{Input, unit_of};
-use crate::files::{HeldTexts, Overlaid, Store};
+use crate::files::{HeldTexts, Overlaid, Stamp, Store, stamp};
 use crate::pipeline::{Options, Outcome, Place, check_inputs, inputs};
 use lsp_types::Diagnostic;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,6 +43,10 @@ pub(super) struct Project {
     clusters: Vec<Cluster>,
     /// Whether the units themselves may be others.
     is_moved: bool,
+    /// What open texts were as units when units were looked for.
+    recognised: BTreeMap<PathBuf, Option<Input>>,
+    /// The configurations that hold for the units, as they were.
+    configured: BTreeMap<PathBuf, Stamp>,
     /// What is wrong with a configuration; nothing is judged then.
     misconfigured: Option<(PathBuf, Diagnostic)>,
     /// What kept sqslint from looking.
@@ -73,6 +77,8 @@ impl Project {
             texts: HeldTexts::default(),
             clusters: Vec::new(),
             is_moved: true,
+            recognised: BTreeMap::new(),
+            configured: BTreeMap::new(),
             misconfigured: None,
             errors: Vec::new(),
             looked_at: None,
@@ -105,8 +111,16 @@ impl Project {
             || self.options.config.file.as_deref() == Some(path)
     }
 
+    /// Looks which files have changed without a word.
+    pub(super) fn look_again(&mut self) {
+        self.is_moved = true;
+        self.clusters
+            .par_iter_mut()
+            .for_each(|cluster| cluster.is_stale |= cluster.is_outdated());
+    }
+
     /// Everything may have changed.
-    pub(super) fn forget(&mut self) {
+    fn forget(&mut self) {
         self.is_moved = true;
         for cluster in &mut self.clusters {
             cluster.is_stale = true;
@@ -147,26 +161,19 @@ impl Project {
 
     /// Whether a text that is open has become a unit, or is none any more.
     fn find_moved(&mut self) {
-        if self.is_moved {
-            return;
-        }
         let place = self.place(Arc::new(Overlaid::new(self.texts.clone())));
-        let known: BTreeSet<&Path> = self
-            .clusters
-            .iter()
-            .flat_map(|cluster| &cluster.inputs)
-            .filter(|input| matches!(input, Input::Template(_) | Input::ServerlessService(_)))
-            .map(Input::path)
-            .collect();
-        let mut open = self.texts.keys().filter(|path| self.holds(path));
-        self.is_moved = open.any(|path| {
-            let unit = unit_of(path, &place.files);
-            let is_listed = self
-                .clusters
-                .iter()
-                .any(|cluster| unit.iter().all(|unit| cluster.inputs.contains(unit)));
-            known.contains(path.as_path()) != unit.is_some() || !is_listed
-        });
+        let open = self.texts.keys().filter(|path| self.holds(path));
+        let recognised = open.map(|path| (path.clone(), unit_of(path, &place.files))).collect();
+        let is_listed = |path: &Path| {
+            let mut inputs = self.clusters.iter().flat_map(|cluster| &cluster.inputs);
+            inputs.any(|input| input.path() == path)
+        };
+        let has_changed = |(path, unit): (&PathBuf, &Option<Input>)| match self.recognised.get(path) {
+            Some(before) => before != unit,
+            None => unit.is_some() != is_listed(path),
+        };
+        self.is_moved |= BTreeMap::iter(&recognised).any(has_changed);
+        self.recognised = recognised;
     }
 
     /// Looks for units, and for configurations.
@@ -195,6 +202,13 @@ impl Project {
             }
         };
         let mut found: BTreeSet<Input> = found.into_iter().collect();
+        let configured = found.iter().filter_map(|input| self.configs.of(input.path()).ok());
+        let files: BTreeSet<PathBuf> = configured.flat_map(|config| config.files.clone()).collect();
+        let configured = files.into_iter().map(|file| (file.clone(), stamp(&file))).collect();
+        if self.configured != configured {
+            self.configured = configured;
+            self.clusters.iter_mut().for_each(|cluster| cluster.is_stale = true);
+        }
         for cluster in &mut self.clusters {
             let before = cluster.inputs.len();
             cluster.inputs.retain(|input| found.remove(input));
@@ -237,7 +251,12 @@ impl Project {
         cluster.found = diagnostics::of(&outcome, names, &self.settings);
         cluster.reach = outcome.reach;
         cluster.errors = outcome.errors;
-        cluster.asked = store.asked();
+        cluster.asked = store
+            .asked()
+            .into_iter()
+            .map(|path| (stamp(&path), path))
+            .map(|(stamp, path)| (path, stamp))
+            .collect();
         cluster.is_stale = false;
     }
 
@@ -303,7 +322,7 @@ impl Project {
 
     fn cluster_of(&self, path: &Path) -> Option<usize> {
         let mut clusters = self.clusters.iter();
-        clusters.position(|cluster| cluster.found.contains_key(path) || cluster.asked.contains(path))
+        clusters.position(|cluster| cluster.found.contains_key(path) || cluster.asked.contains_key(path))
     }
 
     /// What kept sqslint from its work.

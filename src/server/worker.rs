@@ -91,7 +91,7 @@ impl Worker {
         self.projects.extend(new);
         for project in &mut self.projects {
             if changes.look_again {
-                project.forget();
+                project.look_again();
             }
             for (path, exists_anew) in &changes.files {
                 project.note(path, *exists_anew);
