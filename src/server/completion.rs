@@ -3,7 +3,7 @@
 use super::position::Lines;
 use super::worker::Worker;
 use crate::config::NAMES;
-use crate::rules::{Category, RULES};
+use crate::rules::{Category, RULES, Set};
 use crate::selection::{self, covers};
 use lsp_types::{CompletionItem, CompletionItemKind, CompletionParams, Documentation, MarkupContent, MarkupKind};
 
@@ -84,7 +84,9 @@ fn rules(with_sets: bool) -> Vec<CompletionItem> {
         ..CompletionItem::default()
     });
     let tool = Category::Tool.name();
-    let sets = selection::names().filter(|name| !RULES.iter().any(|rule| rule.id == *name));
+    let sets = ["all", Set::Default.name(), Set::Pedantic.name()]
+        .into_iter()
+        .chain(selection::categories());
     let is_set = |name: &&str| ["all", "default", "pedantic"].contains(name);
     let sets = sets.filter(|name| with_sets || !(is_set(name) || *name == tool));
     let sets = sets.map(|name| {

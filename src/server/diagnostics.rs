@@ -63,8 +63,8 @@ pub(super) fn shown(found: &Finding, sources: &Sources, names: &Names, settings:
     Diagnostic {
         range: range_of(&file, primary.span, settings.encoding),
         severity: Some(severity(found.severity)),
-        code: Some(NumberOrString::String(found.rule.to_owned())),
-        code_description: page(found.rule, settings).map(|href| CodeDescription { href }),
+        code: Some(NumberOrString::String(found.rule.to_string())),
+        code_description: page(&found.rule, settings).map(|href| CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
         message: message.join("\n"),
         related_information: (settings.related && !related.is_empty()).then_some(related),

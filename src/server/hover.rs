@@ -56,7 +56,7 @@ fn explained(worker: &mut Worker, path: &Path, position: Position) -> Option<Str
 }
 
 /// The rule that is named at a place where rules are named: in a suppression, or in a configuration.
-fn rule_at(worker: &Worker, path: &Path, position: Position) -> Option<(&'static Rule, Range)> {
+fn rule_at(worker: &Worker, path: &Path, position: Position) -> Option<(&'static Rule<'static>, Range)> {
     let text = &worker.documents.get(path)?.text;
     let lines = Lines::new(text, worker.settings.encoding);
     let offset = lines.offset(position);
@@ -69,7 +69,7 @@ fn rule_at(worker: &Worker, path: &Path, position: Position) -> Option<(&'static
 }
 
 /// The page up to its examples.
-fn beginning(rule: &Rule) -> String {
+fn beginning(rule: &Rule<'_>) -> String {
     let page = rule.page.split("\n## Flagged").next().unwrap_or(rule.page);
     page.trim_end().to_owned() + "\n"
 }

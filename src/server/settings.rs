@@ -67,10 +67,7 @@ impl Settings {
             None
         });
         let wishes = wishes.unwrap_or_default();
-        let selection = Selection::new(wishes.select, wishes.ignore, false).unwrap_or_else(|error| {
-            wrong.push(format!("`select` and `ignore` are not used: {error}"));
-            Selection::default()
-        });
+        let selection = Selection::new(wishes.select, wishes.ignore, false);
         let can = Can(&params.capabilities);
         let pages =
             (!REPOSITORY.is_empty()).then(|| format!("{REPOSITORY}/blob/v{}/rules/", env!("CARGO_PKG_VERSION")));
