@@ -9,6 +9,8 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 #![allow(clippy::too_many_lines, reason = "documents")]
 
+#[path = "generated/editor.rs"]
+mod editor;
 #[path = "generated/many.rs"]
 mod many;
 #[path = "generated/plan.rs"]
@@ -270,6 +272,64 @@ fn reports(table: &mut Table) {
     }
 }
 
+/// What a keystroke costs the language server, whose first load costs what a run does.
+fn typing(table: &mut Table) {
+    let mut row = |what: &str, root: &Path, file: &str, from: &str, bound: Duration| {
+        let typed = editor::typed(root, file, |text, at| text.replacen(from, &format!("{from}{at}"), 1));
+        println!(
+            "| a keystroke: {what} | {:.0} ms | {:.1} ms | {:.0} MB | first load {:.0} ms of processors |",
+            typed.arrival.as_secs_f64() * 1e3,
+            typed.keystroke.as_secs_f64() * 1e3,
+            typed.peak as f64 / 1024.0,
+            typed.load.as_secs_f64() * 1e3,
+        );
+        if typed.keystroke > bound {
+            table.missed.push(format!("a keystroke: {what}"));
+        }
+    };
+    let bound = Duration::from_millis(50);
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 30\n}\n";
+    let small = TemporaryDirectory::with_files([("main.tf", queue)]);
+    row("a module of one file", small.path(), "main.tf", "seconds = 3", bound);
+    let (files, _) = tree::tree();
+    let directory = with_files(&files);
+    let module = files
+        .iter()
+        .find(|(_, text)| text.contains("timeout       = "))
+        .unwrap();
+    row(
+        "a module of the tree",
+        directory.path(),
+        &module.0,
+        "timeout       = 1",
+        bound,
+    );
+    row(
+        "a template of the tree",
+        directory.path(),
+        "stacks/0/template.yaml",
+        "Timeout: 3",
+        bound,
+    );
+    let callers = (0..200).map(|at| {
+        let name = format!("live/{at}/main.tf");
+        let text = format!("module \"orders\" {{\n  source = \"../../module\"\n  name   = \"orders-{at}\"\n}}\n");
+        (name, text)
+    });
+    let module = "variable \"name\" {}\n\nresource \"aws_sqs_queue\" \"q\" {\n  name = var.name\n  visibility_timeout_seconds = 180\n}\n\nresource \"aws_lambda_function\" \"f\" {\n  timeout = 30\n}\n\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  function_name = aws_lambda_function.f.arn\n}\n";
+    let files: Vec<tree::File> = callers
+        .chain([("module/main.tf".to_owned(), module.to_owned())])
+        .collect();
+    let directory = with_files(&files);
+    row(
+        "a module of 200 callers",
+        directory.path(),
+        "module/main.tf",
+        "timeout = 3",
+        Duration::MAX,
+    );
+}
+
 #[test]
 #[ignore = "minutes, and meant for a release build"]
 fn the_bounds_hold() {
@@ -287,5 +347,6 @@ fn the_bounds_hold() {
     one_of_many(&mut table, 1700, Duration::from_millis(10));
     one_of_many(&mut table, 10_000, Duration::from_millis(40));
     reports(&mut table);
+    typing(&mut table);
     assert!(table.missed.is_empty(), "not held: {:?}", table.missed);
 }

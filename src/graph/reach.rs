@@ -19,7 +19,7 @@ use std::path::PathBuf;
 /// What a part of a project may have to do with others.
 // Facts that hold or not, each by itself, are no state machine.
 #[allow(clippy::struct_excessive_bools)]
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Reach {
     /// Hashes of names: two that are alike by chance only join what need not be joined.
     pub(crate) names: FxHashSet<u64>,

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic as Finding, Safety};
 use crate::fixes::Taken;
 use crate::frontend::insertions;
 use crate::pipeline::Outcome;
-use crate::rules;
+use crate::rules::{self, Rule};
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, DocumentChanges, OneOf,
     OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
@@ -121,8 +121,7 @@ impl Writer<'_> {
 
     fn suppressed(&self, found: &Finding) -> Option<CodeAction> {
         // What cannot be read may not be hushed up.
-        let is_tool = rules::by_id(&found.rule).is_some_and(|rule| !rule.is_raised());
-        if is_tool {
+        if rules::by_id(&found.rule).is_some_and(Rule::is_raised) {
             return None;
         }
         let sources = &self.outcome.sources;

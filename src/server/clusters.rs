@@ -31,6 +31,10 @@ pub(super) struct Cluster {
     pub(super) errors: Vec<String>,
     /// Whether it has to be judged again.
     pub(super) is_stale: bool,
+    /// Whether it may have to be judged together with others now.
+    pub(super) is_reshaped: bool,
+    /// Files whose findings are others than those that were told.
+    pub(super) changed: BTreeSet<PathBuf>,
 }
 
 impl Cluster {
@@ -43,7 +47,22 @@ impl Cluster {
             found: ByFile::new(),
             errors: Vec::new(),
             is_stale: true,
+            is_reshaped: true,
+            changed: BTreeSet::new(),
         }
+    }
+
+    /// Takes what was found, and notes what of it is new.
+    pub(super) fn take(&mut self, found: ByFile, reach: Reach, asked: FxHashMap<PathBuf, Stamp>) {
+        let both = self.found.keys().chain(found.keys());
+        let changed = both.filter(|path| self.found.get(*path) != found.get(*path));
+        self.changed.extend(changed.cloned());
+        let is_same = asked.len() == self.asked.len() && asked.keys().all(|path| self.asked.contains_key(path));
+        self.is_reshaped |= !is_same || reach != self.reach;
+        self.found = found;
+        self.reach = reach;
+        self.asked = asked;
+        self.is_stale = false;
     }
 
     /// Whether the file at `path` is read for it, or would be if it came; `exists_anew` says that it came or went.
@@ -75,7 +94,11 @@ pub(super) fn join(clusters: Vec<Cluster>) -> Vec<Cluster> {
     let environments = clusters.iter().flat_map(|cluster| &cluster.reach.environments);
     let environments: BTreeSet<&String> = environments.collect();
     groups.join_all(&clusters, |_| environments.len() > MOST_ENVIRONMENTS);
-    groups.merged(clusters)
+    let mut joined = groups.merged(clusters);
+    for cluster in &mut joined {
+        cluster.is_reshaped = false;
+    }
+    joined
 }
 
 fn by_names(clusters: &[Cluster], groups: &mut Groups) {
@@ -186,6 +209,10 @@ impl Groups {
                 group.inputs.sort();
                 // Until it is judged, a change of what its parts asked about is one of it.
                 group.asked.extend(cluster.asked);
+                for (path, found) in cluster.found {
+                    group.found.entry(path).or_default().extend(found);
+                }
+                group.changed.extend(cluster.changed);
             }
         }
         merged

@@ -49,6 +49,8 @@ pub(super) struct Project {
     configured: BTreeMap<PathBuf, Stamp>,
     /// What is wrong with a configuration; nothing is judged then.
     misconfigured: Option<(PathBuf, Diagnostic)>,
+    /// Files of which what was told may be no more.
+    gone: BTreeSet<PathBuf>,
     /// What kept sqslint from looking.
     pub(super) errors: Vec<String>,
     /// The last outcome that somebody asked for, with the place of its cluster.
@@ -80,6 +82,7 @@ impl Project {
             recognised: BTreeMap::new(),
             configured: BTreeMap::new(),
             misconfigured: None,
+            gone: BTreeSet::new(),
             errors: Vec::new(),
             looked_at: None,
         }
@@ -152,7 +155,8 @@ impl Project {
         while is_whole && self.clusters.iter().any(|cluster| cluster.is_stale) {
             self.looked_at = None;
             is_whole = self.judge_stale(names, &mut done, tell);
-            if is_whole {
+            // As long as nobody reaches further than before, those belong together that did.
+            if is_whole && self.clusters.iter().any(|cluster| cluster.is_reshaped) {
                 self.clusters = clusters::join(std::mem::take(&mut self.clusters));
             }
         }
@@ -214,7 +218,10 @@ impl Project {
             cluster.inputs.retain(|input| found.remove(input));
             cluster.is_stale |= cluster.inputs.len() < before;
         }
-        self.clusters.retain(|cluster| !cluster.inputs.is_empty());
+        self.looked_at = None;
+        for cluster in self.clusters.extract_if(.., |cluster| cluster.inputs.is_empty()) {
+            self.gone.extend(cluster.found.into_keys());
+        }
         self.clusters
             .extend(found.into_iter().map(|input| Cluster::new(vec![input])));
     }
@@ -222,7 +229,10 @@ impl Project {
     /// Keeps what is wrong with a configuration, and gives its words.
     fn misconfigured(&mut self, error: Option<crate::config::ConfigError>) -> Option<String> {
         let error = error.as_ref();
+        self.gone.extend(self.misconfigured.take().map(|(path, _)| path));
         self.misconfigured = error.and_then(|error| diagnostics::of_configuration(error, self.settings.encoding));
+        self.gone
+            .extend(self.misconfigured.iter().map(|(path, _)| path.clone()));
         error.map(ToString::to_string)
     }
 
@@ -248,16 +258,11 @@ impl Project {
 
     fn judge(&self, cluster: &mut Cluster, names: &Names) {
         let (outcome, store) = self.checked(&cluster.inputs, false);
-        cluster.found = diagnostics::of(&outcome, names, &self.settings);
-        cluster.reach = outcome.reach;
+        let found = diagnostics::of(&outcome, names, &self.settings);
+        let asked = store.asked().into_iter().map(|path| (stamp(&path), path));
+        let asked = asked.map(|(stamp, path)| (path, stamp)).collect();
+        cluster.take(found, outcome.reach, asked);
         cluster.errors = outcome.errors;
-        cluster.asked = store
-            .asked()
-            .into_iter()
-            .map(|path| (stamp(&path), path))
-            .map(|(stamp, path)| (path, stamp))
-            .collect();
-        cluster.is_stale = false;
     }
 
     fn checked(&self, inputs: &[Input], trace: bool) -> (Outcome, Arc<Overlaid>) {
@@ -280,12 +285,28 @@ impl Project {
             all.entry(path.clone()).or_default().push(wrong.clone());
         }
         for found in all.values_mut() {
-            found.sort_by(|a, b| {
-                let key = |one: &Diagnostic| (one.range.start, one.range.end);
-                (key(a), &a.message).cmp(&(key(b), &b.message))
-            });
+            in_order(found);
         }
         all
+    }
+
+    /// What is found in one file.
+    pub(super) fn found_in(&self, path: &Path) -> Vec<Diagnostic> {
+        let found = self.clusters.iter().filter_map(|cluster| cluster.found.get(path));
+        let mut found: Vec<Diagnostic> = found.flatten().cloned().collect();
+        let wrong = self.misconfigured.as_ref().filter(|(file, _)| file == path);
+        found.extend(wrong.map(|(_, wrong)| wrong.clone()));
+        in_order(&mut found);
+        found
+    }
+
+    /// Files whose findings have changed since this was last asked.
+    pub(super) fn changed(&mut self) -> BTreeSet<PathBuf> {
+        let mut changed = std::mem::take(&mut self.gone);
+        for cluster in &mut self.clusters {
+            changed.append(&mut cluster.changed);
+        }
+        changed
     }
 
     /// What is known of the cluster that a file is read for, with what its rules concluded.
@@ -330,4 +351,11 @@ impl Project {
         let errors = self.clusters.iter().flat_map(|cluster| &cluster.errors);
         self.errors.iter().chain(errors).cloned().collect()
     }
+}
+
+fn in_order(found: &mut [Diagnostic]) {
+    found.sort_by(|a, b| {
+        let key = |one: &Diagnostic| (one.range.start, one.range.end);
+        (key(a), &a.message).cmp(&(key(b), &b.message))
+    });
 }

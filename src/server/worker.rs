@@ -31,6 +31,8 @@ pub(super) struct Worker {
     pub(super) outbox: Outbox,
     /// Folders as the editor spells them.
     folders: Vec<PathBuf>,
+    /// Whether projects came or went since the editor was told of them.
+    is_rearranged: bool,
     /// What the editor was told of each file.
     published: BTreeMap<PathBuf, PublishDiagnosticsParams>,
     /// Errors that were shown.
@@ -48,6 +50,7 @@ impl Worker {
             inbox,
             outbox,
             folders: Vec::new(),
+            is_rearranged: true,
             published: BTreeMap::new(),
             shown: BTreeSet::new(),
             loads: 0,
@@ -86,7 +89,9 @@ impl Worker {
             .iter()
             .filter(|(path, document)| !(document.is_file && is_held(path)));
         roots.extend(loose.map(|(path, _)| Root::File(path.clone())));
+        let before = self.projects.len();
         self.projects.retain(|project| roots.remove(&project.root));
+        self.is_rearranged |= self.projects.len() < before || !roots.is_empty();
         let new = roots.into_iter().map(|root| Project::new(root, &self.settings));
         self.projects.extend(new);
         for project in &mut self.projects {
@@ -137,16 +142,49 @@ impl Worker {
         all
     }
 
+    /// The findings of every file that the editor may have been told otherwise of, and of those that are open.
+    fn told_otherwise(&mut self) -> ByFile {
+        /// So many files are faster looked up together.
+        const MANY: usize = 50;
+        let changed = self.projects.iter_mut().flat_map(Project::changed);
+        let mut changed: BTreeSet<PathBuf> = changed.collect();
+        if std::mem::take(&mut self.is_rearranged) {
+            changed.extend(self.published.keys().cloned());
+        }
+        changed.extend(self.documents.keys().cloned());
+        let mut all = if changed.len() > MANY {
+            self.found()
+        } else {
+            ByFile::new()
+        };
+        let is_many = changed.len() > MANY;
+        let told = changed.into_iter().map(|path| {
+            let found = if is_many {
+                all.remove(&path).unwrap_or_default()
+            } else {
+                self.found_in(&path)
+            };
+            (path, found)
+        });
+        told.collect()
+    }
+
+    /// What is found in one file.
+    fn found_in(&self, path: &Path) -> Vec<lsp_types::Diagnostic> {
+        let mut found: Vec<lsp_types::Diagnostic> = Vec::new();
+        for one in self.projects.iter().flat_map(|project| project.found_in(path)) {
+            // Folders may lie in one another.
+            if !found.contains(&one) {
+                found.push(one);
+            }
+        }
+        found
+    }
+
     fn publish(&mut self) {
         self.show_errors();
-        let mut found = self.found();
-        let is_gone = |path: &&PathBuf| !found.contains_key(*path);
-        let gone: Vec<PathBuf> = self.published.keys().filter(is_gone).cloned().collect();
-        for path in gone.iter().chain(self.documents.keys()) {
-            found.entry(path.clone()).or_default();
-        }
         let mut has_changed = false;
-        for (path, diagnostics) in found {
+        for (path, diagnostics) in self.told_otherwise() {
             let before = self.published.get(&path);
             // What is closed has no address any more but the one that it was told by.
             let told_by = before
