@@ -12,6 +12,7 @@ mod inputs;
 mod manual;
 mod output;
 mod page;
+mod policy;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use explain::ExplainArgs;
 use fixing::FixArgs;
 use inputs::{InputArgs, StdinArgs};
 use output::OutputArgs;
+use policy::PolicyCommand;
 use sqslint::diagnostic::Severity;
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -88,6 +90,11 @@ enum Command {
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Try the policies of the configuration, or print one to begin with
+    Policy {
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
     /// Print the effective settings, their file, or their schema
     Config {
         #[command(subcommand)]
@@ -111,6 +118,9 @@ struct GraphArgs {
     /// How to print them
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     format: GraphFormat,
+    /// Print what policies can ask of it, and read nothing
+    #[arg(long)]
+    schema: bool,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -357,6 +367,7 @@ impl Cli {
             Command::Baseline { command } => baseline::run(&command, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
             Command::Explain(arguments) => explain::run(&arguments, streams),
+            Command::Policy { command } => policy::run(&command, streams),
             Command::Config { command } => config::run(&command, streams),
             Command::Server { stdio: _ } => server(streams),
             Command::Init => config::init(streams),

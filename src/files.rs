@@ -18,6 +18,7 @@ mod disk;
 mod ignored;
 mod named;
 mod overlaid;
+mod scratch;
 mod store;
 mod walk;
 pub mod write;
@@ -27,6 +28,7 @@ pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_r
 pub(crate) use ignored::Ignored;
 pub use named::{beyond_links, named};
 pub(crate) use overlaid::{Held as HeldTexts, Overlaid};
+pub(crate) use scratch::Scratch;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;

@@ -37,10 +37,12 @@ pub mod source;
 pub mod suppress;
 #[doc(hidden)]
 pub mod testing;
+mod trials;
 
 pub use fixes::{Fixed, fix};
 pub use ignores::{Added, add_ignores};
 pub use pipeline::{Options, Outcome, Stdin, write_baseline};
+pub use trials::{Trial, try_policy};
 
 /// Checks everything under the paths of `options`.
 pub fn check(options: &Options) -> Outcome {

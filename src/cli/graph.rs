@@ -9,6 +9,10 @@ use sqslint::{Options, Outcome};
 use std::io::{self, BufWriter, Write};
 
 pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    if arguments.schema {
+        streams.out.write_all(sqslint::policy::schema().as_bytes())?;
+        return Ok(Exit::Clean);
+    }
     let otherwise = arguments.inputs.otherwise();
     let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
         Ok(chosen) => chosen,

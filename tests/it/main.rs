@@ -35,6 +35,7 @@ mod peers;
 mod pipes;
 mod plans;
 mod planted;
+mod policies;
 mod programs;
 mod provenance;
 mod questions;

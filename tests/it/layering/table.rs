@@ -66,6 +66,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "diagnostic frontend graph pipeline report report::wrapped rules source",
     ),
     ("server", "*"),
+    ("trials", "config files pipeline policy selection"),
     ("lib", "*"),
     ("testing", "*"),
     ("cli", "*"),

@@ -1,0 +1,449 @@
+//! Policies: those of the documentation, in every dialect, over real projects, and as a rule for everything else.
+
+use crate::inputs::{directories, repository};
+use sqslint::config::{Configs, Source};
+use sqslint::diagnostic::Severity;
+use sqslint::files::Files;
+use sqslint::policy::Policy;
+use sqslint::selection::Selection;
+use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::needs::PROJECTS;
+use sqslint::{Options, Outcome, try_policy};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The fences of `docs/policies.md` that hold tables `[[policy]]`; the first shows what one is.
+fn documented() -> Vec<String> {
+    let page = std::fs::read_to_string(repository("docs/policies.md")).unwrap();
+    let fences = page.split("```toml\n").skip(1);
+    let fences = fences.map(|fence| fence.split("\n```\n").next().unwrap_or_default().to_owned());
+    fences.filter(|fence| fence.contains("[[policy.tests]]")).collect()
+}
+
+/// The policies that `text` says.
+fn policies(text: &str) -> Vec<Arc<Policy>> {
+    let source = Source {
+        lines: vec![text.to_owned()],
+        isolated: true,
+        ..Source::default()
+    };
+    let configs = Configs::new(source, Vec::new(), &Files::default());
+    configs
+        .of(Path::new("/"))
+        .unwrap_or_else(|error| panic!("{error}"))
+        .policies
+        .clone()
+}
+
+/// What `policies`, a text of TOML, and nothing else says under `path`.
+fn judge(path: &Path, policies: &str, select: &[&str]) -> Outcome {
+    let outcome = sqslint::check(&Options {
+        paths: vec![path.to_owned()],
+        selection: Selection::new(
+            select.iter().map(|name| (*name).to_owned()).collect(),
+            Vec::new(),
+            false,
+        ),
+        config: Source {
+            lines: vec![policies.to_owned()],
+            isolated: true,
+            ..Source::default()
+        },
+        ..Options::default()
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    outcome
+}
+
+fn judge_files(files: &[(&str, &str)], policies: &str) -> Outcome {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
+    judge(directory.path(), policies, &["policy"])
+}
+
+const KEEPS: &str = r#"
+[[policy]]
+id = "orders-keep-fourteen-days"
+for = "queue"
+where = 'queue.name.startsWith("orders")'
+require = 'queue.retention >= duration("14d")'
+message = "order queues keep messages for 14 days"
+"#;
+
+#[test]
+fn the_policies_of_the_documentation_do_what_they_say() {
+    let documented = documented();
+    assert_eq!(documented.len(), 10);
+    for text in &documented {
+        for policy in policies(text) {
+            let trials = try_policy(&policy).unwrap();
+            for trial in &trials {
+                assert!(trial.is_as_expected(), "{}: {trial:?}", policy.rule().id);
+            }
+            let fires = trials.iter().any(|trial| !trial.findings.is_empty());
+            let is_silent = trials.iter().any(|trial| trial.findings.is_empty());
+            assert!(fires && is_silent, "{}", policy.rule().id);
+        }
+    }
+}
+
+#[test]
+fn every_dialect_gives_the_same_findings() {
+    let terraform = r#"
+resource "aws_sqs_queue" "orders" {
+  name = "orders"
+}
+resource "aws_sqs_queue" "other" {
+  name = "other"
+}
+"#;
+    let template = |transform: &str| {
+        format!(
+            "{transform}\nResources:\n  Orders:\n    Type: AWS::SQS::Queue\n    Properties: {{QueueName: orders}}\n  \
+             Other:\n    Type: AWS::SQS::Queue\n    Properties: {{QueueName: other}}\n"
+        )
+    };
+    let plan = r#"{
+      "format_version": "1.2", "terraform_version": "1.9.0",
+      "planned_values": {"root_module": {"resources": [
+        {"address": "aws_sqs_queue.orders", "mode": "managed", "type": "aws_sqs_queue", "name": "orders",
+         "values": {"name": "orders", "message_retention_seconds": 345600}},
+        {"address": "aws_sqs_queue.other", "mode": "managed", "type": "aws_sqs_queue", "name": "other",
+         "values": {"name": "other", "message_retention_seconds": 345600}}]}},
+      "resource_changes": [], "configuration": {"root_module": {}}
+    }"#;
+    let serverless = format!(
+        "service: shop\nprovider: {{name: aws}}\nresources:\n  {}",
+        template("").trim_start().replace('\n', "\n  ")
+    );
+    for (name, text) in [
+        ("main.tf", terraform.to_owned()),
+        ("template.yaml", template("AWSTemplateFormatVersion: '2010-09-09'")),
+        ("template.yaml", template("Transform: AWS::Serverless-2016-10-31")),
+        ("plan.json", plan.to_owned()),
+        ("serverless.yml", serverless),
+    ] {
+        let outcome = judge_files(&[(name, &text)], KEEPS);
+        let said: Vec<&str> = outcome.findings.iter().map(|found| found.headline.as_str()).collect();
+        assert_eq!(said.len(), 1, "{name}: {said:?}");
+        assert!(
+            said[0]
+                .to_lowercase()
+                .contains("orders`: order queues keep messages for 14 days"),
+            "{said:?}"
+        );
+        let places = outcome.findings[0].labels().iter().map(|label| &label.message);
+        assert!(places.into_iter().any(|message| message.contains("`orders`")), "{name}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_silent_and_counted() {
+    let text = "variable \"keep\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n  \
+                message_retention_seconds = var.keep\n}\n";
+    let outcome = judge_files(&[("main.tf", text)], KEEPS);
+    assert!(outcome.findings.is_empty());
+    let [open] = outcome.not_evaluated.as_slice() else {
+        panic!("{:?}", outcome.not_evaluated)
+    };
+    assert_eq!(
+        (&*open.rule, open.reason.as_str()),
+        ("orders-keep-fourteen-days", "`var.keep` has no value")
+    );
+}
+
+#[test]
+fn a_condition_is_named() {
+    let text = "
+Parameters: {Stage: {Type: String, AllowedValues: [dev, prod]}}
+Conditions: {IsProd: !Equals [!Ref Stage, prod]}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {QueueName: orders, MessageRetentionPeriod: !If [IsProd, 1209600, 3600]}
+";
+    let outcome = judge_files(&[("template.yaml", text)], KEEPS);
+    let [found] = outcome.findings.as_slice() else {
+        panic!("{:?}", outcome.findings)
+    };
+    assert_eq!(found.when.as_deref(), Some("not IsProd"));
+    assert!(
+        found
+            .labels()
+            .iter()
+            .any(|label| label.message == "`MessageRetentionPeriod` is 3600 s (1 hour)")
+    );
+}
+
+#[test]
+fn an_environment_is_named_and_can_be_asked_for() {
+    let files = [
+        (
+            "main.tf",
+            "variable \"keep\" { type = number }\nresource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n  \
+             message_retention_seconds = var.keep\n}\n",
+        ),
+        ("env/dev.tfvars", "keep = 3600\n"),
+        ("env/prod.tfvars", "keep = 1209600\n"),
+    ];
+    let outcome = judge_files(&files, KEEPS);
+    let [found] = outcome.findings.as_slice() else {
+        panic!("{:?}", outcome.findings)
+    };
+    assert_eq!(found.when.as_deref(), Some("the environment is `dev`"));
+    let in_prod = KEEPS.replace("where = 'queue", "where = 'environment == \"prod\" && queue");
+    assert!(judge_files(&files, &in_prod).findings.is_empty());
+}
+
+/// What is wrong with a configuration that says `text`.
+fn refusal(text: &str) -> String {
+    let directory = TemporaryDirectory::with_files([("sqslint.toml", text), ("main.tf", "")]);
+    let outcome = sqslint::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    let [error] = outcome.errors.as_slice() else {
+        panic!("{:?}", outcome.errors)
+    };
+    error
+        .split_once("sqslint.toml:")
+        .map_or(error.clone(), |(_, rest)| rest.lines().next().unwrap_or("").to_owned())
+}
+
+#[test]
+fn a_typo_is_an_error_at_its_own_place() {
+    for (from, to, expected) in [
+        (
+            "queue.retention",
+            "queue.retenton",
+            "6:18: a queue has no field `retenton`; did you mean `retention`?",
+        ),
+        (
+            "'queue.name",
+            "'que.name",
+            "5:10: unknown name `que`; did you mean `queue`?",
+        ),
+        (
+            "duration(\"14d\")",
+            "14",
+            "6:12: `>=` does not go between a duration and a whole number; write durations as `duration(\"14d\")`, `duration(\"90s\")`",
+        ),
+        (
+            "for = \"queue\"",
+            "for = \"queu\"",
+            "4:7: unknown value `queu`; did you mean `queue`?",
+        ),
+        (
+            "require",
+            "requires",
+            "6:1: unknown key `requires`; did you mean `require`?",
+        ),
+        (
+            "orders-keep-fourteen-days",
+            "fifo-queue-false",
+            "3:6: `fifo-queue-false` is already the name of a rule, a category or a set",
+        ),
+        (
+            "orders-keep-fourteen-days",
+            "Orders",
+            "3:6: an id is in kebab-case, as in `orders-keep-fourteen-days`, of 64 characters at most",
+        ),
+        (
+            "message = \"order queues keep messages for 14 days\"",
+            "message = \"\"",
+            "7:11: say what is wrong where the policy is not met",
+        ),
+    ] {
+        assert_eq!(refusal(&KEEPS.replace(from, to)), expected, "{to}");
+    }
+    assert_eq!(
+        refusal(&format!("ignore = [\"orders-keep-fourten-days\"]{KEEPS}")),
+        "1:11: unknown rule `orders-keep-fourten-days`; did you mean `orders-keep-fourteen-days`?"
+    );
+    assert!(refusal("policies = [\"policies/*.toml\"]").ends_with("no file matches `policies/*.toml`"));
+    let hostile = KEEPS.replace("queue.retention >=", &("(".repeat(1_000) + "queue.retention >="));
+    assert!(refusal(&hostile).contains("nests 32 levels deep at most"));
+}
+
+#[test]
+fn a_policy_is_a_rule_for_everything_else() {
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n}\n";
+    let suppressed = format!("# sqslint: ignore[orders-keep-fourteen-days] agreed\n{queue}");
+    let config = format!(
+        "policies = [\"policies/*.toml\"]\n[rules.orders-keep-fourteen-days]\nseverity = \"error\"\n[[override]]\n\
+         paths = [\"sandbox/**\"]\nignore = [\"policy\"]\n"
+    );
+    let directory = TemporaryDirectory::with_files([
+        ("sqslint.toml", config.as_str()),
+        ("policies/orders.toml", KEEPS),
+        ("plain/main.tf", queue),
+        ("agreed/main.tf", &suppressed),
+        ("sandbox/main.tf", queue),
+    ]);
+    let run = |select: &[&str], ignore: &[&str]| {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        sqslint::check(&Options {
+            paths: vec![directory.path().to_owned()],
+            selection: Selection::new(names(select), names(ignore), false),
+            ..Options::default()
+        })
+    };
+    let outcome = run(&["orders-keep-fourteen-days"], &[]);
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let [found] = outcome.findings.as_slice() else {
+        panic!("{:?}", outcome.findings)
+    };
+    assert_eq!(found.severity, Severity::Error);
+    assert!(found.subject.unit.ends_with("plain"), "{:?}", found.subject);
+    assert_eq!(outcome.suppressed.len(), 1);
+    assert!(
+        outcome
+            .rules
+            .by_id("orders-keep-fourteen-days")
+            .is_some_and(|rule| rule.page.contains("14d"))
+    );
+    assert!(run(&["policy"], &["orders-keep-fourteen-days"]).findings.is_empty());
+    let errors = run(&["orders-keep"], &[]).errors;
+    assert!(
+        errors[0].contains("did you mean `orders-keep-fourteen-days`?"),
+        "{errors:?}"
+    );
+}
+
+/// Three of ours, and what finds the same in the words of policies.
+const SAME: [(&str, &str, &str); 3] = [
+    (
+        "max-receive-count-too-low",
+        "own-max-receive-count",
+        r#"
+        for = "queue"
+        where = 'queue.max_receive_count >= 1 && queue.max_receive_count <= 1000'
+        require = 'queue.max_receive_count >= 2'
+        "#,
+    ),
+    (
+        "queue-delay-exceeds-retention",
+        "own-delay",
+        r#"
+        for = "queue"
+        where = '''
+        queue.delay >= duration("0s") && queue.delay <= duration("900s")
+          && queue.retention >= duration("60s") && queue.retention <= duration("14d")
+        '''
+        require = 'queue.delay < queue.retention'
+        "#,
+    ),
+    (
+        "reserved-concurrency-zero",
+        "own-concurrency",
+        r#"
+        for = "function"
+        where = 'function.reserved_concurrency <= 0'
+        forbid = 'function.mappings.exists(mapping, mapping.enabled)'
+        "#,
+    ),
+];
+
+#[test]
+fn three_of_our_rules_written_as_policies_find_the_same() {
+    let text: String = SAME
+        .iter()
+        .map(|(_, id, text)| format!("[[policy]]\nid = \"{id}\"\nmessage = \"is wrong\"\n{text}\n"))
+        .collect();
+    let select: Vec<&str> = SAME.iter().flat_map(|(ours, own, _)| [*ours, *own]).collect();
+    let found = |outcome: &Outcome, id: &str| -> BTreeSet<(String, String, Option<String>)> {
+        let all = outcome.findings.iter().filter(|found| found.rule == id);
+        all.map(|found| {
+            (
+                found.subject.unit.clone(),
+                found.subject.address.clone(),
+                found.when.clone(),
+            )
+        })
+        .collect()
+    };
+    let compare = |path: &Path| {
+        let outcome = judge(path, &text, &select);
+        let each = SAME.iter().map(|(ours, own, _)| {
+            let (ours, own) = (found(&outcome, ours), found(&outcome, own));
+            assert_eq!(ours, own, "{}", path.display());
+            ours.len()
+        });
+        each.sum::<usize>()
+    };
+    let small = TemporaryDirectory::with_files([(
+        "main.tf",
+        r#"
+variable "open" {}
+resource "aws_sqs_queue" "failed" { delay_seconds = var.open }
+resource "aws_sqs_queue" "low" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 1 })
+}
+resource "aws_sqs_queue" "right" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 2 })
+}
+resource "aws_sqs_queue" "late" {
+  delay_seconds             = 60
+  message_retention_seconds = 60
+}
+resource "aws_lambda_function" "off" {
+  function_name                  = "off"
+  reserved_concurrent_executions = 0
+}
+resource "aws_lambda_event_source_mapping" "off" {
+  event_source_arn = aws_sqs_queue.right.arn
+  function_name    = aws_lambda_function.off.arn
+}
+"#,
+    )]);
+    assert_eq!(compare(small.path()), 3);
+    let Some(shared) = PROJECTS.found() else { return };
+    let all: usize = directories(&shared.join("corpus/dev"))
+        .iter()
+        .map(|project| compare(project))
+        .sum();
+    assert!(all > 0, "the projects have some");
+}
+
+/// What the ten policies find in real projects, for people to read with `--nocapture`.
+#[test]
+fn the_policies_of_the_documentation_judge_real_projects() {
+    let Some(shared) = PROJECTS.found() else { return };
+    let text = documented().join("\n");
+    let ids: Vec<String> = policies(&text)
+        .iter()
+        .map(|policy| policy.rule().id.to_owned())
+        .collect();
+    let started = Instant::now();
+    let mut counts = vec![(0, 0); ids.len()];
+    for project in directories(&shared.join("corpus/dev")) {
+        let outcome = judge(&project, &text, &["policy"]);
+        for (count, id) in counts.iter_mut().zip(&ids) {
+            count.0 += outcome
+                .findings
+                .iter()
+                .filter(|found| found.rule == id.as_str())
+                .count();
+            count.1 += outcome
+                .not_evaluated
+                .iter()
+                .filter(|open| open.rule == id.as_str())
+                .count();
+        }
+        for found in &outcome.findings {
+            assert!(!found.labels().is_empty() && found.help.is_some());
+            println!(
+                "{} {} {:?}",
+                found.rule,
+                found.headline,
+                found.labels().iter().map(|l| &l.message).collect::<Vec<_>>()
+            );
+        }
+    }
+    println!(
+        "{:?} {:?}",
+        ids.iter().zip(counts).collect::<Vec<_>>(),
+        started.elapsed()
+    );
+}
