@@ -88,7 +88,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
 type Found = Vec<NamedEnvironment>;
 
 /// What the environment is called that nobody names, where others are named.
-const DEFAULT: &str = "default";
+pub(super) const DEFAULT: &str = "default";
 /// More environments are not judged.
 const MAX_ENVIRONMENTS: usize = 12;
 

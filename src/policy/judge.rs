@@ -144,9 +144,11 @@ impl<'g> Judging<'_, 'g> {
         let headline = format!("{}: {}", self.resource.shown(), definition.message);
         let mut labels = self.readings(judged).take(MOST_LABELS).peekable();
         let is_own = |reading: &Reading<'g>| !matches!(reading.shown, Shown::Resource(..));
-        let mut finding = match labels.next_if(is_own) {
-            Some(first) => Finding::new("", headline, (first.span, first.origins), label(&first)),
-            None => Finding::new("", headline, self.resource.header, String::new()),
+        let mut finding = if let Some(first) = labels.next_if(is_own) {
+            Finding::new("", headline, (first.span, first.origins), label(&first))
+        } else {
+            let this = format!("this {}", definition.target.object().name());
+            Finding::new("", headline, self.resource.header, this)
         };
         for reading in labels {
             finding = finding.label((reading.span, reading.origins), label(&reading));

@@ -124,7 +124,8 @@ resource "aws_sqs_queue" "other" {
         ("plan.json", plan.to_owned()),
         ("serverless.yml", serverless),
     ] {
-        let outcome = judge_files(&[(name, &text)], KEEPS);
+        let directory = TemporaryDirectory::with_files([(name, text.as_str())]);
+        let outcome = judge(&directory.path().join(name), KEEPS, &["policy"]);
         let said: Vec<&str> = outcome.findings.iter().map(|found| found.headline.as_str()).collect();
         assert_eq!(said.len(), 1, "{name}: {said:?}");
         assert!(
@@ -270,12 +271,10 @@ fn a_typo_is_an_error_at_its_own_place() {
 fn a_policy_is_a_rule_for_everything_else() {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n}\n";
     let suppressed = format!("# sqslint: ignore[orders-keep-fourteen-days] agreed\n{queue}");
-    let config = format!(
-        "policies = [\"policies/*.toml\"]\n[rules.orders-keep-fourteen-days]\nseverity = \"error\"\n[[override]]\n\
-         paths = [\"sandbox/**\"]\nignore = [\"policy\"]\n"
-    );
+    let config = "policies = [\"policies/*.toml\"]\n[rules.orders-keep-fourteen-days]\nseverity = \"error\"\n[[override]]\n\
+                  paths = [\"sandbox/**\"]\nignore = [\"policy\"]\n";
     let directory = TemporaryDirectory::with_files([
-        ("sqslint.toml", config.as_str()),
+        ("sqslint.toml", config),
         ("policies/orders.toml", KEEPS),
         ("plain/main.tf", queue),
         ("agreed/main.tf", &suppressed),
@@ -304,7 +303,7 @@ fn a_policy_is_a_rule_for_everything_else() {
             .is_some_and(|rule| rule.page.contains("14d"))
     );
     assert!(run(&["policy"], &["orders-keep-fourteen-days"]).findings.is_empty());
-    let errors = run(&["orders-keep"], &[]).errors;
+    let errors = run(&["orders-keep-fourten-days"], &[]).errors;
     assert!(
         errors[0].contains("did you mean `orders-keep-fourteen-days`?"),
         "{errors:?}"
