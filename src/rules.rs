@@ -142,6 +142,7 @@ mod shared {
     pub(super) mod needs;
     pub(super) mod operands;
     pub(super) mod patterns;
+    pub(super) mod places;
     pub(super) mod queue_types;
     pub(super) mod retries;
     pub(super) mod rivals;

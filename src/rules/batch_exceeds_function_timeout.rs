@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::declared::DeclaredConsumer;
-use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::consumers::{Poll, RunTime, default_timeout_of};
 use crate::rules::shared::work::Work;
 
 pub(super) static RULE: Rule = Rule {
@@ -65,9 +65,10 @@ fn exceeds(
         work.key()
     );
     let label = format!("a batch has up to {} messages", batch.shown());
-    let ends = time
-        .limit
-        .or_default("Lambda", format!("stopped after {}", time.limit.shown()));
+    let ends = time.limit.or_default(
+        default_timeout_of(&time.limit),
+        format!("stopped after {}", time.limit.shown()),
+    );
     let finding = Finding::new("timeout", headline, &time.limit, ends)
         .severity(poll.severity(Severity::Warning))
         .label(batch, batch.or_default("Lambda", label));

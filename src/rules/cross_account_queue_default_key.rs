@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::AWS_KEY;
+use crate::rules::shared::places::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "cross-account-queue-default-key",
@@ -25,7 +26,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let Some(queue) = graph.queue(resource.unit, link.value) else {
                 continue;
             };
-            let there = link.value.account().or(queue.resource.account.as_deref());
+            let there = Place::Account.at(link.value, Some(&queue.resource));
             let Some(there) = there.filter(|there| *there != here) else {
                 continue;
             };

@@ -1,6 +1,7 @@
 //! Flags dead-letter queues in another account than their source.
 
 use super::prelude::*;
+use crate::rules::shared::places::{Place, together};
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-cross-account",
@@ -15,31 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for source in graph.queues() {
-        let Some(here) = source.resource.account.as_deref() else {
-            continue;
-        };
-        for target in findings.redrive_targets(&source.resource.when, source) {
-            let dlq = graph.queue(source.resource.unit, target.value);
-            let declared = dlq.and_then(|dlq| dlq.resource.account.as_deref());
-            let Some(there) = target.value.account().or(declared) else {
-                continue;
-            };
-            let is_same = fact(here == there, || format!("both queues are in account {here}")).given(&target);
-            findings.require(&target.when, source, is_same, || apart(source, &target, here, there));
-        }
-    }
-}
-
-fn apart(source: &Queue, target: &Known<'_, Link>, here: &str, there: &str) -> Finding {
-    let headline = format!(
-        "{} is in account {here} and its dead-letter queue in account {there}, but both have to be in one",
-        source.resource.shown()
-    );
-    let label = format!("a queue in account {there}{}", target.provenance());
-    Finding::new("redrive", headline, target, label)
-        .label(source.resource.header, format!("this queue is in account {here}"))
-        .help(format!("use a dead-letter queue in account {here}"))
+    together(graph, findings, Place::Account);
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Flags dead-letter queues in another Region than their source.
 
 use super::prelude::*;
+use crate::rules::shared::places::{Place, together};
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-cross-region",
@@ -15,33 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for source in graph.queues() {
-        let Some(here) = source.resource.region.as_deref() else {
-            continue;
-        };
-        for target in findings.redrive_targets(&source.resource.when, source) {
-            let dlq = graph.queue(source.resource.unit, target.value);
-            let there = dlq.map_or_else(|| target.value.region(), |dlq| dlq.resource.region.as_deref());
-            let Some(there) = there else { continue };
-            let is_same = fact(here == there, || format!("both queues are in {here}")).given(&target);
-            findings.require(&target.when, source, is_same, || apart(source, &target, here, there));
-        }
-    }
-}
-
-fn apart(source: &Queue, target: &Known<'_, Link>, here: &str, there: &str) -> Finding {
-    let headline = format!(
-        "{} is in {here} and its dead-letter queue in {there}, but both have to be in one Region",
-        source.resource.shown()
-    );
-    Finding::new(
-        "redrive",
-        headline,
-        target,
-        format!("a queue in {there}{}", target.provenance()),
-    )
-    .label(source.resource.header, format!("this queue is in {here}"))
-    .help(format!("use a dead-letter queue in {here}"))
+    together(graph, findings, Place::Region);
 }
 
 #[cfg(test)]

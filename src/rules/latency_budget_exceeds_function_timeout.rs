@@ -1,7 +1,7 @@
 //! Flags functions that are stopped before they have finished a slow message.
 
 use super::prelude::*;
-use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::consumers::{Poll, RunTime, default_timeout_of};
 use crate::rules::shared::work::Work;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,7 +32,7 @@ fn exceeds(poll: &Poll<'_>, time: &RunTime<'_>, work: Work) -> Finding {
         work.takes(),
         limit.spoken()
     );
-    let ends = limit.or_default("Lambda", format!("stopped after {}", limit.shown()));
+    let ends = limit.or_default(default_timeout_of(limit), format!("stopped after {}", limit.shown()));
     let finding = Finding::new("timeout", headline, limit, ends)
         .severity(poll.severity(Severity::Warning))
         .show(poll);

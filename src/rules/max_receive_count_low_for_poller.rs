@@ -33,13 +33,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended: i64) -> Finding {
+    // A team may be content with one.
+    let (receives, them) = if count.value == 1 {
+        ("receive", "it")
+    } else {
+        ("receives", "them")
+    };
     let throttled = if consumer.is_pipe() { "pipe" } else { "function" };
     let headline = format!(
-        "{} moves a message to its dead-letter queue after {} receives, and throttling of the {throttled} uses them up",
+        "{} moves a message to its dead-letter queue after {} {receives}, and throttling of the {throttled} uses {them} up",
         queue.resource.shown(),
         count.value
     );
-    let label = format!("moved to the dead-letter queue after {} receives", count.shown());
+    let label = format!("moved to the dead-letter queue after {} {receives}", count.shown());
     Finding::new("max_receive_count", headline, count, label)
         .show(consumer)
         .help(format!("set `{}` to {recommended} or more", count.name))

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::Seconds;
+use crate::rules::shared::advice::AdvisedReceives;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-too-high",
@@ -30,6 +31,7 @@ const SHORTEST: i64 = 3_600;
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         let MostReceives { maximum } = findings.settings(queue);
+        let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             for visibility in findings.visibility(&count.when, queue) {
                 let total = || &count * &visibility;
@@ -38,7 +40,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 }
                 if count.value > maximum || total().value > LONGEST {
-                    findings.report(&visibility.when, queue, too_many(queue, &count, &visibility));
+                    findings.report(
+                        &visibility.when,
+                        queue,
+                        too_many(queue, &count, &visibility, recommended),
+                    );
                 } else {
                     findings.satisfied(&visibility.when, queue, at_most(&count, maximum));
                 }
@@ -47,8 +53,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>) -> Finding {
+fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recommended: i64) -> Finding {
     let total = count * visibility;
+    let help = if count.value > recommended {
+        format!("set `{}` to {recommended} or a few more", count.name)
+    } else {
+        // Not the count is at fault.
+        format!(
+            "lower `{}`: a worker that needs longer may extend it as it goes on",
+            visibility.name
+        )
+    };
     let headline = format!(
         "{} retries a message that always fails {} times, for {}, before the dead-letter queue shows it",
         queue.resource.shown(),
@@ -66,7 +81,7 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>) -> Fin
         format!("invisible for {} after each receive", visibility.shown()),
     )
     .calculation(total.calculation())
-    .help(format!("set `{}` to 5 or a few more", count.name))
+    .help(help)
 }
 
 #[cfg(test)]

@@ -37,11 +37,14 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     let headline = format!("{shown} moves a message to its dead-letter queue after {receives} {counted}: {too_few}");
     let label = format!("moved to the dead-letter queue after {} {counted}", count.shown());
     let wanted = minimum.max(limits::ADVISED_RECEIVES);
+    let enough = if wanted == minimum {
+        format!("set `{}` to {wanted} or more", count.name)
+    } else {
+        format!("set `{}` to {wanted}, or to {minimum} at the very least", count.name)
+    };
     Finding::new("max_receive_count", headline, count, label)
         .help(format!(
-            "set `{}` to {wanted}, or to {minimum} at the very least; suppress this finding where processing a \
-             message twice would do more harm",
-            count.name
+            "{enough}; suppress this finding where processing a message twice would do more harm"
         ))
         .fix(count.set_to(wanted))
 }

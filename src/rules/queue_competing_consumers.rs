@@ -1,7 +1,7 @@
 //! Flags queues whose messages go to one of several consumers at random.
 
 use super::prelude::*;
-use crate::rules::shared::rivals::{Pair, pairs};
+use crate::rules::shared::rivals::{Pair, Rival};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-competing-consumers",
@@ -16,17 +16,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.read() {
-        let rivals = findings.rivals(graph, queue);
-        if let [only] = rivals.as_slice() {
-            let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
-            findings.satisfied(&only.when, queue, alone.given(&only.resource.header));
-        }
-        // `queue-competing-filters` speaks of filters.
-        for pair in pairs(&rivals, |one, other| one.filters.is_none() && other.filters.is_none()) {
-            findings.report(&pair.when, queue, competing(queue, &pair));
-        }
-    }
+    // `queue-competing-filters` speaks of filters.
+    let concerns = |one: &Rival<'_>, other: &Rival<'_>| one.filters.is_none() && other.filters.is_none();
+    findings.judge_rivals(graph, concerns, competing);
 }
 
 fn competing(queue: &Queue, pair: &Pair<'_, '_>) -> Finding {

@@ -1,7 +1,7 @@
 //! Flags queues from which one consumer deletes messages that another one wants.
 
 use super::prelude::*;
-use crate::rules::shared::rivals::{Pair, pairs};
+use crate::rules::shared::rivals::{Pair, Rival};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-competing-filters",
@@ -16,16 +16,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.read() {
-        let rivals = findings.rivals(graph, queue);
-        if let [only] = rivals.as_slice() {
-            let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
-            findings.satisfied(&only.when, queue, alone.given(&only.resource.header));
-        }
-        for pair in pairs(&rivals, |one, other| one.filters.is_some() || other.filters.is_some()) {
-            findings.report(&pair.when, queue, competing(queue, &pair));
-        }
-    }
+    let concerns = |one: &Rival<'_>, other: &Rival<'_>| one.filters.is_some() || other.filters.is_some();
+    findings.judge_rivals(graph, concerns, competing);
 }
 
 fn competing(queue: &Queue, pair: &Pair<'_, '_>) -> Finding {

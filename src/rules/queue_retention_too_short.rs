@@ -34,14 +34,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             for retention in findings.retention(&consumer.when, queue) {
                 let lasts = at_least(&retention, Seconds(minimum)).given(&consumer);
                 findings.require(&retention.when, queue, lasts, || {
-                    too_short(queue, &retention, &consumer)
+                    too_short(queue, &retention, &consumer, minimum)
                 });
             }
         }
     }
 }
 
-fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>) -> Finding {
+fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, minimum: i64) -> Finding {
     let headline = format!(
         "{} keeps messages for {}, so a longer outage of its consumer loses them",
         queue.resource.shown(),
@@ -52,12 +52,16 @@ fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>) ->
         retention.shown()
     );
     let default = limits::RETENTION_DEFAULT;
+    let wanted = if Seconds(minimum) > default {
+        Seconds(minimum).spoken()
+    } else {
+        format!("SQS's default of {}", default.spoken())
+    };
     Finding::new("retention", headline, retention, label)
         .show(consumer)
         .help(format!(
-            "set `{}` to SQS's default of {} or more, and let the dead-letter queue keep messages for longer than that",
-            retention.name,
-            default.spoken()
+            "set `{}` to {wanted} or more, and let the dead-letter queue keep messages for longer than that",
+            retention.name
         ))
 }
 

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
+use crate::rules::shared::names::is_called_dead_letter;
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-without-redrive-policy",
@@ -21,6 +22,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         if graph.is_consumed(queue)
             || graph.is_dead_letter_queue(queue)
             || graph.is_handed_out(queue)
+            || is_called_dead_letter(queue)
             || may_be_read(graph, queue)
         {
             continue;
@@ -100,6 +102,17 @@ mod tests {
         ] {
             check(&RULE, Terraform, &terraform("", queue, more));
         }
+    }
+
+    /// Programs put there what failed.
+    #[test]
+    fn a_name_may_say_that_it_is_a_dead_letter_queue() {
+        for name in ["orders_dlq", "dead_letters", "orders-DeadLetter", "fatalDlq"] {
+            let address = terraform("", "", "").replace("\"q\"", &format!("\"{name}\""));
+            check(&RULE, Terraform, &address);
+            check(&RULE, Terraform, &terraform("", &format!("name = \"{name}\""), ""));
+        }
+        check(&RULE, Terraform, &terraform(EXPECTED, "name = \"dead-orders\"", ""));
     }
 
     #[test]

@@ -73,10 +73,18 @@ fn too_low(
     minimum: i64,
 ) -> Finding {
     let (shown, value) = (function.resource.shown(), reserved.value);
-    let headline = format!(
-        "{shown} reserves a concurrency of {value}, but Lambda starts to poll {} with {FIRST_CONCURRENT_BATCHES} batches at once: those throttled use up receives",
-        source.shown
-    );
+    let polled = if value < FIRST_CONCURRENT_BATCHES {
+        format!(
+            "Lambda starts to poll {} with {FIRST_CONCURRENT_BATCHES} batches at once",
+            source.shown
+        )
+    } else {
+        format!(
+            "nothing keeps Lambda from more batches of {} at once than that",
+            source.shown
+        )
+    };
+    let headline = format!("{shown} reserves a concurrency of {value}, but {polled}: those throttled use up receives");
     let label = format!("reserves {}", reserved.shown());
     let bound = value.max(MAXIMUM_CONCURRENCY.least);
     let maximum = &mapping.maximum_concurrency.name;

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::delivery::{Subscription, SubscriptionRedrivePolicy};
 use crate::graph::{Fault, PolicyFault};
+use crate::rules::shared::places::Place;
 use crate::rules::shared::queue_types::{TypedQueue, kind};
 
 pub(super) static RULE: Rule = Rule {
@@ -63,43 +64,35 @@ fn judge_place(
     let resource = &subscription.resource;
     for target in findings.known(when, resource, &policy.target) {
         let queue = graph.queue(resource.unit, target.value).map(|queue| &queue.resource);
-        let there = target
-            .value
-            .region()
-            .or(queue.and_then(|queue| queue.region.as_deref()));
+        let there = Place::Region.at(target.value, queue);
         for topic in findings.quietly(|this| this.known(&target.when, resource, &subscription.topic)) {
             let declared = graph.topic(resource.unit, topic.value).map(|topic| &topic.resource);
-            let here = topic
-                .value
-                .region()
-                .or(declared.and_then(|topic| topic.region.as_deref()));
+            let here = Place::Region.at(topic.value, declared);
             if let Some((here, there)) = here.zip(there) {
                 let is_same = fact(here == there, || format!("topic and queue are in {here}")).given(&target);
                 findings.require(&topic.when, resource, is_same.given(&topic), || {
-                    apart(subscription, &target, ("Region", here, there))
+                    apart(subscription, &target, Place::Region, (here, there))
                 });
             }
         }
-        let there = target
-            .value
-            .account()
-            .or(queue.and_then(|queue| queue.account.as_deref()));
-        if let Some((here, there)) = resource.account.as_deref().zip(there) {
+        let there = Place::Account.at(target.value, queue);
+        if let Some((here, there)) = Place::Account.of(resource).zip(there) {
             let is_same = fact(here == there, || format!("both are in account {here}")).given(&target);
             findings.require(&target.when, resource, is_same, || {
-                apart(subscription, &target, ("account", here, there))
+                apart(subscription, &target, Place::Account, (here, there))
             });
         }
     }
 }
 
-fn apart(subscription: &Subscription, target: &Known<'_, Link>, (what, here, there): (&str, &str, &str)) -> Finding {
+fn apart(subscription: &Subscription, target: &Known<'_, Link>, place: Place, (here, there): (&str, &str)) -> Finding {
+    let (name, here, there) = (place.name(), place.said(here), place.said(there));
     let headline = format!(
-        "{} is in {what} {here} and its dead-letter queue in {what} {there}, but both have to be in one",
+        "{} is in {here} and its dead-letter queue in {there}, but both have to be in one {name}",
         subscription.resource.shown()
     );
-    let label = format!("a queue in {what} {there}{}", target.provenance());
-    Finding::new("redrive", headline, target, label).help(format!("use a dead-letter queue in {what} {here}"))
+    let label = format!("a queue in {there}{}", target.provenance());
+    Finding::new("redrive", headline, target, label).help(format!("use a dead-letter queue in {here}"))
 }
 
 /// The dead-letter queue is of the topic's type. For a standard queue at a FIFO topic AWS does not say which it is.

@@ -1,6 +1,7 @@
 //! Flags visibility timeouts so long that a failure is retried only much later.
 
 use super::prelude::*;
+use crate::rules::shared::advice::Advice;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-long",
@@ -30,20 +31,26 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue;
             }
             let when = findings.beyond_all_needs(graph, queue, &visibility, &visibility.when, factor);
-            findings.report(&when, queue, too_long(queue, &visibility, factor));
+            let advice: Advice = findings.settings(queue);
+            let finding = too_long(queue, &visibility, factor, advice);
+            // Of the functions, the one that may take longest.
+            let longest = findings.quietly(|findings| findings.longest_run(graph, queue, &when));
+            let finding = longest.iter().fold(finding, |finding, time| finding.show(time));
+            findings.report(&when, queue, finding);
         }
     }
 }
 
-fn too_long(queue: &Queue, visibility: &Operand<'_>, factor: i64) -> Finding {
+fn too_long(queue: &Queue, visibility: &Operand<'_>, factor: i64, advice: Advice) -> Finding {
+    let advised = advice.times("what its functions may take");
     let headline = format!(
-        "{} has a visibility timeout of {}, more than {factor} times what AWS advises for its functions: a failure is retried only then",
+        "{} has a visibility timeout of {}, more than {factor} times as much as {advised}: a failure is retried only then",
         queue.resource.shown(),
         visibility.spoken()
     );
     let label = format!("retried after {}", visibility.shown());
     Finding::new("visibility_timeout", headline, visibility, label).help(format!(
-        "lower `{}` towards six times the function timeout plus the batching window",
+        "lower `{}` towards {advised}, plus the batching window",
         visibility.name
     ))
 }

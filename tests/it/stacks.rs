@@ -434,3 +434,38 @@ Resources:
         .and_then(|link| graph.queue(mapping.resource.unit, link));
     assert_eq!(queue.map(|queue| &*queue.resource.address), Some("Orders"));
 }
+
+/// A SAM template that another deploys: what the transform makes of it is there, as it is where nobody deploys it.
+#[test]
+fn nested_templates_are_transformed() {
+    let parent = "AWSTemplateFormatVersion: 2010-09-09
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  Source: {Type: AWS::DynamoDB::Table}
+  Child:
+    Type: AWS::Serverless::Application
+    Properties: {Location: ./child.yaml, Parameters: {Stream: !GetAtt Source.StreamArn}}
+";
+    let child = "Transform: AWS::Serverless-2016-10-31
+Parameters: {Stream: {Type: String}}
+Globals: {Function: {Timeout: 60}}
+Resources:
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        Order: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}
+        Change:
+          Type: DynamoDB
+          Properties:
+            Stream: !Ref Stream
+            StartingPosition: LATEST
+            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Failed.Arn}}
+  Orders: {Type: AWS::SQS::Queue}
+  Failed: {Type: AWS::SQS::Queue}
+";
+    let (found, graph, _) = read(&[("template.yaml", parent), ("child.yaml", child)], &["template.yaml"]);
+    assert_eq!(of(BELOW, &found).len(), 1, "{found:?}");
+    assert_eq!(of("dead-letter-queue-unalarmed", &found).len(), 1, "{found:?}");
+    assert_eq!(graph["event_source_mappings"].as_array().map(Vec::len), Some(1));
+}

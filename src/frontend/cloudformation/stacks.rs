@@ -10,12 +10,13 @@ use super::project::Project;
 use super::sections::{Declared, Dialect, Sections};
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always};
-use super::{Environment, Loaded, Read, cdk, faults_of, includes, local, loops, lower, open};
+use super::{Environment, Loaded, Read, cdk, definitions, faults_of, includes, local, loops, lower, open, sam};
 use crate::conditions::Condition;
 use crate::frontend::tree::{Node, Value};
 use crate::graph::{Cause, UnitKind};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -178,6 +179,7 @@ impl<'t> Template<'t> {
         let outputs = parsed.documents.first().map(|document| {
             let values = self.surroundings_values();
             let (document, of_includes) = includes::included(document, &path, sources, &name);
+            let document = definitions::placed(document, &path, sources, &name);
             let (document, of_loops) = loops::written_out(document, &name, &values);
             for problems in [&of_includes, &of_loops] {
                 is_whole &= problems.refused.is_empty() && problems.limits.is_empty();
@@ -186,6 +188,7 @@ impl<'t> Template<'t> {
                 let faults = faults_of(&problems.refused, &problems.limits, sources, &name);
                 loaded.diagnostics.extend(faults);
             }
+            let document = sam::transform(&document, &values).map_or(document, Cow::Owned);
             let document = &*document;
             let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
             let inside = Surroundings {

@@ -147,7 +147,19 @@ impl Show for RunTime<'_> {
         } else {
             format!("{function} may run for {limit}")
         };
-        ((&self.limit).into(), self.limit.or_default("Lambda", says))
+        (
+            (&self.limit).into(),
+            self.limit.or_default(default_timeout_of(&self.limit), says),
+        )
+    }
+}
+
+/// Whose default a timeout of a function is where nobody sets it: a framework may have one of its own.
+pub(crate) fn default_timeout_of(limit: &Operand<'_>) -> &'static str {
+    if Seconds(limit.value) == limits::FUNCTION_TIMEOUT_DEFAULT {
+        "Lambda"
+    } else {
+        "the framework"
     }
 }
 

@@ -38,6 +38,18 @@ impl Read for QueueName<'_> {
     }
 }
 
+/// Whether the queue's address or its name says that it is for messages that failed: by the files nothing leads there, and
+/// programs may.
+pub(crate) fn is_called_dead_letter(queue: &Queue) -> bool {
+    let says = |name: &str| {
+        let letters = name.chars().filter(char::is_ascii_alphanumeric);
+        let letters = letters.collect::<String>().to_ascii_lowercase();
+        letters.contains("dlq") || letters.contains("deadletter")
+    };
+    let mut names = queue.name.cases.iter().filter_map(|case| case.value()?.as_deref());
+    says(queue.resource.address.rsplit('.').next().unwrap_or_default()) || names.any(says)
+}
+
 impl Findings<'_> {
     /// The names that the author of `queue` gives it, under the condition `when`. One of which nothing is known is noted.
     pub(crate) fn names<'g>(&mut self, when: &Condition, queue: &'g Queue) -> Vec<QueueName<'g>> {

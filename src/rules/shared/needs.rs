@@ -1,6 +1,7 @@
 //! Visibility timeouts against what every function that polls a queue needs, where more is too much.
 
 use super::advice::Advice;
+use super::consumers::RunTime;
 use super::findings::Findings;
 use super::operands::Operand;
 use crate::graph::{Condition, Graph, Queue, limits};
@@ -36,5 +37,17 @@ impl Findings<'_> {
             left = left.and(&beyond);
         }
         left.and(&polled)
+    }
+
+    /// The longest that a function which polls `queue` may take.
+    pub(crate) fn longest_run<'g>(
+        &mut self,
+        graph: &'g Graph,
+        queue: &'g Queue,
+        when: &Condition,
+    ) -> Option<RunTime<'g>> {
+        let polls = self.polls(graph, when, queue).into_iter().filter(|poll| poll.enabled);
+        let times = polls.flat_map(|poll| self.run_times(graph, &poll)).collect::<Vec<_>>();
+        times.into_iter().max_by_key(|time| time.limit.value)
     }
 }

@@ -1,5 +1,7 @@
 //! Who takes messages from a queue, told apart by what processes them, and which of them by filters.
 
+use super::compare::fact;
+use super::finding::Finding;
 use super::findings::Findings;
 use crate::graph::{Attribute, Condition, Function, Graph, Link, Queue, Resource, UnitId};
 use crate::source::Span;
@@ -84,6 +86,25 @@ pub(crate) fn pairs<'a, 'g>(
 }
 
 impl Findings<'_> {
+    /// Reports, in the words of `competing`, readers of one queue that compete, as [`pairs`] finds them.
+    pub(crate) fn judge_rivals(
+        &mut self,
+        graph: &Graph,
+        concerns: impl Fn(&Rival<'_>, &Rival<'_>) -> bool,
+        competing: impl Fn(&Queue, &Pair<'_, '_>) -> Finding,
+    ) {
+        for queue in graph.read() {
+            let rivals = self.rivals(graph, queue);
+            if let [only] = rivals.as_slice() {
+                let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
+                self.satisfied(&only.when, queue, alone.given(&only.resource.header));
+            }
+            for pair in pairs(&rivals, &concerns) {
+                self.report(&pair.when, queue, competing(queue, &pair));
+            }
+        }
+    }
+
     /// What is known to take messages from `queue`. What may not exist may be there in place of another, and is left
     /// out.
     pub(crate) fn rivals<'g>(&mut self, graph: &'g Graph, queue: &'g Queue) -> Vec<Rival<'g>> {

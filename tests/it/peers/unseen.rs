@@ -2,8 +2,9 @@
 
 use super::{Case, FUNCTION, MAPPING, PLAIN, QUEUE, verify};
 use crate::inputs::{check, check_files, json, repository};
-use sqslint::Outcome;
+use sqslint::selection::Selection;
 use sqslint::testing::{TemporaryDirectory, describe};
+use sqslint::{Options, Outcome};
 
 fn rules(outcome: &Outcome) -> Vec<&str> {
     let mut rules: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
@@ -150,8 +151,8 @@ fn a_function_that_only_a_mapping_invokes_is_in_order() {
 
 #[test]
 fn defects_within_a_module() {
-    // 29: checkov speaks of encryption, tracing, concurrency and signing, and of none of the defects. How long the
-    // dead-letter queue keeps messages matters only once it is of the right type.
+    // 29: checkov speaks of encryption, tracing, concurrency and signing, and of none of the defects. How long
+    // the dead-letter queue keeps messages is judged once it is of the right type: for FIFO queues the time begins anew.
     let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 60\n}\n";
     let module = r#"
 variable "timeout" {
@@ -180,7 +181,15 @@ resource "aws_lambda_event_source_mapping" "orders" {
   batch_size       = 100
 }
 "#;
-    let outcome = check_files([("main.tf", call), ("orders/main.tf", module)]);
+    let check = |module: &str| {
+        let directory = TemporaryDirectory::with_files([("main.tf", call), ("orders/main.tf", module)]);
+        sqslint::check(&Options {
+            paths: vec![directory.path().to_owned()],
+            selection: Selection::new(Vec::new(), Vec::new(), true),
+            ..Options::default()
+        })
+    };
+    let outcome = check(module);
     for rule in [
         "dead-letter-queue-type-mismatch",
         "max-receive-count-too-low",
@@ -189,6 +198,10 @@ resource "aws_lambda_event_source_mapping" "orders" {
     ] {
         assert!(rules(&outcome).contains(&rule), "no {rule}\n{}", describe(&outcome));
     }
+    let right = module.replace("\"orders-failed\"", "\"orders-failed.fifo\"\n  fifo_queue = true");
+    let outcome = check(&right);
+    let rule = "fifo-dead-letter-queue-retention-short";
+    assert!(rules(&outcome).contains(&rule), "no {rule}\n{}", describe(&outcome));
 }
 
 #[test]
@@ -289,6 +302,44 @@ fn what_every_tool_for_cloudformation_lets_pass() {
             found: vec![found].leak(),
             silent: &[],
             ..plain
+        });
+    }
+}
+
+#[test]
+fn a_role_without_rights() {
+    // 31: with a role of the same template, whose policy is one for logs or for another action.
+    let role = |grants: &str| {
+        format!(
+            "R: {{Type: AWS::IAM::Role, Properties: {{AssumeRolePolicyDocument: {{Statement: [{{Effect: Allow, Action: 'sts:AssumeRole', Principal: {{Service: lambda.amazonaws.com}}}}]}}, {grants}}}}}"
+        )
+    };
+    let statement = |actions: &str| {
+        format!(
+            "Policies: [{{PolicyName: q, PolicyDocument: {{Statement: [{{Effect: Allow, Action: [{actions}], Resource: !GetAtt Q.Arn}}]}}}}]"
+        )
+    };
+    let managed = |name: &str| format!("ManagedPolicyArns: ['arn:aws:iam::aws:policy/service-role/{name}']");
+    let enough = "'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'";
+    for (grants, is_enough) in [
+        (managed("AWSLambdaBasicExecutionRole"), false),
+        (statement("'sqs:ReceiveMessage', 'sqs:GetQueueAttributes'"), false),
+        (managed("AWSLambdaSQSQueueExecutionRole"), true),
+        (statement(enough), true),
+    ] {
+        let rule = "function-role-missing-queue-permission";
+        let (found, silent) = if is_enough {
+            (vec![], vec![rule])
+        } else {
+            (vec!["function-role-missing-queue-permission M"], vec![])
+        };
+        verify(&Case {
+            number: "31",
+            function: "F: {Type: AWS::Lambda::Function, Properties: {Role: !GetAtt R.Arn, Timeout: 5}}",
+            more: role(&grants).leak(),
+            found: found.leak(),
+            silent: silent.leak(),
+            ..PLAIN
         });
     }
 }
