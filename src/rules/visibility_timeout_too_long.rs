@@ -35,7 +35,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let finding = too_long(queue, &visibility, factor, advice);
             // Of the functions, the one that may take longest.
             let longest = findings.quietly(|findings| findings.longest_run(graph, queue, &when));
-            let finding = longest.iter().fold(finding, |finding, time| finding.show(time));
+            let finding = longest.iter().fold(finding, Finding::show);
             findings.report(&when, queue, finding);
         }
     }

@@ -309,7 +309,7 @@ fn what_every_tool_for_cloudformation_lets_pass() {
 #[test]
 fn a_role_without_rights() {
     // 31: with a role of the same template, whose policy is one for logs or for another action.
-    let role = |grants: &str| {
+    let granted = |grants: &str| {
         format!(
             "R: {{Type: AWS::IAM::Role, Properties: {{AssumeRolePolicyDocument: {{Statement: [{{Effect: Allow, Action: 'sts:AssumeRole', Principal: {{Service: lambda.amazonaws.com}}}}]}}, {grants}}}}}"
         )
@@ -336,7 +336,7 @@ fn a_role_without_rights() {
         verify(&Case {
             number: "31",
             function: "F: {Type: AWS::Lambda::Function, Properties: {Role: !GetAtt R.Arn, Timeout: 5}}",
-            more: role(&grants).leak(),
+            more: granted(&grants).leak(),
             found: found.leak(),
             silent: silent.leak(),
             ..PLAIN
