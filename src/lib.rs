@@ -27,6 +27,7 @@ pub mod graph;
 mod handlers;
 pub mod history;
 mod ignores;
+pub mod model;
 mod pipeline;
 pub mod policy;
 pub mod report;

@@ -92,6 +92,10 @@ needs! {
         Runs(&["target/sam-translator/bin/python", "-c", "import samtranslator, yaml"]),
         Runs(&["python3", "-c", "import samtranslator, yaml"]),
     ];
+    MOTO: "moto", for "the model of a queue compared with moto's SQS server", [
+        Runs(&["target/moto/bin/python", "-c", "import moto.server, boto3"]),
+        Runs(&["python3", "-c", "import moto.server, boto3"]),
+    ];
     PYYAML: "PyYAML", for "fixed templates read by another parser", [Runs(&["python3", "-c", "import yaml"])];
     BASH: "bash", for "the script of the action, and completions", [Runs(&["bash", "--version"])];
     ZSH: "zsh", for "completions", [Runs(&["zsh", "--version"])];

@@ -8,8 +8,10 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("source", "files::Files files::counts"),
     ("conditions", ""),
     ("given", ""),
+    // It knows SQS and Lambda, and nothing of ours.
+    ("model", ""),
     ("discover", "files"),
-    ("diagnostic", "source"),
+    ("diagnostic", "model source"),
     ("graph", "conditions source"),
     // It knows programming languages, and neither dialects nor rules.
     ("handlers", "files graph source"),
@@ -32,7 +34,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("frontend::terraform", DIALECT),
     ("frontend::cloudformation", DIALECT),
     ("rules", "diagnostic graph rules::* source::Span source::Sources"),
-    ("rules::shared", "diagnostic graph rules source::Span"),
+    ("rules::shared", "diagnostic graph model rules source::Span"),
     ("rules::prelude", "diagnostic graph rules rules::shared source::Span"),
     // No rule knows another: what two need is a question of the graph.
     (
@@ -40,6 +42,11 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "diagnostic graph rules rules::prelude rules::shared source::Span",
     ),
     ("report", "diagnostic report::* rules source"),
+    ("report::timeline", "model report report::markup"),
+    (
+        "report::simulation",
+        "model report report::human report::json_text report::timeline",
+    ),
     (
         "report::graph",
         "conditions diagnostic graph report report::json_text report::markup source",

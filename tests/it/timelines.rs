@@ -1,0 +1,336 @@
+//! Rules on timing and the model hold together: over a grid of values, a rule fires exactly where the model shows the
+//! harm that the rule speaks of, and every finding has a timeline that shows it.
+//!
+//! | rule | harm |
+//! | --- | --- |
+//! | `visibility-timeout-below-function-timeout` | a second invocation gets the message while the first works on it |
+//! | `visibility-timeout-too-short` | the same, or a receive used up, when six batches wait for one free place |
+//! | `consumer-visibility-timeout-too-short` | a second worker gets the message while the first works on it |
+//! | `consumer-heartbeat-too-slow` | the same, since the renewal comes too late |
+//! | `consumer-processing-exceeds-maximum` | the same, 12 hours after the receive |
+//! | `batch-exceeds-function-timeout`, `latency-budget-exceeds-function-timeout` | finished work is done again, or none is ever finished |
+//! | `visibility-timeout-zero` | two have the message at the same time |
+//! | `visibility-timeout-exceeds-retention` | a message that fails once is lost |
+//! | `queue-delay-exceeds-retention` | a message is lost unseen |
+//! | `retries-outlast-retention` | a message that keeps failing is lost before it reaches the dead-letter queue |
+//! | `dead-letter-queue-retention-too-short` | a message is lost in the dead-letter queue, at once at the worst |
+//! | `max-receive-count-too-low`, `max-receive-count-low-for-poller` | a good message is given up |
+//! | `consumer-recovery-slow`, `fifo-group-blocked-too-long` | somebody waits: how long is too long is a threshold |
+
+use crate::inputs::check_files;
+use sqslint::Outcome;
+use sqslint::diagnostic::Diagnostic;
+use sqslint::model::scenario::{DeadLetter, Harm, Heartbeat, Scenario};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const S: u64 = 1_000;
+/// The rules that claim that a message is lost or worked on twice.
+const CLAIMS: [&str; 13] = [
+    "visibility-timeout-below-function-timeout",
+    "visibility-timeout-too-short",
+    "consumer-visibility-timeout-too-short",
+    "consumer-heartbeat-too-slow",
+    "consumer-processing-exceeds-maximum",
+    "batch-exceeds-function-timeout",
+    "visibility-timeout-zero",
+    "visibility-timeout-exceeds-retention",
+    "queue-delay-exceeds-retention",
+    "retries-outlast-retention",
+    "dead-letter-queue-retention-too-short",
+    "max-receive-count-too-low",
+    "max-receive-count-low-for-poller",
+];
+
+/// A project, and what the model says of each of its queues.
+#[derive(Default)]
+struct Grid {
+    terraform: String,
+    config: String,
+    /// By queue: the rules of which one has to fire, and whether the model shows the harm.
+    expected: Vec<(String, bool)>,
+}
+
+impl Grid {
+    fn queue(&mut self, attributes: &[(&str, u64)], redrive: Option<(&str, u64)>) -> String {
+        let name = format!("q{}", self.expected.len());
+        let _ = writeln!(self.terraform, "resource \"aws_sqs_queue\" \"{name}\" {{");
+        for (key, value) in attributes {
+            let _ = writeln!(self.terraform, "  {key} = {value}");
+        }
+        if let Some((target, receives)) = redrive {
+            let _ = writeln!(
+                self.terraform,
+                "  redrive_policy = jsonencode({{ deadLetterTargetArn = {target}.arn, maxReceiveCount = {receives} }})"
+            );
+        }
+        self.terraform += "}\n";
+        name
+    }
+
+    fn function(&mut self, name: &str, timeout: u64, window: u64, batch: u64) {
+        let _ = write!(
+            self.terraform,
+            "resource \"aws_lambda_function\" \"{name}\" {{\n  function_name = \"{name}\"\n  timeout = {timeout}\n}}\n\
+             resource \"aws_lambda_event_source_mapping\" \"{name}\" {{\n  event_source_arn = aws_sqs_queue.{name}.arn\n  \
+             function_name = aws_lambda_function.{name}.arn\n  batch_size = {batch}\n  \
+             maximum_batching_window_in_seconds = {window}\n}}\n"
+        );
+    }
+
+    fn expects(&mut self, name: &str, scenario: &Scenario) {
+        let harm = scenario.timeline().harm;
+        let is_harm = harm.is_some_and(|harm| !matches!(harm, Harm::Waits(_)));
+        self.expected.push((name.to_owned(), is_harm));
+    }
+
+    /// Asserts that one of `rules` fires for a queue, or its function, exactly where the model shows harm.
+    fn holds(&self, rules: &[&str]) -> Outcome {
+        let outcome = check_files([("main.tf", &*self.terraform), ("sqslint.toml", &*self.config)]);
+        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+        let fired: BTreeSet<&str> = (outcome.findings.iter())
+            .filter(|found| rules.contains(&&*found.rule))
+            .filter_map(|found| found.subject.address.rsplit('.').next())
+            .collect();
+        let harmed = self.expected.iter().filter(|(_, is_harm)| *is_harm);
+        let harmed: BTreeSet<&str> = harmed.map(|(name, _)| name.as_str()).collect();
+        let wrong: Vec<&&str> = fired.symmetric_difference(&harmed).collect();
+        assert!(
+            wrong.is_empty(),
+            "{rules:?} and the model differ on {wrong:?}\n{}",
+            self.terraform
+        );
+        assert!(
+            !fired.is_empty() && fired.len() < self.expected.len(),
+            "the grid has both"
+        );
+        for found in &outcome.findings {
+            shows_its_harm(found);
+        }
+        outcome
+    }
+}
+
+/// Every finding of a rule that claims a harm has a run that shows it.
+fn shows_its_harm(found: &Diagnostic) {
+    // Advice on medians is a rule of thumb, and what Lambda refuses never runs.
+    let is_advice = found.severity == sqslint::diagnostic::Severity::Info;
+    let is_refused = found.rule == "visibility-timeout-zero";
+    if CLAIMS.contains(&&*found.rule) && !is_advice && !is_refused {
+        let harm = found.timeline().and_then(|timeline| timeline.harm);
+        assert!(harm.is_some(), "{found:?}");
+    }
+}
+
+#[test]
+fn function_timeouts_and_windows() {
+    let mut grid = Grid::default();
+    for visibility in [
+        0, 1, 10, 29, 30, 31, 59, 60, 61, 179, 180, 181, 185, 186, 359, 360, 361, 365, 900,
+    ] {
+        for timeout in [1, 10, 30, 60] {
+            for window in [0, 5, 100] {
+                let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
+                grid.function(&name, timeout, window, 10);
+                let scenario = Scenario::Throttled {
+                    visibility: visibility * S,
+                    timeout: timeout * S,
+                    window: window * S,
+                    batches: 6,
+                };
+                grid.expects(&name, &scenario);
+            }
+        }
+    }
+    grid.holds(&[
+        "visibility-timeout-zero",
+        "visibility-timeout-below-function-timeout",
+        "visibility-timeout-too-short",
+    ]);
+}
+
+#[test]
+fn the_function_timeout_alone() {
+    let mut grid = Grid::default();
+    for visibility in [1, 2, 29, 30, 31, 60, 299, 300, 301, 900] {
+        for timeout in [1, 2, 30, 31, 300, 900] {
+            let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
+            grid.function(&name, timeout, 0, 1);
+            grid.expects(&name, &Scenario::overlap(visibility * S, timeout * S));
+        }
+    }
+    grid.holds(&["visibility-timeout-below-function-timeout"]);
+}
+
+#[test]
+fn retention_delay_and_receives() {
+    let mut grid = Grid::default();
+    grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
+    for visibility in [1, 30, 59, 60, 61, 300] {
+        for retention in [60, 61, 300, 301, 1500, 1501] {
+            for (receives, delay) in [(1, 0), (2, 0), (5, 0), (5, 1), (5, 60)] {
+                let attributes = [
+                    ("visibility_timeout_seconds", visibility),
+                    ("message_retention_seconds", retention),
+                    ("delay_seconds", delay),
+                ];
+                let name = grid.queue(&attributes, Some(("aws_sqs_queue.aside", receives)));
+                grid.function(&name, 1, 0, 1);
+                let scenario = Scenario::Failing {
+                    visibility: visibility * S,
+                    retention: retention * S,
+                    delay: delay * S,
+                    dead_letter: Some(DeadLetter {
+                        max_receives: u32::try_from(receives).unwrap(),
+                        retention: 1_209_600 * S,
+                    }),
+                    fifo: false,
+                };
+                grid.expects(&name, &scenario);
+            }
+        }
+    }
+    grid.holds(&[
+        "retries-outlast-retention",
+        "visibility-timeout-exceeds-retention",
+        "queue-delay-exceeds-retention",
+    ]);
+}
+
+#[test]
+fn retention_of_dead_letter_queues() {
+    let mut grid = Grid::default();
+    for source in [60, 3_600, 345_599, 345_600, 1_209_599] {
+        for kept in [60, 3_600, 345_600, 345_601, 1_209_600] {
+            let aside = grid.queue(&[("message_retention_seconds", kept)], None);
+            let scenario = Scenario::Late {
+                retention: source * S,
+                dead_letter_retention: kept * S,
+            };
+            grid.expects(&aside, &scenario);
+            let attributes = [("message_retention_seconds", source), ("visibility_timeout_seconds", 6)];
+            let name = grid.queue(&attributes, Some((&format!("aws_sqs_queue.{aside}"), 5)));
+            grid.expected.push((name.clone(), false));
+            grid.function(&name, 1, 0, 1);
+        }
+    }
+    grid.holds(&["dead-letter-queue-retention-too-short"]);
+}
+
+#[test]
+fn declared_workers() {
+    let mut grid = Grid::default();
+    for visibility in [1, 20, 29, 30, 31, 60, 43_200] {
+        for work in [1, 30, 31, 60, 43_200, 43_201] {
+            let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
+            let _ = writeln!(
+                grid.config,
+                "[[consumer]]\nqueue = \"aws_sqs_queue.{name}\"\nprocessing = {{ max = \"{work}s\" }}\n"
+            );
+            grid.expects(&name, &Scenario::overlap(visibility * S, work * S));
+        }
+    }
+    for visibility in [10, 19, 20, 21, 40, 60] {
+        for every in [10, 20, 30] {
+            for extend_to in [20, 21, 60] {
+                let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
+                let _ = writeln!(
+                    grid.config,
+                    "[[consumer]]\nqueue = \"aws_sqs_queue.{name}\"\nprocessing = {{ max = \"600s\" }}\n\
+                     heartbeat = {{ every = \"{every}s\", extend-to = \"{extend_to}s\" }}\n"
+                );
+                let beat = Scenario::Overlap {
+                    visibility: visibility * S,
+                    work: 600 * S,
+                    retry: 600 * S,
+                    window: 0,
+                    heartbeat: Some(Heartbeat {
+                        every: every * S,
+                        extend_to: extend_to * S,
+                        missed: 0,
+                    }),
+                };
+                grid.expects(&name, &beat);
+            }
+        }
+    }
+    let outcome = check_files([("main.tf", &*grid.terraform), ("sqslint.toml", &*grid.config)]);
+    let rules = [
+        "consumer-visibility-timeout-too-short",
+        "consumer-heartbeat-too-slow",
+        "consumer-processing-exceeds-maximum",
+    ];
+    // A warning where renewals come too late; that none may be missed is advice.
+    let warned: BTreeSet<&str> = (outcome.findings.iter())
+        .filter(|found| rules.contains(&&*found.rule) && found.severity > sqslint::diagnostic::Severity::Info)
+        .filter_map(|found| found.subject.address.rsplit('.').next())
+        .collect();
+    let harmed = grid.expected.iter().filter(|(_, is_harm)| *is_harm);
+    let harmed: BTreeSet<&str> = harmed.map(|(name, _)| name.as_str()).collect();
+    let wrong: Vec<&&str> = warned.symmetric_difference(&harmed).collect();
+    assert!(wrong.is_empty(), "{wrong:?}\n{}\n{}", grid.terraform, grid.config);
+    for found in &outcome.findings {
+        shows_its_harm(found);
+    }
+}
+
+#[test]
+fn batches_and_the_time_for_a_message() {
+    let mut grid = Grid::default();
+    for timeout in [10, 59, 60, 61, 300] {
+        for work in [1, 6, 10, 30, 70] {
+            for batch in [1, 2, 10] {
+                let name = grid.queue(&[("visibility_timeout_seconds", 6 * timeout)], None);
+                grid.function(&name, timeout, 0, batch);
+                let _ = writeln!(
+                    grid.config,
+                    "[[consumer]]\nqueue = \"aws_sqs_queue.{name}\"\nfunction = \"{name}\"\nprocessing = {{ p99 = \"{work}s\" }}\n"
+                );
+                let scenario = Scenario::Batch {
+                    visibility: 6 * timeout * S,
+                    timeout: timeout * S,
+                    size: u32::try_from(batch).unwrap(),
+                    parallelism: 1,
+                    work: work * S,
+                };
+                grid.expects(&name, &scenario);
+                // Work that takes exactly as long as the timeout is done in the model, and too close for the rule.
+                if let Some((_, is_harm)) = grid.expected.last_mut() {
+                    *is_harm |= work == timeout;
+                }
+            }
+        }
+    }
+    grid.holds(&[
+        "batch-exceeds-function-timeout",
+        "latency-budget-exceeds-function-timeout",
+    ]);
+}
+
+#[test]
+fn receives_of_good_messages() {
+    let mut grid = Grid::default();
+    grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
+    for receives in 1..7 {
+        let name = grid.queue(
+            &[("visibility_timeout_seconds", 30)],
+            Some(("aws_sqs_queue.aside", receives)),
+        );
+        grid.function(&name, 5, 0, 1);
+        // One failure for the floor, four throttled receives for the advice.
+        let tried = u32::try_from(receives).unwrap();
+        let scenario = Scenario::Unlucky {
+            visibility: 30 * S,
+            receives: tried,
+            is_throttled: tried > 1,
+        };
+        assert_eq!(scenario.timeline().harm, Some(Harm::GivenUp));
+        grid.expected.push((name, receives < 5));
+    }
+    let outcome = grid.holds(&["max-receive-count-too-low", "max-receive-count-low-for-poller"]);
+    for found in &outcome.findings {
+        if found.rule.starts_with("max-receive-count") {
+            assert_eq!(found.timeline().and_then(|timeline| timeline.harm), Some(Harm::GivenUp));
+        }
+    }
+}
