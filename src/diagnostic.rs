@@ -6,6 +6,7 @@ mod rule_id;
 pub use remedy::{Change, Edit, Fix, Place, REPORT_FAILURES, Remedy, Safety, Undelivered};
 pub use rule_id::RuleId;
 
+use crate::model::scenario::{Scenario, Timeline};
 use crate::source::Span;
 use std::fmt;
 use std::path::PathBuf;
@@ -77,6 +78,8 @@ pub struct Diagnostic {
     labels: Vec<Label>,
     /// The arithmetic, as `6 × 300 s + 0 s = 1800 s`.
     pub calculation: Option<String>,
+    /// The run of the model that shows what happens.
+    pub scenario: Option<Scenario>,
     /// What to do, in the user's spelling.
     pub help: Option<String>,
     /// The condition under which it holds ("`IsProd`"), where there is one.
@@ -113,6 +116,7 @@ impl Diagnostic {
                 primary: true,
             }],
             calculation: None,
+            scenario: None,
             help: None,
             when: None,
             subject,
@@ -182,6 +186,12 @@ impl Diagnostic {
         if self.remedy != other.remedy {
             self.remedy = None;
         }
+    }
+
+    /// The run that shows what happens, if it shows a harm.
+    pub fn timeline(&self) -> Option<Timeline> {
+        let timeline = self.scenario.as_ref()?.timeline();
+        timeline.harm.is_some().then_some(timeline)
     }
 
     /// Sets the condition it holds under; `None` where it holds always.

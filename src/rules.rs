@@ -150,6 +150,7 @@ mod shared {
     pub(super) mod senders;
     pub(super) mod settings;
     pub(super) mod settle;
+    pub(super) mod stories;
     pub(super) mod trace;
     pub(super) mod work;
 }

@@ -7,7 +7,7 @@ use super::graph::{Topology, svg};
 use super::markup::escaped;
 use super::place::Paths;
 use super::suppressed::why;
-use super::{Report, counted, prose, summary};
+use super::{Report, counted, prose, summary, timeline};
 use crate::diagnostic::{Diagnostic, Severity};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -39,6 +39,8 @@ figure ul{margin:0;padding:.3rem .6rem;list-style:none;font-size:.9rem;border-to
 .note{color:var(--faint);font-weight:400}dt{font-weight:600;float:left;clear:left;margin-right:.5rem}dd{margin:0 0 .2rem;overflow-wrap:anywhere}
 table{border-collapse:collapse}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left;vertical-align:top}
 th,td:first-child{white-space:nowrap}td{overflow-wrap:anywhere}section>ul{padding-left:1.2rem}section>ul li{margin:.3rem 0;overflow-wrap:anywhere}
+.timeline{padding:.4rem .6rem;overflow-x:auto}.timeline svg{max-width:100%;height:auto;font:14px system-ui,sans-serif}
+.timeline .harm,.timeline .again{fill:var(--error)}.timeline .harm{font-weight:600}
 .drawing{overflow-x:auto}.drawing svg{max-width:max(100%,70rem);height:auto}
 @media print{html{font-size:12px}body{margin:0;max-width:none;font-size:1rem}pre{font-size:10px;white-space:pre-wrap;overflow-wrap:anywhere}figure{break-inside:avoid}\
 .drawing svg{max-width:100%}mark{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
@@ -136,6 +138,9 @@ fn article(out: &mut dyn Write, report: &Report<'_>, found: &Diagnostic) -> io::
     let excerpt = Excerpt::new(report.sources, found.labels(), extent, "…");
     for group in &excerpt.groups {
         lines(out, &excerpt, group)?;
+    }
+    if let Some(timeline) = found.timeline() {
+        writeln!(out, "<figure class=\"timeline\">{}</figure>", timeline::svg(&timeline))?;
     }
     out.write_all(b"<dl>\n")?;
     let notes = prose::notes(found, excerpt.left_out).into_iter();

@@ -164,6 +164,9 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
     for (name, note) in prose::notes(found, left_out) {
         look.note(text, name, &note);
     }
+    if let Some(line) = prose::timeline(found) {
+        look.note(text, "timeline", &line);
+    }
     match change::lines(found, report, &look, &labels) {
         Some(lines) => text.push_str(&lines),
         None => {

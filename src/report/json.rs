@@ -1,6 +1,7 @@
 //! One JSON object, of the same shape whatever the outcome. Version 1; fields are only ever added.
 
 use super::json_text::{Each, write_pretty};
+use super::timeline::ShownTimeline;
 use super::{Judged, Report};
 use crate::diagnostic::{Diagnostic, Edit, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::source::{Sources, Span};
@@ -69,8 +70,7 @@ pub(super) struct Finding<'a> {
     calls: &'a [String],
     fix: Option<ShownFix<'a>>,
     edits: Vec<ShownEdit<'a>>,
-    /// No rule draws a timeline yet.
-    timeline: Option<()>,
+    timeline: Option<ShownTimeline>,
     fingerprint: String,
 }
 
@@ -200,7 +200,7 @@ pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'
             .flat_map(|fix| &fix.edits)
             .map(|edit| shown_edit(edit, sources))
             .collect(),
-        timeline: None,
+        timeline: found.timeline().map(ShownTimeline::from),
         fingerprint: found.fingerprint(),
     }
 }

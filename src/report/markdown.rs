@@ -5,7 +5,7 @@
 use super::graph::{Topology, drawing};
 use super::place::Paths;
 use super::suppressed::why;
-use super::{Report, counted, printable, summary};
+use super::{Report, counted, printable, summary, timeline};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
 use std::io;
@@ -155,6 +155,9 @@ fn unit<'a>(
         if !list.is_empty() {
             text.push('\n');
             text.push_str(&list);
+        }
+        if let Some(timeline) = found.timeline() {
+            text.push_str(&format!("\n```text\n{}```\n", timeline::in_lines(&timeline)));
         }
     }
     for chart in charts {

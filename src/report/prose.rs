@@ -1,7 +1,7 @@
 //! A finding in words alone: for `NO_GRAPHICS`, screen readers and whatever cannot be drawn.
 
 use super::place::Paths;
-use super::{Report, links, printable};
+use super::{Report, links, printable, timeline};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
@@ -31,7 +31,8 @@ pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagn
             at.column,
         );
     }
-    for (name, note) in notes(found, 0).into_iter().chain(advice(found)) {
+    let shown = timeline(found).map(|line| ("timeline", line));
+    for (name, note) in notes(found, 0).into_iter().chain(shown).chain(advice(found)) {
         let _ = writeln!(text, "  {name}: {note}");
     }
 }
@@ -52,6 +53,11 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
             .filter_map(|(name, note)| Some((name, printable(note.as_ref()?)))),
     );
     notes
+}
+
+/// What happens, on one line.
+pub(super) fn timeline(found: &Diagnostic) -> Option<String> {
+    found.timeline().map(|timeline| timeline::on_a_line(&timeline))
 }
 
 /// What to do, and what sqslint can do.

@@ -31,7 +31,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let whole = rounds(&batch, declared) * Term::from(work);
             let fits = at_least(&time.limit, whole).given(&batch).given(&time).given(&poll);
             findings.require(&batch.when, time.function, fits, || {
-                exceeds(declared, &poll, &time, &batch, work)
+                let numbers = [batch.value, declared.parallelism];
+                exceeds(declared, &poll, &time, &batch, work).shows(crate::rules::shared::stories::of_batch(
+                    graph,
+                    &poll,
+                    &time.limit,
+                    numbers,
+                    work,
+                ))
             });
         }
     }

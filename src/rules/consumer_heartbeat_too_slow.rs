@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::declared::{Duration, Heartbeat};
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "consumer-heartbeat-too-slow",
@@ -19,15 +20,21 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         findings.about_to_judge(&queue.visibility_timeout);
         for heartbeat in graph.declared_workers(queue).filter_map(|one| one.heartbeat) {
-            let Heartbeat { every, extend_to } = heartbeat;
+            let Heartbeat { extend_to, .. } = heartbeat;
             for visibility in findings.visibility(&queue.resource.when, queue) {
                 // Of a timeout of 0, `visibility-timeout-zero` says more.
                 if visibility.value > 0 {
                     let when = &visibility.when;
-                    judge(findings, queue, when, every, &Renewed::First(&visibility));
+                    judge(findings, queue, when, heartbeat, &Renewed::First(&visibility));
                 }
             }
-            judge(findings, queue, &queue.resource.when, every, &Renewed::Later(extend_to));
+            judge(
+                findings,
+                queue,
+                &queue.resource.when,
+                heartbeat,
+                &Renewed::Later(extend_to),
+            );
         }
     }
 }
@@ -56,16 +63,31 @@ impl Renewed<'_> {
     }
 }
 
-fn judge(findings: &mut Findings<'_>, queue: &Queue, when: &Condition, every: Duration, renewed: &Renewed<'_>) {
+fn judge(
+    findings: &mut Findings<'_>,
+    queue: &Queue,
+    when: &Condition,
+    Heartbeat { every, extend_to }: Heartbeat,
+    renewed: &Renewed<'_>,
+) {
+    let times = [every, extend_to];
     let in_time = findings.require(when, queue, below(every, renewed.term()), || {
         let harm = "the message has reappeared by then, and another worker has it";
-        too_slow(queue, every, renewed, Severity::Warning, harm)
+        let finding = too_slow(queue, every, renewed, Severity::Warning, harm);
+        match renewed {
+            Renewed::First(visibility) => finding.shows(stories::of_first_renewal(visibility, times, 0)),
+            Renewed::Later(_) => finding.shows(stories::of_later_renewal(times)),
+        }
     });
     if in_time {
         let twice = 2 * Term::from(every);
         findings.require(when, queue, at_most(twice, renewed.term()), || {
             let harm = "one call that fails or comes late lets the message reappear";
-            too_slow(queue, every, renewed, Severity::Info, harm)
+            let finding = too_slow(queue, every, renewed, Severity::Info, harm);
+            match renewed {
+                Renewed::First(visibility) => finding.shows(stories::of_first_renewal(visibility, times, 1)),
+                Renewed::Later(_) => finding,
+            }
         });
     }
 }

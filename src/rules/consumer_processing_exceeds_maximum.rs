@@ -1,6 +1,7 @@
 //! Flags work that takes longer than SQS lets anybody keep a message.
 
 use super::prelude::*;
+use crate::rules::shared::stories;
 use crate::rules::shared::work::Work;
 
 pub(super) static RULE: Rule = Rule {
@@ -34,6 +35,7 @@ fn exceeds(queue: &Queue, work: Work) -> Finding {
     );
     let label = "renewing the visibility timeout does not move the end of the 12 hours";
     let finding = Finding::new("visibility_timeout", headline, queue.resource.header, label);
+    let finding = finding.shows(stories::beyond_ceiling(work));
     work.show(finding).help(
         "let the message start the work, in Step Functions for example, or save what is done and send the rest as a new message",
     )

@@ -1,6 +1,7 @@
 //! Flags queues that give a message to the next worker long after the first has died.
 
 use super::prelude::*;
+use crate::rules::shared::stories;
 use crate::rules::shared::work::Work;
 
 /// Shorter waits are nobody's trouble.
@@ -48,6 +49,7 @@ fn slow(queue: &Queue, visibility: &Operand<'_>, work: Work) -> Finding {
     );
     let label = format!("nobody else receives the message for {}", visibility.shown());
     let finding = Finding::new("visibility_timeout", headline, visibility, label);
+    let finding = finding.shows(stories::of_crash(visibility, work));
     work.show(finding).help(format!(
         "set `{}` to a minute or two, renew it while the work goes on (`ChangeMessageVisibility`), and declare that as \
          `heartbeat`",

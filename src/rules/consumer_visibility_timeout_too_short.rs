@@ -1,6 +1,7 @@
 //! Flags queues whose messages reappear while the declared consumer still works on them.
 
 use super::prelude::*;
+use crate::rules::shared::stories;
 use crate::rules::shared::work::{Doer, Work, with_room};
 
 /// A visibility timeout of so many medians is where some teams begin; AWS gives no number.
@@ -47,7 +48,9 @@ fn too_short(queue: &Queue, doer: &Doer<'_>, visibility: &Operand<'_>, work: Wor
     } else {
         "so a message may be processed twice"
     };
-    let finding = found(queue, doer, visibility, work, harm).severity(doer.severity(Severity::Warning));
+    let finding = found(queue, doer, visibility, work, harm)
+        .severity(doer.severity(Severity::Warning))
+        .shows(stories::of_work(visibility, work));
     let (name, room) = (visibility.name, with_room(work.time));
     let set = match room {
         Some(seconds) => format!("set `{name}` to {seconds} or more"),

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::limits::RETENTION;
 use crate::rules::shared::retries::Retries;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-retention-too-short",
@@ -125,8 +126,12 @@ impl Pair<'_> {
             // The source that keeps messages for longest speaks.
             .weight(source_retention.value);
         match lost {
-            Some(retries) => retries.show(finding).calculation(retries.age().calculation()),
-            None => finding.severity(Severity::Warning),
+            Some(retries) => (retries.show(finding))
+                .shows(stories::of_retries_kept(retries, source_retention, retention))
+                .calculation(retries.age().calculation()),
+            None => finding
+                .shows(stories::of_late_failure(source_retention, retention))
+                .severity(Severity::Warning),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::graph::Seconds;
 use crate::rules::shared::advice::AdvisedReceives;
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-group-blocked-too-long",
@@ -85,6 +86,7 @@ fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severi
         .severity(severity)
         .label(&retries.count, format!("{} receives", retries.count.shown()))
         .show(consumer)
+        .shows(stories::of_group(queue, retries))
         .calculation(wait.calculation())
         .help(format!(
             "lower `{}` or `{}`, so that a message that fails reaches the dead-letter queue sooner",

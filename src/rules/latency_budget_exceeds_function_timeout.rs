@@ -20,7 +20,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (declared, poll, time) in findings.declared_runs(graph) {
         let Some(work) = Work::longest(declared) else { continue };
         let fits = below(work, &time.limit).given(&time).given(&poll);
-        findings.require(&time.limit.when, time.function, fits, || exceeds(&poll, &time, work));
+        findings.require(&time.limit.when, time.function, fits, || {
+            exceeds(&poll, &time, work).shows(crate::rules::shared::stories::of_batch(
+                graph,
+                &poll,
+                &time.limit,
+                [1, 1],
+                work,
+            ))
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::rules::shared::advice::{AdvisedReceives, FewestReceives};
 use crate::rules::shared::consumers::Consumer;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-low-for-poller",
@@ -48,6 +49,7 @@ fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended:
     let label = format!("moved to the dead-letter queue after {} {receives}", count.shown());
     Finding::new("max_receive_count", headline, count, label)
         .show(consumer)
+        .shows(stories::of_bad_luck(queue, count.value, true).filter(|_| !consumer.is_pipe()))
         .help(format!("set `{}` to {recommended} or more", count.name))
         .fix(count.set_to(recommended))
 }

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::rules::shared::advice::FewestReceives;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-too-low",
@@ -43,6 +44,7 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
         format!("set `{}` to {wanted}, or to {minimum} at the very least", count.name)
     };
     Finding::new("max_receive_count", headline, count, label)
+        .shows(stories::of_bad_luck(queue, receives, false))
         .help(format!(
             "{enough}; suppress this finding where processing a message twice would do more harm"
         ))

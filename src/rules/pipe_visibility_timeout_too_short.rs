@@ -5,6 +5,7 @@ use crate::graph::delivery::Pipe;
 use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::RunTime;
 use crate::rules::shared::operands::Side;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "pipe-visibility-timeout-too-short",
@@ -104,7 +105,8 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec
                     needed.spoken(),
                     pipe.resource.shown(),
                 );
-                if visibility.value < takes.value {
+                let is_overlap = visibility.value < takes.value;
+                if is_overlap {
                     headline += ", so messages may reappear while the pipe still works on them";
                 }
                 let label = format!("messages become visible again after {}", visibility.shown());
@@ -114,6 +116,9 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec
                     &visibility,
                     visibility.or_default("SQS", label),
                 );
+                let length = takes.value;
+                let story = stories::of_length(&visibility, length).filter(|_| is_overlap && takes.is_known());
+                let finding = finding.shows(story);
                 let finding = functions.iter().fold(finding, |finding, time| finding.show(*time));
                 finding
                     .label(

@@ -1,6 +1,7 @@
 //! Flags queues whose messages expire before they can be received.
 
 use super::prelude::*;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-delay-exceeds-retention",
@@ -40,6 +41,7 @@ fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Findi
         format!("a message is deleted after {}", retention.shown()),
     )
     .label(delay, format!("and nobody can receive it for {}", delay.shown()))
+    .shows(stories::of_one_failure(None, Some(delay), retention))
     .help(format!("set `{}` well above {}", retention.name, delay.spoken()))
 }
 

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::rules::shared::consumers::Consumer;
+use crate::rules::shared::stories;
 
 settings! {
     /// How long a queue keeps messages at least.
@@ -59,6 +60,7 @@ fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, mi
     };
     Finding::new("retention", headline, retention, label)
         .show(consumer)
+        .shows(stories::of_outage(retention, minimum))
         .help(format!(
             "set `{}` to {wanted} or more, and let the dead-letter queue keep messages for longer than that",
             retention.name

@@ -6,6 +6,7 @@ use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
 use crate::rules::shared::advice::AdvisedReceives;
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "retries-outlast-retention",
@@ -64,6 +65,7 @@ fn expires(
         .find(|wanted| age < *wanted);
     retries
         .show(finding.severity(severity))
+        .shows(stories::of_retries(retries, retention))
         .show(consumer)
         .help(help(retries, retention, recommended))
         .fix(wanted.map(|wanted| retention.set_to(wanted)))

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-below-function-timeout",
@@ -58,6 +59,7 @@ fn below_timeout(
     let finding = Finding::new("visibility_timeout", headline, visibility, label)
         // Whether Lambda accepts a *disabled* mapping is not documented.
         .severity(poll.severity(Severity::Error))
+        .shows(stories::of_timeout(visibility, limit))
         .show(time)
         .show(poll);
     let needed = advice.needed(limit, poll.window(&visibility.when));

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::rules::shared::consumers::Consumer;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-exceeds-retention",
@@ -43,6 +44,7 @@ fn expires_first(queue: &Queue, consumer: &Consumer<'_>, visibility: &Operand<'_
     Finding::new("retention", headline, retention, deleted)
         .label(visibility, visibility.or_default("SQS", again))
         .show(consumer)
+        .shows(stories::of_one_failure(Some(visibility), None, retention))
         .help(format!(
             "raise `{}` well above {}; SQS's default is {}",
             retention.name,

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-short",
@@ -66,6 +67,7 @@ fn too_short(
     let label = visibility.or_default("SQS", becomes_visible);
     let mut finding = Finding::new("visibility_timeout", headline, visibility, label)
         .severity(poll.severity(Severity::Warning))
+        .shows(stories::of_throttling(visibility, &time.limit, window, advice.factor))
         .show(time)
         .show(poll);
     if window.value > 0 {

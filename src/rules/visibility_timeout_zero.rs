@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::Poll;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-zero",
@@ -32,7 +33,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 }
             }
             let help = longer_than_processing(&visibility);
-            let finding = zero(queue, &visibility).severity(Severity::Warning).help(help);
+            let finding = zero(queue, &visibility)
+                .severity(Severity::Warning)
+                .shows(stories::of_length(&visibility, 1))
+                .help(help);
             findings.report(&visibility.when, queue, finding);
         }
     }

@@ -432,6 +432,7 @@ pub(super) fn in_ascii(text: &str) -> String {
             '→' => plain.push_str("->"),
             '…' => plain.push_str("..."),
             '–' | '−' => plain.push('-'),
+            '·' => plain.push('|'),
             _ => plain.push(character),
         }
     }

@@ -5,6 +5,7 @@ use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
 use crate::graph::{Case, Origin};
+use crate::model::scenario::Scenario;
 use crate::rules::Rule;
 use crate::source::Span;
 use std::cmp::Reverse;
@@ -19,6 +20,7 @@ pub(crate) struct Finding {
     primary: (Span, String),
     labels: Vec<(Span, String)>,
     pub(super) calculation: Option<String>,
+    scenario: Option<Scenario>,
     help: Option<String>,
     fix: Option<Change>,
     pub(super) weight: Option<i64>,
@@ -106,6 +108,7 @@ impl Finding {
             primary: (spot.span, label.into()),
             labels: Vec::new(),
             calculation: None,
+            scenario: None,
             help: None,
             fix: None,
             weight: None,
@@ -159,6 +162,13 @@ impl Finding {
         self
     }
 
+    /// Sets the run of the model that shows what happens.
+    #[must_use]
+    pub(crate) fn shows(mut self, scenario: impl Into<Option<Scenario>>) -> Self {
+        self.scenario = scenario.into();
+        self
+    }
+
     /// Sets what to do, in the user's spelling.
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
@@ -197,6 +207,7 @@ impl Finding {
         let first = Diagnostic::new(id, severity, subject, self.headline, place, message);
         let mut diagnostic = (self.labels.into_iter()).fold(first, |all, (place, message)| all.label(place, message));
         diagnostic.calculation = self.calculation;
+        diagnostic.scenario = self.scenario;
         diagnostic.help = self.help;
         debug_assert!(
             self.fix.is_none() || rule.fix.is_some(),
