@@ -14,6 +14,7 @@ mod output;
 mod page;
 mod policy;
 mod rules;
+mod simulate;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -78,6 +79,8 @@ enum Command {
     },
     /// Print the queues and what reads them, as sqslint understands them
     Graph(GraphArgs),
+    /// Simulate what becomes of a queue's messages, as it is set up and otherwise
+    Simulate(simulate::SimulateArgs),
     /// Accept today's findings, so that only new ones fail a run
     Baseline {
         #[command(subcommand)]
@@ -366,6 +369,7 @@ impl Cli {
             Command::Check(arguments) => check::run(&arguments, streams),
             Command::Baseline { command } => baseline::run(&command, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
+            Command::Simulate(arguments) => simulate::run(&arguments, streams),
             Command::Explain(arguments) => explain::run(&arguments, streams),
             Command::Policy { command } => policy::run(&command, streams),
             Command::Config { command } => config::run(&command, streams),

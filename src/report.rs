@@ -26,9 +26,11 @@ mod printable;
 mod prose;
 pub mod rdjson;
 pub mod sarif;
+pub mod simulation;
 pub mod statistics;
 pub mod summary;
 mod suppressed;
+mod timeline;
 pub mod wrapped;
 
 pub use printable::{printable, printable_error};

@@ -1,0 +1,263 @@
+//! What is known of a queue and its consumer, from flags and files, and what is taken for the rest.
+
+use super::{Recheck, SimulateArgs};
+use sqslint::config::Duration;
+use sqslint::model::clock::{self, DAY, HOUR, MINUTE, SECOND, WEEK};
+use sqslint::model::traffic::Traffic;
+use sqslint::model::{self, Consumer, DeadLetter, Heartbeat, QueueSettings, Share, VISIBLE_WITHIN, Work};
+
+/// Messages a week that a simulation takes on: more than any of the numbers that matter need.
+const MOST_MESSAGES: u64 = 20_000_000;
+/// Retention of AWS's: 60 s to 14 days.
+const MOST_RETENTION: u64 = 14 * DAY;
+/// Workers, where nobody says how many there are.
+const WORKERS: u32 = 10;
+
+/// Values, as far as they are known. Times are milliseconds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    /// The queue, and what reads it.
+    pub(super) subject: Option<String>,
+    pub(super) visibility: Option<u64>,
+    pub(super) retention: Option<u64>,
+    pub(super) delay: Option<u64>,
+    pub(super) fifo: Option<bool>,
+    /// 0 where there is no dead-letter queue.
+    pub(super) max_receives: Option<u32>,
+    pub(super) dead_letter_retention: Option<u64>,
+    pub(super) timeout: Option<u64>,
+    pub(super) batch: Option<u32>,
+    pub(super) window: Option<u64>,
+    pub(super) reserved: Option<u32>,
+    pub(super) maximum_concurrency: Option<u32>,
+    pub(super) partial_responses: Option<bool>,
+    pub(super) parallelism: Option<u32>,
+    pub(super) workers: Option<u32>,
+    pub(super) heartbeat: Option<(u64, u64)>,
+    pub(super) p50: Option<u64>,
+    pub(super) p99: Option<u64>,
+    pub(super) max: Option<u64>,
+    /// What the files leave open, in words.
+    pub(super) open: Vec<String>,
+}
+
+impl Settings {
+    /// What the flags say.
+    pub(super) fn of(arguments: &SimulateArgs) -> Self {
+        let (queue, consumer) = (&arguments.queue_args, &arguments.consumer_args);
+        Settings {
+            subject: None,
+            visibility: queue.visibility,
+            retention: queue.retention,
+            delay: queue.delay,
+            fifo: queue.fifo.then_some(true),
+            max_receives: queue.max_receives,
+            dead_letter_retention: queue.dead_letter_retention,
+            timeout: consumer.timeout,
+            batch: consumer.batch,
+            window: consumer.window,
+            reserved: consumer.concurrency,
+            maximum_concurrency: None,
+            partial_responses: consumer.partial_responses.then_some(true),
+            parallelism: None,
+            workers: consumer.workers,
+            heartbeat: consumer.heartbeat,
+            p50: consumer.p50,
+            p99: consumer.p99,
+            max: consumer.max,
+            open: Vec::new(),
+        }
+    }
+
+    /// These, and of `other` what they do not say.
+    pub(super) fn or(self, other: Settings) -> Self {
+        // Workers on the command line take the place of the function in the files, and the other way round.
+        let is_worker = self.workers.is_some();
+        let is_function = self.timeout.is_some();
+        Settings {
+            subject: self.subject.or(other.subject),
+            visibility: self.visibility.or(other.visibility),
+            retention: self.retention.or(other.retention),
+            delay: self.delay.or(other.delay),
+            fifo: self.fifo.or(other.fifo),
+            max_receives: self.max_receives.or(other.max_receives),
+            dead_letter_retention: self.dead_letter_retention.or(other.dead_letter_retention),
+            timeout: self.timeout.or(other.timeout.filter(|_| !is_worker)),
+            batch: self.batch.or(other.batch),
+            window: self.window.or(other.window),
+            reserved: self.reserved.or(other.reserved),
+            maximum_concurrency: self.maximum_concurrency.or(other.maximum_concurrency),
+            partial_responses: self.partial_responses.or(other.partial_responses),
+            parallelism: self.parallelism.or(other.parallelism),
+            workers: self.workers.or(other.workers.filter(|_| !is_function)),
+            heartbeat: self.heartbeat.or(other.heartbeat),
+            p50: self.p50.or(other.p50),
+            p99: self.p99.or(other.p99),
+            max: self.max.or(other.max),
+            open: other.open,
+        }
+    }
+
+    /// What to simulate: in a sentence, with what was taken for what nobody says.
+    pub(super) fn traffic(self, arguments: &SimulateArgs) -> Result<(String, Vec<String>, Traffic), String> {
+        let mut assumed = self.open.clone();
+        let messages = arguments.traffic_args.rate;
+        if messages > MOST_MESSAGES {
+            return Err(format!(
+                "{messages} messages a week are more than the {MOST_MESSAGES} that are simulated"
+            ));
+        }
+        let visibility = self.visibility.unwrap_or_else(|| {
+            assumed.push("a visibility timeout of 30 s, SQS's default".to_owned());
+            30 * SECOND
+        });
+        if visibility > VISIBLE_WITHIN {
+            return Err(format!(
+                "SQS takes no visibility timeout above {}",
+                clock::span(VISIBLE_WITHIN)
+            ));
+        }
+        let queue = QueueSettings {
+            visibility,
+            retention: self.retention.unwrap_or(4 * DAY).clamp(MINUTE, MOST_RETENTION),
+            delay: self.delay.unwrap_or(0),
+            fifo: self.fifo.unwrap_or(false),
+            dead_letter: self
+                .max_receives
+                .filter(|receives| *receives > 0)
+                .map(|max_receives| DeadLetter {
+                    max_receives,
+                    retention: self.dead_letter_retention.unwrap_or(MOST_RETENTION),
+                }),
+        };
+        let work = self.work(arguments.consumer_args.tail, &mut assumed)?;
+        let consumer = self.consumer(arguments.consumer_args.recheck, &mut assumed);
+        let crash_after = arguments.traffic_args.crash_after.unwrap_or(work.median() / 2).max(1);
+        let subject = self.subject.unwrap_or_else(|| {
+            let reader = if consumer.timeout.is_some() {
+                "a function"
+            } else {
+                "workers"
+            };
+            format!("A queue, read by {reader}")
+        });
+        let traffic = Traffic {
+            queue,
+            consumer,
+            work,
+            failing: arguments.traffic_args.failing,
+            crashing: arguments.traffic_args.crashes,
+            poison: arguments.traffic_args.poison,
+            messages,
+            groups: arguments.queue_args.groups,
+            crash_after,
+        };
+        Ok((subject, assumed, traffic))
+    }
+
+    fn consumer(&self, recheck: Recheck, assumed: &mut Vec<String>) -> Consumer {
+        let mut consumer = match self.timeout {
+            Some(timeout) => {
+                let mut function = Consumer::function(timeout);
+                function.batch = self.batch.unwrap_or(1).max(1);
+                function.window = self.window.unwrap_or(0);
+                function.partial_responses = self.partial_responses.unwrap_or(false);
+                if let Some(reserved) = self.reserved {
+                    function = function.reserved(reserved);
+                }
+                if let Some(maximum) = self.maximum_concurrency {
+                    function.pollers = maximum;
+                    function.concurrency = function.concurrency.min(maximum);
+                }
+                function
+            }
+            None => Consumer::workers(self.workers.unwrap_or_else(|| {
+                assumed.push(format!("{WORKERS} workers"));
+                WORKERS
+            })),
+        };
+        consumer.parallelism = self.parallelism.unwrap_or(1).max(1);
+        consumer.heartbeat = self.heartbeat.map(|(every, extend_to)| Heartbeat {
+            every: every.max(1),
+            extend_to,
+            missed: 0,
+        });
+        consumer.rechecking(match recheck {
+            Recheck::Never => model::Recheck::Never,
+            Recheck::First => model::Recheck::First,
+            Recheck::Last => model::Recheck::Last,
+        })
+    }
+
+    /// How long the work takes: of the three times those that are missing are taken from their neighbours.
+    fn work(&self, tail: Share, assumed: &mut Vec<String>) -> Result<Work, String> {
+        let (median, slow, most) = match (self.p50, self.p99, self.max, self.timeout) {
+            (None, None, None, Some(timeout)) => {
+                let (median, slow) = (timeout / 10, timeout / 2);
+                assumed.push(format!(
+                    "half of the messages take {} or less, 99 % {} or less, the slowest the whole timeout; \
+                     declare a [[consumer]], or give --p50, --p99 and --max",
+                    clock::span(median),
+                    clock::span(slow)
+                ));
+                (median, slow, timeout)
+            }
+            (None, None, None, None) => {
+                return Err(
+                    "how long does a message take? Give --p50, --p99 or --max, or declare a [[consumer]]".to_owned(),
+                );
+            }
+            (p50, p99, max, _) => {
+                let slow = p99.or(max).or(p50).unwrap_or(1);
+                let median = p50.unwrap_or(slow / 2);
+                (median, slow, max.unwrap_or(slow))
+            }
+        };
+        if median > slow || slow > most {
+            return Err(format!(
+                "the times have to rise: {}, {}, {}",
+                clock::span(median),
+                clock::span(slow),
+                clock::span(most)
+            ));
+        }
+        Ok(Work::spread(median, slow, most, tail))
+    }
+}
+
+/// A time, in milliseconds.
+pub(super) fn duration(text: &str) -> Result<u64, String> {
+    let seconds = text.parse::<u64>().ok().and_then(|seconds| seconds.checked_mul(SECOND));
+    let time = seconds.or_else(|| Duration::parse(text).map(Duration::milliseconds));
+    time.filter(|time| *time <= 365 * DAY)
+        .ok_or_else(|| "expected a time, as in 30, 30s, 5m, 12h".to_owned())
+}
+
+/// Two times.
+pub(super) fn heartbeat(text: &str) -> Result<(u64, u64), String> {
+    let parts = text
+        .split_once('/')
+        .ok_or_else(|| "expected two times, as in 20s/60s".to_owned())?;
+    Ok((duration(parts.0)?, duration(parts.1)?))
+}
+
+/// A share.
+pub(super) fn share(text: &str) -> Result<Share, String> {
+    Share::percent(text).ok_or_else(|| "expected a percentage, as in 0.1%".to_owned())
+}
+
+/// Messages a week.
+pub(super) fn rate(text: &str) -> Result<u64, String> {
+    let expected = || "expected a rate, as in 20000/week or 5/second".to_owned();
+    let (count, unit) = text.split_once('/').ok_or_else(expected)?;
+    let count: u64 = count.trim().parse().map_err(|_| expected())?;
+    let span = match unit.trim() {
+        "s" | "second" => SECOND,
+        "m" | "minute" => MINUTE,
+        "h" | "hour" => HOUR,
+        "d" | "day" => DAY,
+        "w" | "week" => WEEK,
+        _ => return Err(expected()),
+    };
+    count.checked_mul(WEEK / span).ok_or_else(expected)
+}

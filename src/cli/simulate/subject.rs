@@ -1,0 +1,159 @@
+//! The queue of a project that is simulated, and what the files say of it and its consumer.
+
+use super::settings::Settings;
+use sqslint::graph::declared::DeclaredConsumer;
+use sqslint::graph::{Attribute, EventSourceMapping, Function, Graph, Queue, Seconds};
+use sqslint::model::clock;
+
+/// Queues that are named where one has to be chosen.
+const NAMED: usize = 10;
+
+/// The queue with this address or name, or the only one that is read.
+pub(super) fn chosen<'g>(graph: &'g Graph, asked: Option<&str>) -> Result<&'g Queue, String> {
+    let Some(asked) = asked else {
+        let read: Vec<&Queue> = graph
+            .queues()
+            .iter()
+            .filter(|queue| has_consumer(graph, queue))
+            .collect();
+        return match read.as_slice() {
+            [only] => Ok(only),
+            [] if graph.queues().is_empty() => Err("there is no queue in these files".to_owned()),
+            [] => Err(format!(
+                "which queue? Name one with `--queue`: {}",
+                named(graph.queues().iter())
+            )),
+            many => Err(format!(
+                "which queue? Name one with `--queue`: {}",
+                named(many.iter().copied())
+            )),
+        };
+    };
+    let is_it = |queue: &&Queue| {
+        let name = queue.name.known().and_then(Option::as_deref);
+        *queue.resource.address == *asked || name == Some(asked)
+    };
+    let found: Vec<&Queue> = graph.queues().iter().filter(is_it).collect();
+    match found.as_slice() {
+        [] => Err(format!(
+            "there is no queue `{asked}`; there are {}",
+            named(graph.queues().iter())
+        )),
+        // The same address in several units: the first, in their order.
+        [first, ..] => Ok(first),
+    }
+}
+
+fn has_consumer(graph: &Graph, queue: &Queue) -> bool {
+    !graph.consumptions(queue).is_empty() || !graph.declared(queue).is_empty()
+}
+
+fn named<'g>(queues: impl Iterator<Item = &'g Queue>) -> String {
+    let mut names: Vec<String> = queues.map(|queue| format!("`{}`", queue.resource.address)).collect();
+    names.dedup();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
+}
+
+/// What the files say.
+pub(super) fn settings(graph: &Graph, queue: &Queue) -> Settings {
+    let mut read = Read { open: Vec::new() };
+    let mut settings = Settings {
+        visibility: read.time("visibility timeout", &queue.visibility_timeout),
+        retention: read.time("retention", &queue.retention),
+        delay: read.time("delay", &queue.delay),
+        fifo: read.known("queue type", &queue.fifo).copied(),
+        ..Settings::default()
+    };
+    settings.max_receives = Some(0);
+    if let Some(Some(policy)) = read.known("redrive policy", &queue.redrive) {
+        settings.max_receives = read
+            .known("max receive count", &policy.max_receive_count)
+            .and_then(|count| u32::try_from(*count).ok());
+        let aside = policy
+            .target
+            .known()
+            .and_then(|link| graph.queue(queue.resource.unit, link));
+        settings.dead_letter_retention =
+            aside.and_then(|aside| read.time("dead-letter queue's retention", &aside.retention));
+    }
+    let mapping = graph.consumptions(queue).first().map(|consumption| consumption.mapping);
+    let function = mapping.and_then(|mapping| {
+        let link = mapping.function.known()?;
+        Some(graph.invoked(mapping, link, &mapping.resource.when)?.0)
+    });
+    let reader = match (mapping, function) {
+        (Some(mapping), Some(function)) => {
+            settings.read_by(mapping, function, &mut read);
+            format!(", read by {}", function.resource.shown())
+        }
+        (Some(mapping), None) => format!(", read through {}", mapping.resource.shown()),
+        (None, _) => ", read by workers".to_owned(),
+    };
+    let declared = graph.declared(queue).iter();
+    let declared = declared.map(|one| &**one).find(|one| match function {
+        Some(function) => one.is_of(function),
+        None => one.is_worker(),
+    });
+    if let Some(declared) = declared {
+        settings.declared(declared);
+    }
+    settings.subject = Some(format!("{}{reader}", queue.resource.shown()));
+    settings.open = read.open;
+    settings
+}
+
+impl Settings {
+    fn read_by(&mut self, mapping: &EventSourceMapping, function: &Function, read: &mut Read) {
+        self.timeout = read.time("function timeout", &function.timeout);
+        self.batch = read.count("batch size", &mapping.batch_size);
+        self.window = read.time("batching window", &mapping.window);
+        self.partial_responses = read
+            .known("response types", &mapping.report_batch_item_failures)
+            .copied();
+        let reserved = read.known("reserved concurrency", &function.reserved_concurrency);
+        self.reserved = reserved.and_then(|count| u32::try_from((*count)?).ok());
+        let maximum = read.known("maximum concurrency", &mapping.maximum_concurrency);
+        self.maximum_concurrency = maximum.and_then(|count| u32::try_from((*count)?).ok());
+    }
+
+    fn declared(&mut self, declared: &DeclaredConsumer) {
+        let time = |time: Option<sqslint::graph::declared::Duration>| u64::try_from(time?.milliseconds).ok();
+        self.p50 = time(declared.p50);
+        self.p99 = time(declared.p99);
+        self.max = time(declared.max);
+        self.parallelism = u32::try_from(declared.parallelism).ok();
+        self.heartbeat = declared.heartbeat.and_then(|heartbeat| {
+            let times = (time(Some(heartbeat.every)), time(Some(heartbeat.extend_to)));
+            times.0.zip(times.1)
+        });
+    }
+}
+
+/// Reads attributes, and notes those that the files leave open.
+struct Read {
+    open: Vec<String>,
+}
+
+impl Read {
+    fn known<'g, T>(&mut self, what: &str, attribute: &'g Attribute<T>) -> Option<&'g T> {
+        let known = attribute.known();
+        if known.is_none() {
+            self.open
+                .push(format!("AWS's default for the {what}, which the files leave open"));
+        }
+        known
+    }
+
+    fn time(&mut self, what: &str, attribute: &Attribute<Seconds>) -> Option<u64> {
+        self.known(what, attribute).map(|time| clock::seconds(time.0))
+    }
+
+    fn count(&mut self, what: &str, attribute: &Attribute<i64>) -> Option<u32> {
+        self.known(what, attribute).and_then(|count| u32::try_from(*count).ok())
+    }
+}
