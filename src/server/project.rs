@@ -1,4 +1,4 @@
-//! One folder of the editor, or one file outside of all: its units in [clusters](super::clusters), each with what was
+//! One folder of the editor, or one file outside of all: its units in clusters, each with what was
 //! found in it, and judged again when a file changes that it was read from.
 
 use super::clusters::{self, Cluster};
