@@ -3,8 +3,9 @@
 use crate::diagnostic::{Diagnostic, RuleId, Subject, Suppressed};
 use crate::history::Why;
 use crate::source::Sources;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hash};
 
 /// `findings` sorted, with those of several calls as one.
 pub(super) fn without_repeats(mut findings: Vec<Diagnostic>, sources: &Sources) -> Vec<Diagnostic> {
@@ -47,17 +48,12 @@ fn order(found: &Diagnostic, sources: &Sources) -> (String, u32, RuleId, Subject
 fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut joined: Vec<Diagnostic> = Vec::with_capacity(findings.len());
     // Thousands of instances may share a place, each with words of its own.
-    let mut twins: FxHashMap<String, usize> = FxHashMap::default();
+    let mut twins: FxHashMap<u64, usize> = FxHashMap::default();
     for found in findings {
-        let said = (&found.calculation, &found.when, &found.help, found.primary());
-        let key = format!(
-            "{} {:?} {} {said:?}",
-            found.rule, found.severity, found.subject.attribute
-        );
         let next = joined.len();
-        let twin = *twins.entry(key).or_insert(next);
+        let twin = *twins.entry(FxBuildHasher.hash_one(words(&found))).or_insert(next);
         let twin = joined.get_mut(twin);
-        match twin {
+        match twin.filter(|earlier| words(earlier) == words(&found)) {
             None => joined.push(found),
             Some(earlier) => {
                 if earlier.calls.is_empty() {
@@ -78,4 +74,11 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         }
     }
     joined
+}
+
+/// What two findings share that differ in nothing but whom they are about.
+fn words(found: &Diagnostic) -> impl Hash + PartialEq + '_ {
+    let text = (&found.calculation, &found.when, &found.help);
+    let place = (found.primary().span, &found.primary().message);
+    (&found.rule, found.severity, found.subject.attribute, text, place)
 }
