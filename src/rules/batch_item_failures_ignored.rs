@@ -386,6 +386,42 @@ functions:
     }
 
     #[test]
+    fn a_configuration_may_be_json() {
+        let module = r#"{
+  "data": {"archive_file": {"code": {
+    "type": "zip",
+    "source_dir": "${path.module}/src",
+    "output_path": "${path.module}/code.zip"
+  }}},
+  "resource": {
+    "aws_sqs_queue": {"q": {}},
+    "aws_lambda_function": {"f": {
+      "function_name": "f",
+      "role": "arn:aws:iam::123456789012:role/r",
+      "handler": "app.handler",
+      "filename": "${data.archive_file.code.output_path}"
+    }},
+    "aws_lambda_event_source_mapping": {"m": {
+      "event_source_arn": "${aws_sqs_queue.q.arn}",
+      "function_name": "${aws_lambda_function.f.arn}"
+    }}
+  }
+}
+"#;
+        let files = [("main.tf.json", module), ("src/app.py", HANDLER)];
+        let found = crate::testing::run_files(&RULE, &files).findings;
+        assert_eq!(found.len(), 1);
+        let edits = found
+            .into_iter()
+            .flat_map(|found| found.fix.expect("it can be fixed").edits);
+        let text: String = edits.map(|edit| edit.text).collect();
+        assert_eq!(
+            text,
+            ",\n      \"function_response_types\": [\"ReportBatchItemFailures\"]"
+        );
+    }
+
+    #[test]
     fn what_a_tool_packed_is_not_read() {
         let service = "\
 service: orders

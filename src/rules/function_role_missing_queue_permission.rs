@@ -132,6 +132,29 @@ resource "aws_lambda_event_source_mapping" "m" {{
         }
     }
 
+    /// Denials and boundaries only take away: what is allowed beside them is not called missing, and nothing comes of them.
+    #[test]
+    fn denials_and_boundaries_give_nothing() {
+        let allow = format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.q.arn }}");
+        for denial in [
+            "{ Effect = \"Deny\", Action = \"sqs:DeleteMessage\", Resource = aws_sqs_queue.q.arn }",
+            "{ Effect = \"Deny\", Action = \"sqs:*\", Resource = \"*\", Condition = { Bool = { \"aws:SecureTransport\" = \"false\" } } }",
+            "{ Effect = \"Deny\", NotAction = \"logs:*\", Resource = \"*\" }",
+            "{ Effect = \"Deny\", Action = var.open, Resource = \"*\" }",
+        ] {
+            assert_eq!(inline(&format!("{allow}, {denial}")), 0, "{denial}");
+            assert_eq!(inline(denial), 1, "{denial}");
+        }
+        let policy = format!(
+            "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Statement = [{allow}] }})\n}}\n"
+        );
+        for boundary in ["\"arn:aws:iam::111122223333:policy/boundary\"", "var.open"] {
+            let boundary = format!("permissions_boundary = {boundary}");
+            assert_eq!(findings(&RULE, Terraform, &text(&boundary, &policy)).len(), 0);
+            assert_eq!(findings(&RULE, Terraform, &text(&boundary, "")).len(), 1);
+        }
+    }
+
     #[test]
     fn names_what_is_not_allowed() {
         let text = text(
