@@ -48,7 +48,11 @@ impl Said {
         let (before, typed) = lines.map(|(before, rest)| (before.to_owned(), rest.to_owned())).unzip();
         let code = texts("tests", &[".rs"]);
         let mut settings = texts("tests", &["sqslint.toml"]);
+        settings.extend(texts("tests/cmd", &[".toml"]));
         settings.extend(texts("fixtures", &["sqslint.toml"]));
+        // The blocks of these are executed.
+        settings.extend(texts("rules", &[".md"]));
+        settings.push(std::fs::read_to_string(root.join("docs/policies.md")).expect("it is there"));
         settings.extend(code.iter().map(|text| text.replace("\\\"", "\"").replace("\\n", "\n")));
         Said {
             typed,
@@ -190,7 +194,13 @@ fn every_setting_stands_in_a_test() {
     let mut all = BTreeSet::new();
     keys(&schema, &mut all);
     assert!(all.contains("fail-level") && all.contains("extend-to"), "{all:?}");
-    let is_set = |key: &str| said.sets(&[&format!("{key} =")]) || said.sets(&[&format!("[[{key}]]")]);
+    let is_set = |key: &str| {
+        let tables = [format!("[[{key}]]"), format!(".{key}]]")];
+        said.sets(&[&format!("{key} =")])
+            || tables
+                .iter()
+                .any(|table| said.settings.iter().any(|one| one.contains(table)))
+    };
     let mut missing: Vec<String> = all
         .iter()
         .filter(|key| !is_set(key) && **key != "rules")

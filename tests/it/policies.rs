@@ -446,3 +446,25 @@ fn the_policies_of_the_documentation_judge_real_projects() {
         started.elapsed()
     );
 }
+
+#[test]
+fn the_list_of_rules_has_the_policies_of_the_configuration_that_is_named() {
+    let directory = TemporaryDirectory::with_files([
+        (
+            "own.toml",
+            "[[policy]]\nid = \"no-delay\"\nfor = \"queue\"\nforbid = 'queue.delay > duration(\"0s\")'\nmessage = \"delays\"\n",
+        ),
+        ("main.tf", "resource \"aws_sqs_queue\" \"q\" {}\n"),
+    ]);
+    let has_it = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sqslint"));
+        command.args(arguments).current_dir(directory.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap().contains("no-delay")
+    };
+    assert!(has_it(&["rules", "--config", "own.toml"]));
+    assert!(has_it(&["rules", "--config", "own.toml", "--exclude", "drafts"]));
+    assert!(!has_it(&["rules", "--config", "own.toml", "--isolated"]));
+    assert!(!has_it(&["rules"]));
+}
