@@ -123,10 +123,17 @@ fn paths_and_rules_are_links_where_they_are_asked_for() {
     let path = "/repository/a b.tf";
     let file = sources.add(Path::new(path), TEXT);
     let span = Span::new(file, 0..8);
-    let found = [Diagnostic::new("r", Severity::Error, subject("a"), "h", span, "l")];
+    let found = [Diagnostic::new(
+        "fifo-queue-false",
+        Severity::Error,
+        subject("a"),
+        "h",
+        span,
+        "l",
+    )];
     let report = plain(&sources, &found);
     let page = format!(
-        "\u{1b}]8;;{REPOSITORY}/blob/v{}/rules/r.md\u{1b}\\r\u{1b}]8;;\u{1b}\\",
+        "\u{1b}]8;;{REPOSITORY}/blob/v{}/rules/fifo-queue-false.md\u{1b}\\fifo-queue-false\u{1b}]8;;\u{1b}\\",
         env!("CARGO_PKG_VERSION")
     );
     let link = format!("\u{1b}]8;;file:///repository/a%20b.tf\u{1b}\\{path}\u{1b}]8;;\u{1b}\\:1:1");
