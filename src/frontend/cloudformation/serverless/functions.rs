@@ -21,6 +21,8 @@ pub(super) struct Service {
     timeout: Option<(Node, Span)>,
     /// The role of every function that has none of its own, where the framework makes none.
     role: Option<Entry>,
+    /// `provider.tags`.
+    tags: Option<Node>,
     /// The keys of all functions: a destination may be one.
     keys: FxHashSet<Arc<str>>,
 }
@@ -49,7 +51,8 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
         stack: stack.unwrap_or_else(|| format!("{name}-{stage}")),
         name,
         stage,
-        timeout: timeout(resolver, document).filter(|(value, _)| is_truthy(value)),
+        timeout: provided(resolver, document, "timeout").filter(|(value, _)| is_truthy(value)),
+        tags: provided(resolver, document, "tags").map(|(value, _)| value),
         role: role(resolver, document),
         keys: functions.iter().map(|entry| entry.key.clone()).collect(),
     };
@@ -60,12 +63,12 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
     compiled
 }
 
-/// `provider.timeout`, with its place; what is not known where the whole provider is not.
-fn timeout(resolver: &mut Resolver<'_>, document: &Node) -> Option<(Node, Span)> {
+/// What the provider has at `key`, with its place; what is not known where the whole provider is not.
+fn provided(resolver: &mut Resolver<'_>, document: &Node, key: &str) -> Option<(Node, Span)> {
     let provider = document.entry("provider")?;
-    let written = provider.value.entry("timeout");
+    let written = provider.value.entry(key);
     let place = written.unwrap_or(provider).span();
-    if let Some(value) = resolver.section(&["provider", "timeout"]) {
+    if let Some(value) = resolver.section(&["provider", key]) {
         return Some((value, place));
     }
     let is_open = |node: &&Node| node.as_str().is_some_and(|text| open_reason(text).is_some());
@@ -141,6 +144,7 @@ impl Service {
             }
             (None, None) => Timeout::Default,
         };
+        properties.extend(self.tags_of(own("tags")));
         let reserved = function.entry("reservedConcurrency");
         properties.extend(reserved.map(|entry| renamed("ReservedConcurrentExecutions", entry)));
         if let Some(target) = own("onError") {
@@ -164,6 +168,26 @@ impl Service {
             compiled.put(config);
         }
         events::compile(entry, &id, &called, compiled);
+    }
+
+    /// The tags of a function: its own, and those of the provider that it does not set. Not known where either is not.
+    fn tags_of(&self, own: Option<&Entry>) -> Option<Entry> {
+        let (own, shared) = match (own, &self.tags) {
+            (own, None) => return own.map(|own| renamed("Tags", own)),
+            (None, Some(shared)) => return Some(set("Tags", shared.clone())),
+            (Some(own), Some(shared)) => (own, shared),
+        };
+        let (Some(mine), Some(theirs)) = (own.value.entries(), shared.entries()) else {
+            let open = if own.value.entries().is_none() {
+                &own.value
+            } else {
+                shared
+            };
+            return Some(set("Tags", open.clone()));
+        };
+        let further = theirs.iter().filter(|entry| own.value.entry(&entry.key).is_none());
+        let all = mine.iter().chain(further).cloned().collect();
+        Some(set("Tags", mapping(own.value.span, all)))
     }
 
     /// `destinations` and `maximumRetryAttempts`.

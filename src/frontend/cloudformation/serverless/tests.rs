@@ -171,6 +171,39 @@ fn variables() {
 }
 
 #[test]
+fn tags_of_a_function_are_its_own_and_the_providers() {
+    let service = |provider: &str, function: &str| {
+        let text =
+            format!("service: s\nprovider: {{name: aws{provider}}}\nfunctions:\n  f: {{handler: a.b{function}}}\n");
+        let graph = load(&text);
+        let tags = &graph.functions[0].tags;
+        let Some(tags) = tags.known() else {
+            return "not known".to_owned();
+        };
+        let shown = tags
+            .entries
+            .iter()
+            .map(|tag| format!("{}={}", tag.key, tag.value.known().unwrap()));
+        let open = tags.opaque.iter().map(|_| "and more".to_owned());
+        shown.chain(open).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(service("", ""), "");
+    assert_eq!(service(", tags: {owner: shop}", ""), "owner=shop");
+    assert_eq!(service("", ", tags: {owner: shop}"), "owner=shop");
+    assert_eq!(
+        service(", tags: {owner: all, cost: '1'}", ", tags: {owner: shop}"),
+        "owner=shop cost=1"
+    );
+    for open in [
+        service(", tags: \"${param:x}\"", ""),
+        service(", tags: \"${param:x}\"", ", tags: {owner: shop}"),
+        service(", tags: {owner: shop}", ", tags: \"${param:x}\""),
+    ] {
+        assert!(matches!(&*open, "not known" | "and more"), "{open}");
+    }
+}
+
+#[test]
 fn timeouts() {
     let service = |provider: &str, function: &str| {
         let text =
