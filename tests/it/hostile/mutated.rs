@@ -6,6 +6,7 @@
 //! names the number that brings it back: `SQSLINT_MUTATION_SEED=17 SQSLINT_MUTATIONS=1`.
 
 use super::mutate::{Project, Random, mutated};
+use crate::formats::FORMATS;
 use sqslint::testing::TemporaryDirectory;
 use sqslint::{Options, check, fix};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,19 +20,6 @@ const MUTATIONS: u64 = 240;
 const TIME: Duration = Duration::from_mins(1);
 /// Every so many are printed in every format.
 const PRINTED: u64 = 12;
-const FORMATS: [&str; 11] = [
-    "concise",
-    "json",
-    "json-lines",
-    "sarif",
-    "github",
-    "gitlab",
-    "junit",
-    "checkstyle",
-    "rdjson",
-    "markdown",
-    "html",
-];
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"))
