@@ -1,6 +1,6 @@
 //! A queue and what reads it, simulated: what SQS and Lambda do with messages, as AWS documents it.
 //!
-//! `queue` is SQS, `consumer` says who reads it, `world` lets time pass over both, event by event. `scenario` asks it
+//! `queue` is SQS, `consumer` says who reads it, `simulation` lets time pass over both, event by event. `scenario` asks it
 //! for the shortest run that shows a fault, `traffic` for what a week of messages comes to.
 //!
 //! Time is counted in whole milliseconds from the start of a run, chance comes from a seed: the same question has the
@@ -16,17 +16,17 @@ mod event;
 mod queue;
 mod random;
 pub mod scenario;
+mod simulation;
 mod tally;
 #[cfg(test)]
 mod tests;
 pub mod traffic;
 mod work;
-mod world;
 
 pub use consumer::{Consumer, Heartbeat, LAMBDA_CONCURRENCY, LEAST_POLLERS, Recheck};
 pub use event::{Event, Kind};
 pub use queue::{DeadLetter, Deleted, IN_FLIGHT, Moved, Queue, QueueSettings, Receipt, Refused, VISIBLE_WITHIN};
 pub use random::{Random, Share};
+pub use simulation::{Setup, Simulation};
 pub use tally::Tally;
 pub use work::{Act, Labour, Work};
-pub use world::{Setup, World};

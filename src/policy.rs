@@ -10,7 +10,7 @@
 //! ```
 //!
 //! ```text
-//! text ── syntax ──► tree ── check ──► code ── eval over objects of a World ──► findings
+//! text ── syntax ──► tree ── check ──► code ── eval over objects of a Context ──► findings
 //! ```
 //!
 //! A policy is settled when it is read: every name, field, function and type is checked against the tables in
@@ -21,6 +21,7 @@
 
 mod check;
 mod code;
+mod context;
 mod duration;
 mod eval;
 mod judge;
@@ -32,7 +33,6 @@ mod syntax;
 mod tests;
 mod types;
 mod value;
-mod world;
 
 pub use schema::schema;
 

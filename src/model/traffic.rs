@@ -7,9 +7,9 @@ use super::consumer::Consumer;
 use super::queue::QueueSettings;
 use super::random::{Random, Share};
 use super::scenario::{Harm, Scenario};
+use super::simulation::{Setup, Simulation};
 use super::tally::Tally;
 use super::work::{Labour, Work};
-use super::world::{Setup, World};
 use rayon::prelude::*;
 pub(crate) use variants::shown;
 pub use variants::{Variant, variants};
@@ -113,7 +113,7 @@ impl Traffic {
 
     /// One week.
     pub fn week(&self, seed: u64) -> Tally {
-        World::new(&self.setup(seed), seed, false).run()
+        Simulation::new(&self.setup(seed), seed, false).run()
     }
 
     fn setup(&self, seed: u64) -> Setup {

@@ -7,11 +7,11 @@ mod lists;
 mod operators;
 
 use super::code::{Code, Constant, Function, Root};
+use super::context::{Context, too_many_cases};
 use super::duration;
 use super::objects::Object;
 use super::syntax::Operator;
 use super::value::{Forks, Gap, Judged, State, Value, one};
-use super::world::{World, too_many_cases};
 use crate::conditions::{Case, Condition, MAX_CASES};
 use crate::graph::{Bounds, Cause, UnitId};
 use regex::Regex;
@@ -39,7 +39,7 @@ impl Budget {
 
 /// Judges expressions about one object.
 pub(super) struct Evaluator<'w, 'g> {
-    pub(super) world: &'w World<'g>,
+    pub(super) context: &'w Context<'g>,
     pub(super) object: Object<'g>,
     pub(super) unit: UnitId,
     pub(super) budget: &'w Budget,
@@ -48,9 +48,9 @@ pub(super) struct Evaluator<'w, 'g> {
 }
 
 impl<'w, 'g> Evaluator<'w, 'g> {
-    pub(super) fn new(world: &'w World<'g>, object: Object<'g>, unit: UnitId, budget: &'w Budget) -> Self {
+    pub(super) fn new(context: &'w Context<'g>, object: Object<'g>, unit: UnitId, budget: &'w Budget) -> Self {
         Evaluator {
-            world,
+            context,
             object,
             unit,
             budget,
@@ -72,7 +72,7 @@ impl<'w, 'g> Evaluator<'w, 'g> {
                 let of = self.eval(of, when);
                 self.each(of, |this, when, judged| match &judged.state {
                     State::Known(Value::Object(object)) => {
-                        let found = (field.read)(this.world, *object, when);
+                        let found = (field.read)(this.context, *object, when);
                         resting_on(found, &judged.read)
                     }
                     State::Unknown(gap) => one(when, unknown_part(gap, &judged)),
@@ -150,7 +150,7 @@ impl<'w, 'g> Evaluator<'w, 'g> {
             Root::Object => Value::Object(self.object),
             Root::Unit => Value::Object(Object::Unit(self.unit)),
             Root::Environment => self
-                .world
+                .context
                 .environment
                 .map_or(Value::Null, |name| Value::Text(name.into())),
         }

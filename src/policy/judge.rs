@@ -1,9 +1,9 @@
 //! From what an expression comes to for an object to findings, and to notes of what could not be judged.
 
+use super::context::{Context, Reading, Shown, Text};
 use super::eval::{Budget, Evaluator};
 use super::objects::Object;
 use super::value::{Gap, Judged, State};
-use super::world::{Reading, Shown, Text, World};
 use super::{Demand, Policy, Target};
 use crate::conditions::Condition;
 use crate::graph::{Graph, Resource, UnitId};
@@ -24,16 +24,16 @@ impl Policy {
         applies: &dyn Fn(UnitId) -> bool,
         findings: &mut Findings<'_>,
     ) {
-        let world = World::new(graph, environment);
-        let objects = self.objects(&world);
+        let context = Context::new(graph, environment);
+        let objects = self.objects(&context);
         let count = u64::try_from(objects.len()).unwrap_or(u64::MAX);
         let budget = Budget::new(STEPS.saturating_add(count.saturating_mul(STEPS_FOR_EACH)));
         for (object, when) in objects {
             if let Some(resource) = object.resource().filter(|resource| applies(resource.unit)) {
-                world.forget();
+                context.forget();
                 let judging = Judging {
                     policy: self,
-                    world: &world,
+                    context: &context,
                     resource,
                 };
                 judging.judge(object, &when, &budget, findings);
@@ -42,8 +42,8 @@ impl Policy {
     }
 
     /// What it is for, with the condition.
-    fn objects<'g>(&self, world: &World<'g>) -> Vec<(Object<'g>, Condition)> {
-        let graph = world.graph;
+    fn objects<'g>(&self, context: &Context<'g>) -> Vec<(Object<'g>, Condition)> {
+        let graph = context.graph;
         let all: Vec<Object<'g>> = match self.definition.target {
             Target::Queue => graph.queues().iter().map(Object::Queue).collect(),
             Target::DeadLetterQueue => {
@@ -60,19 +60,19 @@ impl Policy {
         let with = |object: Object<'g>| Some((object, object.resource()?.when.clone()));
         let known = all.into_iter().filter_map(with);
         known
-            .filter_map(|(object, when)| self.where_it_is(world, object, when))
+            .filter_map(|(object, when)| self.where_it_is(context, object, when))
             .collect()
     }
 
     /// The condition under which `object` is what the policy is for.
     fn where_it_is<'g>(
         &self,
-        world: &World<'g>,
+        context: &Context<'g>,
         object: Object<'g>,
         when: Condition,
     ) -> Option<(Object<'g>, Condition)> {
         let when = match (self.definition.target, object) {
-            (Target::DeadLetterQueue, Object::Queue(queue)) => world.dead_letter_when(queue, &when),
+            (Target::DeadLetterQueue, Object::Queue(queue)) => context.dead_letter_when(queue, &when),
             _ => when,
         };
         when.is_possible().then_some((object, when))
@@ -82,13 +82,13 @@ impl Policy {
 /// One object, under judgement.
 struct Judging<'j, 'g> {
     policy: &'j Policy,
-    world: &'j World<'g>,
+    context: &'j Context<'g>,
     resource: &'g Resource,
 }
 
 impl<'g> Judging<'_, 'g> {
     fn judge(&self, object: Object<'g>, when: &Condition, budget: &Budget, findings: &mut Findings<'_>) {
-        let mut evaluator = Evaluator::new(self.world, object, self.resource.unit, budget);
+        let mut evaluator = Evaluator::new(self.context, object, self.resource.unit, budget);
         let selected = match &self.policy.selects {
             Some(code) => evaluator.eval(code, when),
             None => super::value::one(when, Judged::known(super::value::Value::Bool(true))),
@@ -173,7 +173,7 @@ impl<'g> Judging<'_, 'g> {
 
     fn readings(&self, judged: &Judged<'g>) -> impl Iterator<Item = Reading<'g>> {
         let places = judged.read.iter();
-        places.filter_map(|place| self.world.reading(*place))
+        places.filter_map(|place| self.context.reading(*place))
     }
 }
 

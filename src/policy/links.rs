@@ -1,15 +1,15 @@
 //! Fields that lead from one object to others.
 
+use super::context::{Context, Open, Reading, Shown, Text, list};
 use super::objects::Object;
 use super::value::{Forks, Gap, Item, Judged, State, Value, one};
-use super::world::{Open, Reading, Shown, Text, World, list};
 use crate::conditions::{Case, Condition};
 use crate::graph::access::{Principal, QueuePolicy, Statement};
 use crate::graph::delivery::{Pipe, Topic};
 use crate::graph::{Alarm, Cause, EventSourceMapping, Function, Queue, RedrivePolicy, Resource};
 use std::rc::Rc;
 
-impl<'g> World<'g> {
+impl<'g> Context<'g> {
     /// What `read` finds in the redrive policy of `queue`, null without one.
     fn in_redrive(
         &self,

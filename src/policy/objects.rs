@@ -1,8 +1,8 @@
 //! What may be asked of each object: the tables from which fields are checked, read and listed.
 
+use super::context::{Context, Text, list};
 use super::types::{ObjectType, Type};
 use super::value::{Forks, Item, Judged, Value, one};
-use super::world::{Text, World, list};
 use crate::conditions::Condition;
 use crate::graph::access::{Effect, QueuePolicy, Statement};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, Topic};
@@ -55,7 +55,7 @@ pub(super) struct Field {
     /// Whether it may be null.
     pub(super) is_optional: bool,
     pub(super) summary: &'static str,
-    pub(super) read: for<'g> fn(&World<'g>, Object<'g>, &Condition) -> Forks<'g>,
+    pub(super) read: for<'g> fn(&Context<'g>, Object<'g>, &Condition) -> Forks<'g>,
 }
 
 impl<'g> Object<'g> {
@@ -121,27 +121,27 @@ fn texts<'g>(all: impl IntoIterator<Item = String>, when: &Condition) -> Forks<'
     list(when, items.collect(), None)
 }
 
-fn tags<'g>(world: &World<'g>, tags: &'g Attribute<Tags>, when: &Condition) -> Forks<'g> {
+fn tags<'g>(context: &Context<'g>, tags: &'g Attribute<Tags>, when: &Condition) -> Forks<'g> {
     let span = tags.cases.first().map(|case| case.span);
     let value = |tags: &'g Tags, when: &Condition| match span {
         Some(span) => one(when, Judged::known(Value::Tags(tags, span))),
         None => null(when),
     };
-    world.attribute(tags, when, value, |tags| Text::Count(tags.entries.len()), 1)
+    context.attribute(tags, when, value, |tags| Text::Count(tags.entries.len()), 1)
 }
 
-/// What reads a field: the world, the node of the object's own type, and the condition.
+/// What reads a field: the context, the node of the object's own type, and the condition.
 macro_rules! fields {
     ($($variant:pat => [$(
-        $name:literal: $kind:expr, $optional:literal, $summary:literal, |$world:ident, $when:ident| $read:expr;
+        $name:literal: $kind:expr, $optional:literal, $summary:literal, |$context:ident, $when:ident| $read:expr;
     )*])*) => {
         vec![$($(Field {
             name: $name,
             kind: $kind,
             is_optional: $optional,
             summary: $summary,
-            read: |$world, object, $when| {
-                let _ = $world;
+            read: |$context, object, $when| {
+                let _ = $context;
                 #[allow(unused_variables, reason = "of two names a field may read one")]
                 match object {
                     $variant => $read,
@@ -210,56 +210,56 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Queue(queue) => [
         "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
-            |world, when| world.name(&queue.resource, &queue.name, when);
+            |context, when| context.name(&queue.resource, &queue.name, when);
         "is_named": Type::Bool, false, "Whether a name is written.",
-            |world, when| {
+            |context, when| {
                 let value = |name: &Option<String>, when: &Condition| flag(name.is_some(), when);
-                world.attribute(&queue.name, when, value, |name| name.as_deref().map_or(Text::None, Text::Written), 1)
+                context.attribute(&queue.name, when, value, |name| name.as_deref().map_or(Text::None, Text::Written), 1)
             };
         "fifo": Type::Bool, false, "Whether it is a FIFO queue.",
-            |world, when| world.flag(&queue.fifo, when);
+            |context, when| context.flag(&queue.fifo, when);
         "visibility_timeout": Type::Duration, false, "The visibility timeout.",
-            |world, when| world.seconds(&queue.visibility_timeout, when);
+            |context, when| context.seconds(&queue.visibility_timeout, when);
         "retention": Type::Duration, false, "The retention period.",
-            |world, when| world.seconds(&queue.retention, when);
+            |context, when| context.seconds(&queue.retention, when);
         "delay": Type::Duration, false, "The delivery delay.",
-            |world, when| world.seconds(&queue.delay, when);
+            |context, when| context.seconds(&queue.delay, when);
         "receive_wait_time": Type::Duration, false, "The receive wait time (long polling).",
-            |world, when| world.seconds(&queue.receive_wait_time, when);
+            |context, when| context.seconds(&queue.receive_wait_time, when);
         "maximum_message_size": Type::Int, false, "The largest message, in bytes.",
-            |world, when| world.number(&queue.maximum_message_size, when);
+            |context, when| context.number(&queue.maximum_message_size, when);
         "key": Type::Text, true, "The KMS key that encrypts it: its address, ARN, id or alias. Null where none is set.",
-            |world, when| world.optional_link_text(&queue.key, when);
+            |context, when| context.optional_link_text(&queue.key, when);
         "managed_encryption": Type::Bool, true, "Whether SQS's own keys encrypt it (SSE-SQS). Null where nothing is written.",
-            |world, when| world.optional_flag(&queue.managed_encryption, when);
+            |context, when| context.optional_flag(&queue.managed_encryption, when);
         "content_based_deduplication": Type::Bool, false, "Whether SQS recognises duplicates by their content.",
-            |world, when| world.flag(&queue.content_based_deduplication, when);
+            |context, when| context.flag(&queue.content_based_deduplication, when);
         "deduplication_scope": Type::Text, true, "`queue` or `messageGroup`. Null where nothing is written.",
-            |world, when| world.optional_text(&queue.deduplication_scope, when);
+            |context, when| context.optional_text(&queue.deduplication_scope, when);
         "throughput_limit": Type::Text, true, "`perQueue` or `perMessageGroupId`. Null where nothing is written.",
-            |world, when| world.optional_text(&queue.throughput_limit, when);
+            |context, when| context.optional_text(&queue.throughput_limit, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
-            |world, when| tags(world, &queue.tags, when);
+            |context, when| tags(context, &queue.tags, when);
         "max_receive_count": Type::Int, true, "After how many receives a message is moved. Null without a redrive policy.",
-            |world, when| world.max_receive_count(queue, when);
+            |context, when| context.max_receive_count(queue, when);
         "dead_letter_queue": Type::Object(ObjectType::Queue), true, "The queue that takes the messages that fail. Null without a redrive policy.",
-            |world, when| world.dead_letter_queue(queue, when);
+            |context, when| context.dead_letter_queue(queue, when);
         "is_dead_letter_queue": Type::Bool, false, "Whether it takes the failures of a queue, a function, a subscription, a rule…",
-            |world, when| world.is_dead_letter_queue(queue, when);
+            |context, when| context.is_dead_letter_queue(queue, when);
         "sources": list_of(ObjectType::Queue), false, "The queues that name it as their dead-letter queue.",
-            |world, when| world.sources(queue, when);
+            |context, when| context.sources(queue, when);
         "mappings": list_of(ObjectType::Mapping), false, "The event source mappings that read it, enabled or not.",
-            |world, when| world.mappings_of_queue(queue, when);
+            |context, when| context.mappings_of_queue(queue, when);
         "functions": list_of(ObjectType::Function), false, "The functions of those mappings, each once.",
-            |world, when| world.functions_of_queue(queue, when);
+            |context, when| context.functions_of_queue(queue, when);
         "consumers": list_of(ObjectType::Consumer), false, "What reads it: enabled mappings, running pipes, workers.",
-            |world, when| world.consumers(queue, when);
+            |context, when| context.consumers(queue, when);
         "senders": list_of(ObjectType::Sender), false, "What sends to it: subscriptions of topics, targets of rules and schedules, notifications of buckets, pipes.",
-            |world, when| world.senders(queue, when);
+            |context, when| context.senders(queue, when);
         "policy": list_of(ObjectType::Statement), false, "The statements of its policies.",
-            |world, when| world.statements(queue, when);
+            |context, when| context.statements(queue, when);
         "alarms": list_of(ObjectType::Alarm), false, "The alarms on one of its metrics.",
-            |world, when| world.alarms(queue, when);
+            |context, when| context.alarms(queue, when);
     ]});
     all
 });
@@ -268,21 +268,21 @@ static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Function(function) => [
         "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
-            |world, when| world.name(&function.resource, &function.name, when);
+            |context, when| context.name(&function.resource, &function.name, when);
         "timeout": Type::Duration, false, "How long one invocation may run.",
-            |world, when| world.seconds(&function.timeout, when);
+            |context, when| context.seconds(&function.timeout, when);
         "durable_execution_timeout": Type::Duration, true, "How long a durable execution may take. Null where the function is not durable.",
-            |world, when| world.optional_seconds(&function.durable_execution_timeout, when);
+            |context, when| context.optional_seconds(&function.durable_execution_timeout, when);
         "reserved_concurrency": Type::Int, true, "The reserved concurrency. Null where none is reserved.",
-            |world, when| world.optional_number(&function.reserved_concurrency, when);
+            |context, when| context.optional_number(&function.reserved_concurrency, when);
         "role": Type::Text, true, "The execution role: its address or ARN. Null where none is named.",
-            |world, when| world.optional_link_text(&function.role, when);
+            |context, when| context.optional_link_text(&function.role, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
-            |world, when| tags(world, &function.tags, when);
+            |context, when| tags(context, &function.tags, when);
         "mappings": list_of(ObjectType::Mapping), false, "The event source mappings that invoke it, enabled or not.",
-            |world, when| world.mappings_of_function(function, when);
+            |context, when| context.mappings_of_function(function, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that those mappings read, each once.",
-            |world, when| world.queues_of_function(function, when);
+            |context, when| context.queues_of_function(function, when);
     ]});
     all
 });
@@ -291,27 +291,27 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Mapping(mapping) => [
         "queue": Type::Object(ObjectType::Queue), false, "The queue that it reads.",
-            |world, when| world.linked_object(&mapping.resource, &mapping.queue, when, |unit, link| {
-                world.graph.queue(unit, link).map(Object::Queue)
+            |context, when| context.linked_object(&mapping.resource, &mapping.queue, when, |unit, link| {
+                context.graph.queue(unit, link).map(Object::Queue)
             });
         "function": Type::Object(ObjectType::Function), false, "The function that it invokes.",
-            |world, when| world.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
-                world.graph.function(unit, link).map(Object::Function)
+            |context, when| context.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
+                context.graph.function(unit, link).map(Object::Function)
             });
         "batch_size": Type::Int, false, "The largest batch.",
-            |world, when| world.number(&mapping.batch_size, when);
+            |context, when| context.number(&mapping.batch_size, when);
         "batching_window": Type::Duration, false, "The batching window.",
-            |world, when| world.seconds(&mapping.window, when);
+            |context, when| context.seconds(&mapping.window, when);
         "report_batch_item_failures": Type::Bool, false, "Whether the function may report single messages that failed.",
-            |world, when| world.flag(&mapping.report_batch_item_failures, when);
+            |context, when| context.flag(&mapping.report_batch_item_failures, when);
         "maximum_concurrency": Type::Int, true, "The maximum concurrency. Null where there is none.",
-            |world, when| world.optional_number(&mapping.maximum_concurrency, when);
+            |context, when| context.optional_number(&mapping.maximum_concurrency, when);
         "enabled": Type::Bool, false, "Whether it polls.",
-            |world, when| world.flag(&mapping.enabled, when);
+            |context, when| context.flag(&mapping.enabled, when);
         "has_filters": Type::Bool, false, "Whether it has filters.",
-            |world, when| {
+            |context, when| {
                 let value = |all: &Vec<Attribute<String>>, when: &Condition| flag(!all.is_empty(), when);
-                world.attribute(&mapping.filters, when, value, |all| Text::Count(all.len()), 1)
+                context.attribute(&mapping.filters, when, value, |all| Text::Count(all.len()), 1)
             };
     ]});
     all
@@ -321,23 +321,23 @@ static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Alarm(alarm) => [
         "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
-            |world, when| world.name(&alarm.resource, &alarm.name, when);
+            |context, when| context.name(&alarm.resource, &alarm.name, when);
         "metrics": list_of(ObjectType::Metric), false, "The metrics that it looks at.",
-            |world, when| world.metrics(alarm, when);
+            |context, when| context.metrics(alarm, when);
         "queues": list_of(ObjectType::Queue), false, "The queues whose metrics it looks at.",
-            |world, when| world.queues_of_alarm(alarm, when);
+            |context, when| context.queues_of_alarm(alarm, when);
         "threshold": Type::Int, true, "What the metric is compared with. Null where nothing is written.",
-            |world, when| world.optional_number(&alarm.threshold, when);
+            |context, when| context.optional_number(&alarm.threshold, when);
         "comparison": Type::Text, true, "How it is compared: `GreaterThanThreshold`. Null where nothing is written.",
-            |world, when| world.optional_text(&alarm.comparison, when);
+            |context, when| context.optional_text(&alarm.comparison, when);
         "evaluation_periods": Type::Int, true, "Over how many periods. Null where nothing is written.",
-            |world, when| world.optional_number(&alarm.evaluation_periods, when);
+            |context, when| context.optional_number(&alarm.evaluation_periods, when);
         "missing_data": Type::Text, true, "How periods without data count. Null where nothing is written.",
-            |world, when| world.optional_text(&alarm.missing_data, when);
+            |context, when| context.optional_text(&alarm.missing_data, when);
         "has_actions": Type::Bool, false, "Whether it does anything when it goes off.",
-            |world, when| world.flag(&alarm.has_actions, when);
+            |context, when| context.flag(&alarm.has_actions, when);
         "actions_enabled": Type::Bool, false, "Whether its actions are enabled.",
-            |world, when| world.flag(&alarm.actions_enabled, when);
+            |context, when| context.flag(&alarm.actions_enabled, when);
     ]});
     all
 });
@@ -345,17 +345,17 @@ static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
     fields! { Object::Metric(alarm, metric) => [
         "namespace": Type::Text, false, "The namespace: `AWS/SQS`.",
-            |world, when| world.text(&metric.namespace, when);
+            |context, when| context.text(&metric.namespace, when);
         "name": Type::Text, false, "The metric: `ApproximateNumberOfMessagesVisible`.",
-            |world, when| world.text(&metric.metric, when);
+            |context, when| context.text(&metric.metric, when);
         "queue": Type::Object(ObjectType::Queue), false, "The queue in its dimension `QueueName`.",
-            |world, when| world.linked_object(&alarm.resource, &metric.queue, when, |unit, link| {
-                world.graph.queue(unit, link).map(Object::Queue)
+            |context, when| context.linked_object(&alarm.resource, &metric.queue, when, |unit, link| {
+                context.graph.queue(unit, link).map(Object::Queue)
             });
         "statistic": Type::Text, true, "`Maximum`, `p99`. Null where nothing is written.",
-            |world, when| world.optional_text(&metric.statistic, when);
+            |context, when| context.optional_text(&metric.statistic, when);
         "period": Type::Int, true, "How many seconds make a data point. Null where nothing is written.",
-            |world, when| world.optional_number(&metric.period, when);
+            |context, when| context.optional_number(&metric.period, when);
     ]}
 });
 
@@ -363,13 +363,13 @@ static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Topic(topic) => [
         "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
-            |world, when| world.name(&topic.resource, &topic.name, when);
+            |context, when| context.name(&topic.resource, &topic.name, when);
         "fifo": Type::Bool, false, "Whether it is a FIFO topic.",
-            |world, when| world.flag(&topic.fifo, when);
+            |context, when| context.flag(&topic.fifo, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
-            |world, when| tags(world, &topic.tags, when);
+            |context, when| tags(context, &topic.tags, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that are subscribed to it.",
-            |world, when| world.queues_of_topic(topic, when);
+            |context, when| context.queues_of_topic(topic, when);
     ]});
     all
 });
@@ -378,19 +378,19 @@ static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Pipe(pipe) => [
         "queue": Type::Object(ObjectType::Queue), true, "The queue that it reads. Null where its source is not a queue.",
-            |world, when| world.source_of_pipe(pipe, when);
+            |context, when| context.source_of_pipe(pipe, when);
         "source": Type::Text, false, "What it reads: an address, or an ARN as written.",
-            |world, when| world.link_text(&pipe.source, when);
+            |context, when| context.link_text(&pipe.source, when);
         "target": Type::Text, false, "Where it delivers: an address, or an ARN as written.",
-            |world, when| world.link_text(&pipe.target, when);
+            |context, when| context.link_text(&pipe.target, when);
         "batch_size": Type::Int, false, "The largest batch that it reads.",
-            |world, when| world.number(&pipe.batch_size, when);
+            |context, when| context.number(&pipe.batch_size, when);
         "batching_window": Type::Duration, false, "The batching window.",
-            |world, when| world.seconds(&pipe.window, when);
+            |context, when| context.seconds(&pipe.window, when);
         "running": Type::Bool, false, "Whether it runs.",
-            |world, when| world.flag(&pipe.running, when);
+            |context, when| context.flag(&pipe.running, when);
         "role": Type::Text, true, "The role that it works under. Null where none is named.",
-            |world, when| world.optional_link_text(&pipe.role, when);
+            |context, when| context.optional_link_text(&pipe.role, when);
     ]});
     all
 });
@@ -399,26 +399,26 @@ static CONSUMER: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Consumer(consumer) => [
         "kind": Type::Text, false, "`mapping`, `pipe` or `worker`.",
-            |world, when| text(match consumer {
+            |context, when| text(match consumer {
                 ConsumerOf::Mapping(_) => "mapping",
                 ConsumerOf::Pipe(_) => "pipe",
                 ConsumerOf::Worker(_) | ConsumerOf::Declared => "worker",
             }, when);
         "mapping": Type::Object(ObjectType::Mapping), true, "The mapping. Null for pipes and workers.",
-            |world, when| match consumer {
+            |context, when| match consumer {
                 ConsumerOf::Mapping(mapping) => object(Object::Mapping(mapping), when),
                 _ => null(when),
             };
         "pipe": Type::Object(ObjectType::Pipe), true, "The pipe. Null for mappings and workers.",
-            |world, when| match consumer {
+            |context, when| match consumer {
                 ConsumerOf::Pipe(pipe) => object(Object::Pipe(pipe), when),
                 _ => null(when),
             };
         "function": Type::Object(ObjectType::Function), true, "The function of a mapping. Null for pipes and workers.",
-            |world, when| match consumer {
+            |context, when| match consumer {
                 ConsumerOf::Mapping(mapping) => {
-                    world.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
-                        world.graph.function(unit, link).map(Object::Function)
+                    context.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
+                        context.graph.function(unit, link).map(Object::Function)
                     })
                 }
                 _ => null(when),
@@ -431,7 +431,7 @@ static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Sender(sender) => [
         "kind": Type::Text, false, "`topic`, `rule`, `schedule`, `bucket` or `pipe`.",
-            |world, when| text(match sender {
+            |context, when| text(match sender {
                 SenderOf::Subscription(_) => "topic",
                 SenderOf::Pipe(_) => "pipe",
                 SenderOf::Target(target) => match target.sender {
@@ -441,16 +441,16 @@ static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 },
             }, when);
         "source": Type::Text, false, "The topic, rule, schedule or bucket, or what the pipe reads: an address, or an ARN as written.",
-            |world, when| match sender {
-                SenderOf::Subscription(one) => world.link_text(&one.topic, when),
-                SenderOf::Pipe(one) => world.link_text(&one.source, when),
-                SenderOf::Target(one) => world.link_text(&one.source, when),
+            |context, when| match sender {
+                SenderOf::Subscription(one) => context.link_text(&one.topic, when),
+                SenderOf::Pipe(one) => context.link_text(&one.source, when),
+                SenderOf::Target(one) => context.link_text(&one.source, when),
             };
         "topic": Type::Object(ObjectType::Topic), true, "The topic. Null for other senders.",
-            |world, when| match sender {
+            |context, when| match sender {
                 SenderOf::Subscription(one) => {
-                    world.linked_object(&one.resource, &one.topic, when, |unit, link| {
-                        world.graph.topic(unit, link).map(Object::Topic)
+                    context.linked_object(&one.resource, &one.topic, when, |unit, link| {
+                        context.graph.topic(unit, link).map(Object::Topic)
                     })
                 }
                 _ => null(when),
@@ -462,30 +462,30 @@ static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static STATEMENT: LazyLock<Vec<Field>> = LazyLock::new(|| {
     fields! { Object::Statement(policy, statement) => [
         "effect": Type::Text, false, "`Allow` or `Deny`.",
-            |world, when| {
+            |context, when| {
                 let value = |effect: &Effect, when: &Condition| text(shown_effect(*effect), when);
-                world.attribute(&statement.effect, when, value, |effect| Text::Written(shown_effect(*effect)), 1)
+                context.attribute(&statement.effect, when, value, |effect| Text::Written(shown_effect(*effect)), 1)
             };
         "principals": Type::List(Type::Text.into()), false, "To whom: `*`, accounts, ARNs, `sns.amazonaws.com`.",
-            |world, when| world.principals(statement, when);
+            |context, when| context.principals(statement, when);
         "actions": Type::List(Type::Text.into()), false, "What, in the letters of its author: `sqs:SendMessage`, `sqs:*`.",
-            |world, when| {
+            |context, when| {
                 let value = |all: &Vec<String>, when: &Condition| texts(all.iter().cloned(), when);
-                world.attribute(&statement.actions, when, value, |all| Text::Count(all.len()), 1)
+                context.attribute(&statement.actions, when, value, |all| Text::Count(all.len()), 1)
             };
         "conditions": Type::List(Type::Text.into()), false, "The keys of its conditions: `aws:SourceArn`.",
-            |world, when| world.conditions(policy, statement, when);
+            |context, when| context.conditions(policy, statement, when);
         "sources": Type::List(Type::Text.into()), false, "What `aws:SourceArn` is compared with: addresses, or ARNs as written.",
-            |world, when| world.source_arns(policy, statement, when);
+            |context, when| context.source_arns(policy, statement, when);
     ]}
 });
 
 static UNIT: LazyLock<Vec<Field>> = LazyLock::new(|| {
     fields! { Object::Unit(unit) => [
         "path": Type::Text, false, "The directory or file, from the repository's root on.",
-            |world, when| text(&world.graph.unit(unit).name, when);
+            |context, when| text(&context.graph.unit(unit).name, when);
         "kind": Type::Text, false, "`terraform`, `template`, `cdk`, `serverless`, `plan` or `state`.",
-            |world, when| text(match world.graph.unit(unit).kind {
+            |context, when| text(match context.graph.unit(unit).kind {
                 UnitKind::TerraformModule => "terraform",
                 UnitKind::Template => "template",
                 UnitKind::CdkStack => "cdk",

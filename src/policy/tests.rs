@@ -2,7 +2,7 @@
 
 use super::objects::Object;
 use super::value::{State, Value};
-use super::{Definition, Demand, Policy, Target, check, eval, syntax, world};
+use super::{Definition, Demand, Policy, Target, check, context, eval, syntax};
 use crate::conditions::Condition;
 use crate::diagnostic::Severity;
 use crate::testing::run_files;
@@ -54,9 +54,9 @@ fn judged(text: &str) -> String {
         Ok(code) => code,
         Err(fault) => return format!("{}..{}: {}", fault.at.start, fault.at.end, fault.message),
     };
-    let world = world::World::new(graph, Some("prod"));
+    let context = context::Context::new(graph, Some("prod"));
     let budget = eval::Budget::new(10_000);
-    let mut evaluator = eval::Evaluator::new(&world, Object::Queue(queue), queue.resource.unit, &budget);
+    let mut evaluator = eval::Evaluator::new(&context, Object::Queue(queue), queue.resource.unit, &budget);
     let forks = evaluator.eval(&code, &Condition::always());
     let shown = forks.iter().map(|fork| {
         let value = match &fork.then.state {

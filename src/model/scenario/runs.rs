@@ -6,8 +6,8 @@ use crate::model::clock;
 use crate::model::consumer::{Consumer, Heartbeat, LEAST_POLLERS};
 use crate::model::event::{Event, Kind};
 use crate::model::queue::{DeadLetter, QueueSettings, VISIBLE_WITHIN};
+use crate::model::simulation::{Setup, Simulation};
 use crate::model::work::Act;
-use crate::model::world::{Setup, World};
 
 /// Longer than anything in a scenario, and not yet the end of numbers.
 const LONG: u64 = 60 * clock::DAY;
@@ -27,7 +27,7 @@ fn lasting(visibility: u64) -> QueueSettings {
 
 /// The events of `setup` before `end`.
 fn events(setup: &Setup, end: u64) -> Vec<Event> {
-    World::new(setup, 0, true).traced(end).1
+    Simulation::new(setup, 0, true).traced(end).1
 }
 
 fn find(events: &[Event], receive: u32, kind: Kind) -> Option<u64> {

@@ -2,11 +2,13 @@
 
 use super::{S, standard, with_dead_letter};
 use crate::model::traffic::Traffic;
-use crate::model::{Act, Consumer, Kind, Labour, QueueSettings, Random, Recheck, Setup, Share, Tally, Work, World};
+use crate::model::{
+    Act, Consumer, Kind, Labour, QueueSettings, Random, Recheck, Setup, Share, Simulation, Tally, Work,
+};
 use proptest::prelude::*;
 
 fn run(queue: QueueSettings, consumer: Consumer, acts: Vec<Act>) -> Tally {
-    World::new(&Setup::of_one(queue, consumer, acts), 0, false).run()
+    Simulation::new(&Setup::of_one(queue, consumer, acts), 0, false).run()
 }
 
 /// A week of messages that workers handle, as many as it takes.
@@ -97,7 +99,7 @@ proptest! {
             sends: vec![0; size as usize],
             ..Setup::of_one(standard(1_000), consumer, vec![Act::Works(work)])
         };
-        let (tally, events) = World::new(&setup, 0, true).traced(1_000);
+        let (tally, events) = Simulation::new(&setup, 0, true).traced(1_000);
         let done = events.iter().filter(|event| event.kind == Kind::Done).count() as u64;
         let rounds = u64::from(size.div_ceil(lanes));
         let fitting = (timeout / work).min(rounds) * u64::from(lanes);
@@ -141,7 +143,7 @@ fn one_place_is_enough_for_what_comes_after_it() {
             sends: vec![0; 6],
             ..Setup::of_one(standard(visibility), consumer, vec![Act::Works(40 * S)])
         };
-        let tally = World::new(&setup, 0, false).run();
+        let tally = Simulation::new(&setup, 0, false).run();
         assert_eq!((tally.twice, tally.done), (twice, 6), "{visibility}");
     }
 }
@@ -168,7 +170,7 @@ fn partial_responses_keep_what_has_failed_only() {
                     sends: vec![0; 2],
                     ..Setup::of_one(with_dead_letter(90 * S, 2), consumer.clone(), Vec::new())
                 };
-                World::new(&setup, seed, false).run()
+                Simulation::new(&setup, seed, false).run()
             })
             .find(|tally| tally.dead_lettered >= 1 && tally.done == 1);
         let tally = setup.expect("one of two messages is poison for some seed");

@@ -3,7 +3,7 @@
 use super::{S, standard, with_dead_letter};
 use crate::model::scenario::{Harm, Scenario};
 use crate::model::traffic::{Traffic, variants};
-use crate::model::{Act, Consumer, Heartbeat, Kind, Recheck, Setup, Share, Work, World};
+use crate::model::{Act, Consumer, Heartbeat, Kind, Recheck, Setup, Share, Simulation, Work};
 
 const HOUR: u64 = 3_600 * S;
 
@@ -58,7 +58,7 @@ fn seven_events_before_and_two_moments_after() {
     let story = |visibility| {
         let acts = vec![Act::Works(280 * S), Act::Works(12 * S)];
         let setup = Setup::of_one(standard(visibility), Consumer::function(300 * S), acts);
-        let (_, events) = World::new(&setup, 0, true).traced(300 * S);
+        let (_, events) = Simulation::new(&setup, 0, true).traced(300 * S);
         let events = events.into_iter().filter(|event| event.kind != Kind::Sent);
         events
             .map(|event| (event.at / S, event.receive, event.kind))

@@ -4,9 +4,9 @@ use super::{Evaluator, missing, resting_on, unknown_part};
 use crate::conditions::{Case, Condition, MAX_CASES};
 use crate::graph::{Bounds, Cause, Tags};
 use crate::policy::code::Code;
+use crate::policy::context::{MAX_ITEMS, Reading, Shown, list, too_many_cases};
 use crate::policy::syntax::Macro;
 use crate::policy::value::{Forks, Gap, Item, Judged, List, State, Value, one};
-use crate::policy::world::{MAX_ITEMS, Reading, Shown, list, too_many_cases};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ impl<'g> Evaluator<'_, 'g> {
         for tag in tags.entries.iter().filter(|tag| &*tag.key == key) {
             let both = left.and(&tag.when);
             if both.is_possible() {
-                forks.extend(self.world.text(&tag.value, &both));
+                forks.extend(self.context.text(&tag.value, &both));
                 left = left.and(&tag.when.not());
             }
         }
@@ -133,7 +133,7 @@ impl<'g> Evaluator<'_, 'g> {
             (when, Item { value, doubt: None })
         });
         let open = tags.opaque.clone();
-        let place = self.world.note(Reading {
+        let place = self.context.note(Reading {
             span,
             origins: &[],
             shown: Shown::Words("its tags"),

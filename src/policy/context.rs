@@ -51,7 +51,7 @@ pub(super) enum Text<'g> {
 }
 
 /// The graph, and what of it was read.
-pub(super) struct World<'g> {
+pub(super) struct Context<'g> {
     pub(super) graph: &'g Graph,
     pub(super) environment: Option<&'g str>,
     readings: RefCell<Vec<Reading<'g>>>,
@@ -82,9 +82,9 @@ pub(super) enum Open {
     Sources,
 }
 
-impl<'g> World<'g> {
+impl<'g> Context<'g> {
     pub(super) fn new(graph: &'g Graph, environment: Option<&'g str>) -> Self {
-        World {
+        Context {
             graph,
             environment,
             readings: RefCell::default(),

@@ -95,7 +95,7 @@ enum Due {
 
 /// A run.
 #[derive(Debug)]
-pub struct World<'s> {
+pub struct Simulation<'s> {
     setup: &'s Setup,
     now: u64,
     queue: Queue,
@@ -118,7 +118,7 @@ pub struct World<'s> {
     trace: Option<Vec<Event>>,
 }
 
-impl<'s> World<'s> {
+impl<'s> Simulation<'s> {
     /// Before the first event. A trace holds every event, for runs of few.
     pub fn new(setup: &'s Setup, seed: u64, is_traced: bool) -> Self {
         let dead = setup.queue.dead_letter;
@@ -130,7 +130,7 @@ impl<'s> World<'s> {
                 ..setup.queue
             })
         });
-        let mut world = World {
+        let mut simulation = Simulation {
             setup,
             now: 0,
             queue: Queue::new(setup.queue),
@@ -149,8 +149,8 @@ impl<'s> World<'s> {
             tally: Tally::default(),
             trace: is_traced.then(Vec::new),
         };
-        world.due.push(Reverse((setup.reads_from, Due::Read)));
-        world
+        simulation.due.push(Reverse((setup.reads_from, Due::Read)));
+        simulation
     }
 
     /// Runs until nothing is left to happen, and tells what it came to.

@@ -1,6 +1,6 @@
 //! Attempts: a batch in the hands of a consumer, from its beginning to what becomes of its messages.
 
-use super::{Act, Due, Kind, Place, Receipt, Recheck, Refused, Reverse, World};
+use super::{Act, Due, Kind, Place, Receipt, Recheck, Refused, Reverse, Simulation};
 use crate::model::queue::Deleted;
 
 /// A batch that is being worked on.
@@ -33,7 +33,7 @@ enum End {
     Crashed,
 }
 
-impl World<'_> {
+impl Simulation<'_> {
     pub(super) fn begin(&mut self, now: u64, batch: Vec<Receipt>) {
         let consumer = &self.setup.consumer;
         let (timeout, heartbeat, recheck) = (consumer.timeout, consumer.heartbeat, consumer.recheck);
