@@ -30,6 +30,7 @@ mod ignores;
 pub mod model;
 mod pipeline;
 pub mod policy;
+pub mod published;
 pub mod report;
 pub mod rules;
 pub mod selection;

@@ -36,7 +36,8 @@ pub mod wrapped;
 pub use printable::{printable, printable_error};
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
-use crate::rules::{self, Catalogue};
+use crate::published::Published;
+use crate::rules::Catalogue;
 use crate::source::Sources;
 
 /// Everything that a format may show.
@@ -58,21 +59,14 @@ pub struct Report<'a> {
     pub rules: &'a Catalogue,
     /// The units that were read.
     pub units: &'a Units,
-    /// The address of sqslint's sources on the web; empty if they are not published.
-    pub repository: &'a str,
+    /// Where sqslint and the pages of its rules are on the web.
+    pub published: Published<'a>,
 }
 
 impl<'a> Report<'a> {
     /// Suppressed findings, if they are to be shown.
     fn silenced(&self) -> &'a [Suppressed] {
         if self.show_suppressed { self.suppressed } else { &[] }
-    }
-
-    /// The address of a rule's page on the web; policies have none there.
-    fn page(&self, rule: &str) -> Option<String> {
-        let (repository, version) = (self.repository, env!("CARGO_PKG_VERSION"));
-        (!repository.is_empty() && rules::by_id(rule).is_some())
-            .then(|| format!("{repository}/blob/v{version}/rules/{rule}.md"))
     }
 
     /// The number of findings with `severity`.

@@ -1,4 +1,4 @@
-//! The hooks as `pre-commit` runs them, in repositories made in temporary directories: the one of the README, those of
+//! The hooks as `pre-commit` runs them, in repositories made in temporary directories: the one of `docs/ci.md`, those of
 //! `.pre-commit-hooks.yaml`, and the wheel's.
 //!
 //! Those that build sqslint anew, or fetch what builds it, run with
@@ -191,17 +191,17 @@ fn own_program() -> [(&'static str, OsString); 1] {
     [("PATH", path.expect("the directories have no separator in their names"))]
 }
 
-/// The first block of the README that has `text` in it.
-fn readme_block(text: &str) -> String {
-    let readme = std::fs::read_to_string(project().join("README.md")).expect("it is there");
-    let mut blocks = readme
+/// The first block of `docs/ci.md` that has `text` in it.
+fn documented_block(text: &str) -> String {
+    let page = std::fs::read_to_string(project().join("docs/ci.md")).expect("it is there");
+    let mut blocks = page
         .split("```")
         .skip(1)
         .step_by(2)
         .filter_map(|block| block.strip_prefix("yaml\n"));
     blocks
         .find(|block| block.contains(text))
-        .expect("the README shows it")
+        .expect("the page shows it")
         .to_owned()
 }
 
@@ -247,7 +247,7 @@ fn the_local_hook_of_the_readme_guards() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
-    guards(&readme_block("language: system"), home.path(), &own_program());
+    guards(&documented_block("language: system"), home.path(), &own_program());
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn files_in_several_invocations_are_judged_as_in_one() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
-    let guarded = Guarded::new(&readme_block("language: system"), home.path(), &own_program());
+    let guarded = Guarded::new(&documented_block("language: system"), home.path(), &own_program());
     // More names than one command line of pre-commit's holds, with a module's files at both ends.
     let mut all = String::new();
     for number in 0..900 {
@@ -356,12 +356,12 @@ fn the_wheel_of_the_readme_guards() {
     let version = run(Command::new(scripts.join("sqslint")).arg("--version"));
     assert_eq!(version.trim(), concat!("sqslint ", env!("CARGO_PKG_VERSION")));
     // And as a hook.
-    let block = readme_block("language: python");
+    let block = documented_block("language: python");
     let named = block.replace(
         concat!("sqslint==", env!("CARGO_PKG_VERSION")),
         &wheel.to_string_lossy(),
     );
-    assert_ne!(named, block, "the README names this version");
+    assert_ne!(named, block, "the page names this version");
     let home = TemporaryDirectory::with_files([]);
     guards(&named, home.path(), &[]);
 }

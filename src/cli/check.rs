@@ -5,6 +5,7 @@ use super::output::{self, Written};
 use super::{CheckArgs, Exit, FailLevel, Level, Streams, baseline, inputs};
 use sqslint::diagnostic::Severity;
 use sqslint::graph::{Graph, Resource, UnitKind};
+use sqslint::published::Published;
 use sqslint::report::{Judged, Report, Units, counted, human, printable, summary};
 use sqslint::rules::Catalogue;
 use sqslint::selection::Selection;
@@ -13,9 +14,6 @@ use sqslint::{Added, Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
-
-/// The address of the rules' pages, once the package has one.
-const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
@@ -103,7 +101,7 @@ fn tell_outcome(
         errors: &errors,
         rules: &outcome.rules,
         units: &units,
-        repository: REPOSITORY,
+        published: Published::HERE,
     };
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
     for environment in outcome.environments.iter().filter(|_| arguments.verbose) {
@@ -192,7 +190,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         errors: &[error],
         rules: Catalogue::OURS,
         units: &Units::default(),
-        repository: REPOSITORY,
+        published: Published::HERE,
     };
     output::write(&report, &Graph::default(), arguments, streams)?;
     Ok(Exit::Failed)

@@ -42,7 +42,9 @@ impl Said {
             texts.collect::<Vec<_>>()
         };
         let mut transcripts = texts("tests/cmd", &[".trycmd"]);
+        // The console blocks of these are executed.
         transcripts.push(std::fs::read_to_string(root.join("README.md")).expect("it is there"));
+        transcripts.extend(texts("docs", &[".md"]));
         let lines = transcripts.iter().flat_map(|text| text.lines());
         let lines = lines.filter_map(|line| line.strip_prefix("$ ")?.split_once("sqslint "));
         let (before, typed) = lines.map(|(before, rest)| (before.to_owned(), rest.to_owned())).unzip();

@@ -154,7 +154,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
     let drawing = Drawing {
         excerpt,
         found,
-        rule: links::to_page(&found.rule, report.page(&found.rule).filter(|_| style.links)),
+        rule: links::to_page(&found.rule, report.published.page(&found.rule).filter(|_| style.links)),
     };
     look.draw(text, &drawing);
     for label in known {

@@ -13,7 +13,7 @@ pub(super) fn write(text: &mut String, report: &Report<'_>, found: &Diagnostic, 
 /// Appends the same with the rule and the paths as links, if `linked`.
 pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagnostic, paths: Paths, linked: bool) {
     let sources = report.sources;
-    let rule = links::to_page(&found.rule, report.page(&found.rule).filter(|_| linked));
+    let rule = links::to_page(&found.rule, report.published.page(&found.rule).filter(|_| linked));
     let _ = writeln!(text, "{}[{rule}]: {}", found.severity, printable(&found.headline));
     for label in found.labels() {
         let file = sources.file(label.span.file);

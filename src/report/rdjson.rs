@@ -94,7 +94,7 @@ fn entry<'a>(report: &Report<'_>, found: &'a Diagnostic) -> Entry<'a> {
         },
         code: Code {
             value: &found.rule,
-            url: report.page(&found.rule),
+            url: report.published.page(&found.rule),
         },
         suggestions: suggestion(report, found).map(|one| [one]),
         related_locations: found

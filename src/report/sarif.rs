@@ -81,8 +81,8 @@ fn driver(report: &Report<'_>) -> Value {
             { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
         ],
     });
-    if !report.repository.is_empty() {
-        insert(&mut driver, "informationUri", report.repository.into());
+    if let Some(address) = report.published.address() {
+        insert(&mut driver, "informationUri", address.into());
     }
     driver
 }
@@ -105,7 +105,7 @@ fn descriptor(report: &Report<'_>, rule: &Rule<'_>) -> Value {
             "tags": ["sqs", rule.category.name()],
         },
     });
-    if let Some(page) = report.page(rule.id) {
+    if let Some(page) = report.published.page(rule.id) {
         insert(&mut descriptor, "helpUri", page.into());
     }
     descriptor

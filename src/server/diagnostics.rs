@@ -6,6 +6,7 @@ use super::settings::Settings;
 use crate::config::ConfigError;
 use crate::diagnostic::{Diagnostic as Finding, Edit, Fix, Severity};
 use crate::pipeline::Outcome;
+use crate::published::Published;
 use crate::source::{Sources, Span};
 use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location,
@@ -83,8 +84,11 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
 
 /// The address of a rule's page, where pages have any.
 pub(super) fn page(rule: &str, settings: &Settings) -> Option<Uri> {
-    let base = settings.rule_pages.as_ref()?;
-    Uri::from_str(&format!("{base}{rule}.md")).ok()
+    let page = match &settings.rule_pages {
+        Some(base) => format!("{base}{rule}.md"),
+        None => Published::HERE.page(rule)?,
+    };
+    Uri::from_str(&page).ok()
 }
 
 /// What a client may use that makes fixes of its own: the finding's fingerprint, and its fix.

@@ -28,9 +28,6 @@ pub(super) struct Wishes {
     rule_pages: Option<String>,
 }
 
-/// Where the pages of rules are, where the package says so.
-const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
-
 /// What server and editor agreed on.
 // Facts that hold or not, each by itself, are no state machine.
 #[allow(clippy::struct_excessive_bools)]
@@ -50,6 +47,7 @@ pub(super) struct Settings {
     pub(super) watches: bool,
     /// Whether the editor can be asked to pull diagnostics again.
     pub(super) refreshes: bool,
+    /// Where the editor has the pages of rules, in place of the addresses that are published: `<this><rule>.md`.
     pub(super) rule_pages: Option<String>,
 }
 
@@ -69,8 +67,6 @@ impl Settings {
         let wishes = wishes.unwrap_or_default();
         let selection = Selection::new(wishes.select, wishes.ignore, false);
         let can = Can(&params.capabilities);
-        let pages =
-            (!REPOSITORY.is_empty()).then(|| format!("{REPOSITORY}/blob/v{}/rules/", env!("CARGO_PKG_VERSION")));
         let settings = Settings {
             encoding: can.encoding(),
             options: Options {
@@ -90,7 +86,7 @@ impl Settings {
             progress: can.shows_progress(),
             watches: can.watches(),
             refreshes: can.refreshes(),
-            rule_pages: wishes.rule_pages.or(pages),
+            rule_pages: wishes.rule_pages,
         };
         (settings, wrong)
     }

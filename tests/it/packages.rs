@@ -155,8 +155,8 @@ fn archives_have_the_name_that_binstall_looks_for() {
 }
 
 #[test]
-fn hooks_say_the_same_in_the_readme_and_in_the_manifest() {
-    let (readme, hooks) = (text("README.md"), text(".pre-commit-hooks.yaml"));
+fn hooks_say_the_same_in_the_docs_and_in_the_manifest() {
+    let (page, hooks) = (text("docs/ci.md"), text(".pre-commit-hooks.yaml"));
     let count = |text: &str, line: &str| text.lines().filter(|one| one.trim() == line).count();
     for line in [
         "entry: sqslint check --staged --force-exclude --allow-empty",
@@ -164,9 +164,9 @@ fn hooks_say_the_same_in_the_readme_and_in_the_manifest() {
         "require_serial: true",
         "always_run: true",
     ] {
-        assert_eq!((count(&readme, line), count(&hooks, line)), (2, 3), "{line}");
+        assert_eq!((count(&page, line), count(&hooks, line)), (2, 3), "{line}");
     }
-    assert!(readme.contains(&format!("additional_dependencies: [sqslint=={VERSION}]")));
+    assert!(page.contains(&format!("additional_dependencies: [sqslint=={VERSION}]")));
 }
 
 #[test]

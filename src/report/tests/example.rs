@@ -3,11 +3,17 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::diagnostic::{Diagnostic, Edit, Fix, NotEvaluated, Safety, Severity, Silencer, Subject, Suppressed};
+use crate::published::Published;
 use crate::report::{Report, Units};
 use crate::source::{Sources, Span};
 use std::path::Path;
 
 pub(super) const REPOSITORY: &str = "https://example.org/sqslint";
+
+pub(super) const PUBLISHED: Published<'static> = Published {
+    homepage: "",
+    repository: REPOSITORY,
+};
 /// What names and values may hold that a format must not pass on as it is.
 pub(super) const HOSTILE: &str =
     "]]>\u{1b}[2J<script>alert('1')</script>::error::%0A\r\n\t`|@team 日本 \"&amp; [x](y) \u{202e}\u{fffe}";
@@ -138,7 +144,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
             modules: 1,
             ..Units::default()
         },
-        repository: REPOSITORY,
+        published: PUBLISHED,
     })
 }
 
@@ -153,6 +159,6 @@ pub(super) fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         errors: &[],
         rules: crate::rules::Catalogue::OURS,
         units: &Units::default(),
-        repository: "",
+        published: Published::NOWHERE,
     })
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::published::Published;
 use crate::report::human::Style;
 use crate::report::{Judged, Report, Units, concise, human, json, printable, summary};
 use crate::source::{Sources, Span};
@@ -89,7 +90,7 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
         errors: &[],
         rules: crate::rules::Catalogue::OURS,
         units: &Units::default(),
-        repository: "",
+        published: Published::NOWHERE,
     })
 }
 
@@ -158,7 +159,7 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
         errors: &[],
         rules: crate::rules::Catalogue::OURS,
         units: &units,
-        repository: "",
+        published: Published::NOWHERE,
     };
     assert_eq!(
         summary::lines(&report).join("\n"),

@@ -1,8 +1,9 @@
 //! What terminals get: widths, wide characters, links, ASCII.
 #![allow(clippy::unwrap_used)]
 
-use super::example::{REPOSITORY, TEXT, findings, subject};
+use super::example::{PUBLISHED, REPOSITORY, TEXT, findings, subject};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::published::Published;
 use crate::report::human::Style;
 use crate::report::{Judged, Report, Units, concise, human};
 use crate::source::{Sources, Span};
@@ -113,7 +114,7 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         errors: &[],
         rules: crate::rules::Catalogue::OURS,
         units: &NOTHING,
-        repository: REPOSITORY,
+        published: PUBLISHED,
     }
 }
 
@@ -148,7 +149,7 @@ fn paths_and_rules_are_links_where_they_are_asked_for() {
             assert_eq!(text.contains(&link), links);
             assert_eq!(text.contains(&page), links);
             let unpublished = Report {
-                repository: "",
+                published: Published::NOWHERE,
                 ..report
             };
             assert!(!human(&unpublished, style).contains("]8;;http"));

@@ -41,7 +41,8 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "rules::*",
         "diagnostic graph rules rules::prelude rules::shared source::Span",
     ),
-    ("report", "diagnostic report::* rules source"),
+    ("published", "rules"),
+    ("report", "diagnostic published report::* rules source"),
     ("report::timeline", "model report report::markup"),
     (
         "report::simulation",
@@ -53,7 +54,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "report::*",
-        "diagnostic report report::* rules::Catalogue rules::RULES rules::Rule source",
+        "diagnostic published report report::* rules::Catalogue rules::RULES rules::Rule source",
     ),
     ("selection", "rules"),
     // Rules of teams: what they may ask of the graph, and how that is judged.
