@@ -17,6 +17,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 pub(crate) use walk::files_named;
+use walk::{Found, Walk, is_passed_over, shown_below, with};
+
+/// Whether what lies at `path` is a unit by itself. Terraform files, of which several make one, are none.
+pub(crate) fn is_unit(path: &Path, files: &Files) -> bool {
+    let is_candidate = names::may_be_template(name_of(path)) || names::is_state(name_of(path));
+    is_candidate && matches!(recognise(path, files), Ok(Some(_)))
+}
 
 /// The unit that a walk would take the file at `path` for; `None` where it is none, or a Terraform file.
 pub(crate) fn unit_of(path: &Path, files: &Files) -> Option<Input> {
@@ -24,7 +31,6 @@ pub(crate) fn unit_of(path: &Path, files: &Files) -> Option<Input> {
     let input = recognise(path, files).ok().flatten().filter(|_| is_candidate);
     input.filter(|input| !matches!(input, Input::Plan(_)))
 }
-use walk::{Found, Walk, is_passed_over, shown_below, with};
 
 /// What to read as one unit. Paths are absolute and without symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

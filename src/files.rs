@@ -25,7 +25,7 @@ pub mod write;
 
 pub(crate) use disk::{Stamp, read as of_disk, stamp};
 pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
-pub(crate) use ignored::Ignored;
+pub(crate) use ignored::{Ignored, Patterns};
 pub use named::{beyond_links, named};
 pub(crate) use overlaid::{Held as HeldTexts, Overlaid};
 pub(crate) use scratch::Scratch;

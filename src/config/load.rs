@@ -116,7 +116,7 @@ impl Configs {
 
     /// The configuration files below `root`, of the working tree.
     pub(crate) fn are_in(&self, root: &Path, no_gitignore: bool) -> Vec<PathBuf> {
-        crate::discover::files_named(root, &NAMES, &self.files, no_gitignore)
+        crate::discover::files_named(root, |name| NAMES.contains(&name), &self.files, no_gitignore)
     }
 
     /// What the configuration `file` may read. One that the command line names may extend what lies beside it, wherever

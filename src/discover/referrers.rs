@@ -319,12 +319,11 @@ fn names_behind(text: &str, word: &str) -> Vec<Name> {
 impl Walk {
     /// Texts that may belong to units below `root`, in order.
     fn texts(&self, root: &Path, most: usize) -> Vec<PathBuf> {
-        let mut texts = self.files_below(root);
-        texts.retain(|path| {
-            let name = name_of(path);
+        let mut texts = self.files_below(root, |name| {
             is_terraform(name) || name == TERRAGRUNT || (may_be_template(name) && !is_variables(name))
         });
-        texts.sort();
+        // By bytes: a comparison of paths takes them apart.
+        texts.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         texts.truncate(most);
         texts
     }

@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
-use crate::files::{Files, Ignored, Kind, Listed, Refusal, Visitor, repository_root};
+use crate::files::{Files, Ignored, Kind, Listed, Patterns, Refusal, Visitor, repository_root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -72,32 +72,28 @@ impl Walk {
         self.files.walk(root, &units);
     }
 
-    /// The files below `root`, links left out, in no order.
-    pub(super) fn files_below(&self, root: &Path) -> Vec<PathBuf> {
+    /// The files below `root` whose names are `wanted`, links left out, in no order.
+    pub(super) fn files_below(&self, root: &Path, wanted: fn(&str) -> bool) -> Vec<PathBuf> {
         let all = All {
             walk: self,
+            wanted,
             files: Mutex::default(),
         };
         self.files.walk(root, &all);
         all.files.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self, directory: &Path, names: &[Listed]) {
-        if let Some(ignored) = &self.ignored {
-            ignored.has_names(directory, names);
-        }
+    fn enter(&self, directory: &Path, names: &[Listed]) -> Patterns {
+        let ignored = self.ignored.as_ref().map(|ignored| ignored.within(directory, names));
+        ignored.unwrap_or_default()
     }
+}
 
-    /// Whether a walk goes on with what lies at `path`. What is named is walked, whether or not git ignores it.
-    fn keeps(&self, path: &Path, kind: Kind) -> bool {
-        let is_directory = kind == Kind::Directory;
-        let is_ignored = self
-            .ignored
-            .as_ref()
-            .is_some_and(|ignored| ignored.has(path, is_directory));
-        let is_passed_over = is_directory && PASSED_OVER.contains(&name_of(path));
-        !(is_ignored || is_passed_over)
-    }
+/// Whether a walk goes on with what lies at `path`. What is named is walked, whether or not git ignores it.
+fn keeps(patterns: &Patterns, path: &Path, kind: Kind) -> bool {
+    let is_directory = kind == Kind::Directory;
+    let is_passed_over = is_directory && PASSED_OVER.contains(&name_of(path));
+    !is_passed_over && !patterns.ignore(path, is_directory)
 }
 
 /// A walk that finds units.
@@ -111,25 +107,21 @@ struct Units<'w> {
 }
 
 impl Visitor for Units<'_> {
-    fn enter(&self, directory: &Path, names: &[Listed]) {
-        self.walk.enter(directory, names);
+    type Inside = Patterns;
+
+    fn enter(&self, directory: &Path, names: &[Listed]) -> Patterns {
+        self.walk.enter(directory, names)
     }
 
-    fn keeps(&self, path: &Path, kind: Kind) -> bool {
-        let is_kept = self.walk.keeps(path, kind);
+    fn keeps(&self, patterns: &Patterns, path: &Path, kind: Kind) -> bool {
+        let is_kept = keeps(patterns, path, kind);
         let name = name_of(path);
-        if !is_kept && kind == Kind::Directory && PASSED_OVER.contains(&name) && name != ".git" {
-            let is_ignored = self
-                .walk
-                .ignored
-                .as_ref()
-                .is_some_and(|ignored| ignored.has(path, true));
-            if !is_ignored {
-                let shown = shown_below(self.shown, self.root, path);
-                with(self.found, |found| {
-                    found.skipped.insert(shown);
-                });
-            }
+        let is_passed_over = kind == Kind::Directory && PASSED_OVER.contains(&name) && name != ".git";
+        if is_passed_over && !patterns.ignore(path, true) {
+            let shown = shown_below(self.shown, self.root, path);
+            with(self.found, |found| {
+                found.skipped.insert(shown);
+            });
         }
         is_kept
     }
@@ -153,26 +145,32 @@ impl Visitor for Units<'_> {
     }
 }
 
-/// A walk that takes every file.
+/// A walk that takes files by their names.
 struct All<'w> {
     walk: &'w Walk,
+    wanted: fn(&str) -> bool,
     files: Mutex<Vec<PathBuf>>,
 }
 
 impl Visitor for All<'_> {
-    fn enter(&self, directory: &Path, names: &[Listed]) {
-        self.walk.enter(directory, names);
+    type Inside = Patterns;
+
+    fn enter(&self, directory: &Path, names: &[Listed]) -> Patterns {
+        self.walk.enter(directory, names)
     }
 
-    fn keeps(&self, path: &Path, kind: Kind) -> bool {
-        self.walk.keeps(path, kind)
+    fn keeps(&self, patterns: &Patterns, path: &Path, kind: Kind) -> bool {
+        let may_be_wanted = match kind {
+            Kind::Directory => true,
+            Kind::File(_) => (self.wanted)(name_of(path)),
+            Kind::Link | Kind::Other => false,
+        };
+        may_be_wanted && keeps(patterns, path, kind)
     }
 
-    fn take(&self, path: &Path, kind: Kind) {
-        if matches!(kind, Kind::File(_)) {
-            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-            files.push(path.to_owned());
-        }
+    fn take(&self, path: &Path, _: Kind) {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.push(path.to_owned());
     }
 
     fn fail(&self, _: &Path, _: &Refusal) {
@@ -180,12 +178,10 @@ impl Visitor for All<'_> {
     }
 }
 
-/// The files below `root` that are called one of `names`.
-pub(crate) fn files_named(root: &Path, names: &[&str], files: &Files, no_gitignore: bool) -> Vec<PathBuf> {
-    let all = Walk::new(files, no_gitignore).files_below(root).into_iter();
-    let mut found: Vec<PathBuf> = all
-        .filter(|path| names.contains(&name_of(path)) && files.is_file(path))
-        .collect();
+/// The files below `root` whose names are `wanted`.
+pub(crate) fn files_named(root: &Path, wanted: fn(&str) -> bool, files: &Files, no_gitignore: bool) -> Vec<PathBuf> {
+    let mut found = Walk::new(files, no_gitignore).files_below(root, wanted);
+    found.retain(|path| files.is_file(path));
     found.sort();
     found
 }

@@ -105,9 +105,24 @@ pub(super) fn head(path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
     taken(file, length.min(most), most)
 }
 
-fn taken(file: File, expected: u64, most: u64) -> Result<Vec<u8>, Refusal> {
-    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0).saturating_add(1));
-    file.take(most).read_to_end(&mut bytes)?;
+fn taken(mut file: File, expected: u64, most: u64) -> Result<Vec<u8>, Refusal> {
+    let (expected, most) = (
+        usize::try_from(expected).unwrap_or(0),
+        usize::try_from(most).unwrap_or(usize::MAX),
+    );
+    let mut bytes = vec![0; expected.saturating_add(1).min(most)];
+    let length = loop {
+        match file.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => break read?,
+        }
+    };
+    bytes.truncate(length);
+    // One byte more was asked for than there should be: what ends where it should need not be asked again.
+    if length != expected || expected == 0 {
+        let rest = most.saturating_sub(length);
+        file.take(rest as u64).read_to_end(&mut bytes)?;
+    }
     Ok(bytes)
 }
 

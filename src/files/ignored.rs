@@ -28,6 +28,23 @@ pub(crate) struct Ignored {
     refused: Mutex<BTreeMap<PathBuf, Refusal>>,
 }
 
+/// What holds for the names in one directory, the nearest first.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns {
+    levels: Vec<Arc<Level>>,
+}
+
+impl Patterns {
+    /// Whether git ignores what lies at `path`, in the directory. What lies above it is not asked.
+    pub(crate) fn ignore(&self, path: &Path, is_directory: bool) -> bool {
+        let of_gitignores = self.levels.iter().map(|level| level.patterns.as_ref());
+        let excluded = self.levels.iter().map(|level| level.excluded.as_ref());
+        let mut all = of_gitignores.chain(excluded);
+        all.find_map(|patterns| matched(patterns, path, is_directory))
+            .unwrap_or(false)
+    }
+}
+
 /// What one directory says.
 #[derive(Debug, Default)]
 struct Level {
@@ -47,34 +64,28 @@ impl Ignored {
         }
     }
 
-    /// Whether git ignores what lies at the real path `path`. What lies above it is not asked.
-    pub(crate) fn has(&self, path: &Path, is_directory: bool) -> bool {
-        let mut excluded = Vec::new();
-        for above in path.ancestors().skip(1) {
-            let level = self.level(above);
-            match matched(level.patterns.as_ref(), path, is_directory) {
-                Some(decided) => return decided,
-                None => excluded.extend(level.excluded.is_some().then(|| level.clone())),
-            }
-            if level.is_root {
-                break;
-            }
-        }
-        let mut excluded = excluded.iter();
-        excluded
-            .find_map(|level| matched(level.excluded.as_ref(), path, is_directory))
-            .unwrap_or(false)
-    }
-
-    /// Takes in that `names` are all there is in `directory`: most have no patterns, and need not be asked.
-    pub(crate) fn has_names(&self, directory: &Path, names: &[Listed]) {
+    /// What is ignored among `names`, which are all there is in the real directory `directory`.
+    pub(crate) fn within(&self, directory: &Path, names: &[Listed]) -> Patterns {
         let says_something = |one: &Listed| one.name == GIT || one.name == GITIGNORE;
         // A commit has no directory of git's in its root.
         let is_root = self.files.repository() == Some(directory);
+        // Most directories have no patterns, and need not be asked.
         if !is_root && !names.iter().any(says_something) {
             let mut levels = self.levels.write().unwrap_or_else(PoisonError::into_inner);
             levels.entry(directory.to_owned()).or_default();
         }
+        let mut patterns = Patterns::default();
+        for above in directory.ancestors() {
+            let level = self.level(above);
+            let is_root = level.is_root;
+            if level.patterns.is_some() || level.excluded.is_some() {
+                patterns.levels.push(level);
+            }
+            if is_root {
+                break;
+            }
+        }
+        patterns
     }
 
     /// Files of patterns that were not read, with the reason.

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// What a walk asks and tells, from any thread and in no order.
 pub(crate) trait Visitor: Sync {
+    /// What it knows of a directory while it is asked for the names in it.
+    type Inside;
+
     /// Is told the names in a directory before it is asked for any of them.
-    fn enter(&self, directory: &Path, names: &[Listed]);
+    fn enter(&self, directory: &Path, names: &[Listed]) -> Self::Inside;
 
     /// Whether to go on with what lies at `path`: to enter a directory, or to take a file.
-    fn keeps(&self, path: &Path, kind: Kind) -> bool;
+    fn keeps(&self, inside: &Self::Inside, path: &Path, kind: Kind) -> bool;
 
     /// Takes what is no directory.
     fn take(&self, path: &Path, kind: Kind);
@@ -30,10 +33,10 @@ impl Files {
             Ok(listed) => listed,
             Err(error) => return visitor.fail(&directory, &error.into()),
         };
-        visitor.enter(&directory, &listed);
+        let inside = visitor.enter(&directory, &listed);
         for one in listed {
             let path = directory.join(one.name);
-            if !visitor.keeps(&path, one.kind) {
+            if !visitor.keeps(&inside, &path, one.kind) {
                 continue;
             }
             if one.kind == Kind::Directory {

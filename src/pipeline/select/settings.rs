@@ -20,10 +20,11 @@ pub(super) struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Those among `files` that may be settings.
+    /// Those among `files` that may be settings: a unit is none.
     pub(super) fn among(files: &[PathBuf], run: &'a Run<'a>) -> Self {
+        let may_be_one = |file: &&PathBuf| discover::is_data(file) && !discover::is_unit(file, &run.place.files);
         Settings {
-            files: files.iter().filter(|file| discover::is_data(file)).cloned().collect(),
+            files: files.iter().filter(may_be_one).cloned().collect(),
             run,
         }
     }
