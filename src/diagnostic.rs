@@ -65,7 +65,7 @@ pub struct Subject {
     pub attribute: &'static str,
 }
 
-/// One finding.
+/// One finding. A project has thousands, and what few of them have is apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Id of the rule.
@@ -79,7 +79,7 @@ pub struct Diagnostic {
     /// The arithmetic, as `6 × 300 s + 0 s = 1800 s`.
     pub calculation: Option<String>,
     /// The run of the model that shows what happens.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<Box<Scenario>>,
     /// What to do, in the user's spelling.
     pub help: Option<String>,
     /// The condition under which it holds ("`IsProd`"), where there is one.
@@ -91,9 +91,9 @@ pub struct Diagnostic {
     /// Headers of the calls that its subject comes through, outermost first.
     pub through: Vec<Span>,
     /// The change that would fix it, where the rule knows.
-    pub remedy: Option<Remedy>,
+    pub remedy: Option<Box<Remedy>>,
     /// The edits that do so, where the files can be edited.
-    pub fix: Option<Fix>,
+    pub fix: Option<Box<Fix>>,
 }
 
 impl Diagnostic {
@@ -176,7 +176,7 @@ impl Diagnostic {
     /// Sets the change that would fix it.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<Option<Remedy>>) -> Self {
-        self.remedy = remedy.into();
+        self.remedy = remedy.into().map(Box::new);
         self
     }
 

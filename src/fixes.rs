@@ -247,7 +247,7 @@ impl Rounds {
 
     /// The fix of `found`, if it is asked for, and its files lie in the project.
     fn may_fix<'f>(&self, found: &'f Diagnostic, sources: &Sources) -> Option<&'f Fix> {
-        let fix = found.fix.as_ref().filter(|fix| fix.safety <= self.most)?;
+        let fix = found.fix.as_deref().filter(|fix| fix.safety <= self.most)?;
         let is_ours = |fix: &Fix| {
             let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
             files.all(|file| {

@@ -95,9 +95,10 @@ pub fn load(inputs: &[Input], given: &Givens, sources: &Sources) -> Vec<Loaded> 
     // One after the other, each on all threads: the syntax trees of modules, which live together because modules call
     // each other, make room for what follows.
     let mut all = terraform::load(&modules, &terragrunt, given, sources);
-    sources.all().iter().for_each(|(_, file)| file.let_go());
+    sources.let_go();
     all.extend(cloudformation::load_all(&files, &settings, sources));
     all.par_extend(plans.par_iter().map(|path| terraform::load_plan(path, sources)));
+    sources.let_go();
     all.extend(broken);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
     if let Some(first) = all.first_mut() {

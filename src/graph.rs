@@ -444,7 +444,7 @@ pub struct EventSourceMapping {
     /// Patterns of its filters; empty where it has none.
     pub filters: Attribute<Vec<Attribute<String>>>,
     /// Provisioned pollers; `None` where it has none.
-    pub provisioned_pollers: Attribute<Option<ProvisionedPollers>>,
+    pub provisioned_pollers: Attribute<Option<Box<ProvisionedPollers>>>,
     /// Where failed batches go, which queues do not support; `None` where nothing is written.
     pub failure_destination: Attribute<Option<Link>>,
     /// Settings that only streams take.

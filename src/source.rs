@@ -86,13 +86,13 @@ pub struct SourceFile {
     guarded: AtomicBool,
     /// Whether the text is that of the file.
     is_read: bool,
-    /// Whether what was made of it is kept through the run.
-    is_kept: bool,
+    /// Whether the texts of the run are too long together for what is made of them to be kept.
+    is_large_run: Arc<AtomicBool>,
 }
 
-/// What is made of so many bytes of text is kept through a run: enough for all but large projects, of which trees would
-/// take more memory than anything else. What is let go is made again where it is asked for again.
-const KEPT: usize = 1 << 18;
+/// What is made of texts is kept through a run that has no more of them, in bytes: enough for all but large projects, of
+/// which trees would take more memory than anything else. What is let go is made again where it is asked for again.
+const KEPT: usize = 1 << 20;
 
 /// Values by their type, each made by whoever asks for it first.
 type Made = Vec<(TypeId, Slot)>;
@@ -188,9 +188,9 @@ impl SourceFile {
         value.downcast().expect("a slot holds a value of its type")
     }
 
-    /// Gives back what was [made](Self::made) of the text, unless there is room for it.
+    /// Gives back what was [made](Self::made) of the text, unless the run has room for it.
     pub(crate) fn let_go(&self) {
-        if !self.is_kept {
+        if self.is_large_run.load(Ordering::Relaxed) {
             self.forget();
         }
     }
@@ -263,6 +263,8 @@ pub struct Sources {
     working_directory: PathBuf,
     /// The files in whose place a text was given.
     overlaid: Vec<PathBuf>,
+    /// Whether there is more text than [`KEPT`].
+    is_large: Arc<AtomicBool>,
 }
 
 impl Sources {
@@ -279,6 +281,7 @@ impl Sources {
             files,
             working_directory,
             overlaid: Vec::new(),
+            is_large: Arc::default(),
         }
     }
 
@@ -328,7 +331,9 @@ impl Sources {
                 files.by_directory.entry(directory.to_owned()).or_default().push(at);
             }
             files.length = files.length.saturating_add(text.len());
-            let is_kept = files.length <= KEPT;
+            if files.length > KEPT {
+                self.is_large.store(true, Ordering::Relaxed);
+            }
             files.all.push(Arc::new(SourceFile {
                 path: path.to_owned(),
                 shown: relative(path, Some(&self.working_directory)),
@@ -338,7 +343,7 @@ impl Sources {
                 made: Mutex::default(),
                 guarded: AtomicBool::new(false),
                 is_read,
-                is_kept,
+                is_large_run: self.is_large.clone(),
             }));
             at
         });
@@ -387,6 +392,13 @@ impl Sources {
     pub fn file(&self, id: FileId) -> Arc<SourceFile> {
         let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         files.all[id.0 as usize].clone()
+    }
+
+    /// Gives back what was made of every text, unless the run has room for it.
+    pub(crate) fn let_go(&self) {
+        if self.is_large.load(Ordering::Relaxed) {
+            self.all().iter().for_each(|(_, file)| file.forget());
+        }
     }
 
     /// Every file that was read, in no order that means anything.

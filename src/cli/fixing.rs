@@ -125,7 +125,7 @@ fn tell(fixed: &Fixed, asked: &FixArgs, verb: &str, streams: &mut Streams<'_>) -
 
 /// A note on findings that could be fixed if more were asked for.
 fn more(fixed: &Fixed, asked: &FixArgs) -> String {
-    let left = fixed.outcome.findings.iter().filter_map(|found| found.fix.as_ref());
+    let left = fixed.outcome.findings.iter().filter_map(|found| found.fix.as_deref());
     match left.filter(|fix| fix.safety > asked.most()).count() {
         0 => String::new(),
         count => format!("; {count} more with `--unsafe-fixes`, which changes how deployed resources behave"),

@@ -49,14 +49,14 @@ fn fixed(name: &str, text: &str, from: &str, to: &str) -> (Rounds, Outcome) {
         let start = text.find(from).unwrap_or_default();
         for found in &mut outcome.findings {
             let file = found.primary().span.file;
-            found.fix = Some(Fix {
+            found.fix = Some(Box::new(Fix {
                 title: "do harm".to_owned(),
                 safety: Safety::Safe,
                 edits: vec![Edit {
                     span: Span::new(file, start..start + from.len()),
                     text: to.to_owned(),
                 }],
-            });
+            }));
         }
         let outcome = rounds.run(outcome);
         (rounds, outcome)

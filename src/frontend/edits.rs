@@ -106,11 +106,12 @@ impl<'s> LookedThrough<'s> {
 
 fn add_fix(found: &mut Diagnostic, sources: &Sources) {
     let Some(remedy) = &found.remedy else { return };
-    found.fix = edits(&remedy.change, sources).map(|edits| Fix {
+    let fix = |edits| Fix {
         title: remedy.change.title(),
         safety: remedy.safety,
         edits,
-    });
+    };
+    found.fix = edits(&remedy.change, sources).map(|edits| Box::new(fix(edits)));
 }
 
 /// Whether edits of one file read the other, too: both are the same, or of one module.

@@ -94,7 +94,9 @@ impl Index {
                 nodes.insert(resource.address.clone(), at);
             }
             for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
-                index.by_name.entry(name.clone()).or_default().push(Named {
+                // Hardly a name is borne by two.
+                let bearers = index.by_name.entry(name.clone());
+                bearers.or_insert_with(|| Vec::with_capacity(1)).push(Named {
                     unit: resource.unit,
                     at,
                     region: resource.region.clone(),

@@ -22,6 +22,9 @@ pub(super) fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held
         return Vec::new();
     };
     let mut held = named(findings, first.as_ref());
+    if found.len() == 0 {
+        return held;
+    }
     let place = |found: &Diagnostic| (found.rule.clone(), found.subject.clone(), found.primary().span);
     let mut places: FxHashMap<(RuleId, Subject, Span), Vec<usize>> = FxHashMap::default();
     for (at, (found, _)) in held.iter().enumerate() {

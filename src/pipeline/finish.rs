@@ -29,7 +29,7 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         judgements,
     } = silenced;
     let shared = Shared::of(&graph, &held);
-    let (mut new, mut old) = (Vec::new(), BTreeMap::<Why, Vec<Diagnostic>>::new());
+    let (mut new, mut old) = (Vec::with_capacity(held.len()), BTreeMap::<Why, Vec<Diagnostic>>::new());
     for (held, why) in held.into_iter().zip(known) {
         let found = environments.place(held);
         if found.severity < run.options.min_severity {

@@ -2,14 +2,15 @@
 
 use crate::diagnostic::{Diagnostic, RuleId, Subject, Suppressed};
 use crate::history::Why;
-use crate::source::Sources;
+use crate::source::{FileId, SourceFile, Sources};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
 /// `findings` sorted, with those of several calls as one.
 pub(super) fn without_repeats(mut findings: Vec<Diagnostic>, sources: &Sources) -> Vec<Diagnostic> {
-    findings.sort_by_cached_key(|found| order(found, sources));
+    sort(&mut findings, |found| found, sources);
     join_calls(findings)
 }
 
@@ -33,14 +34,25 @@ pub(super) fn with_reasons(by_reason: BTreeMap<Why, Vec<Diagnostic>>, sources: &
 
 /// Sorts what is kept from being a finding as findings are.
 pub(super) fn in_order(all: &mut [Suppressed], sources: &Sources) {
-    all.sort_by_cached_key(|one| order(&one.finding, sources));
+    sort(all, |one| &one.finding, sources);
+}
+
+/// The files that findings are in.
+type Files = FxHashMap<FileId, Arc<SourceFile>>;
+
+fn sort<T>(all: &mut [T], found: impl Fn(&T) -> &Diagnostic, sources: &Sources) {
+    let mut files = Files::default();
+    for id in all.iter().map(|one| found(one).primary().span.file) {
+        files.entry(id).or_insert_with(|| sources.file(id));
+    }
+    all.sort_by(|one, other| order(found(one), &files).cmp(&order(found(other), &files)));
 }
 
 /// Path, place, rule, and what it is about.
-fn order(found: &Diagnostic, sources: &Sources) -> (String, u32, RuleId, Subject) {
+fn order<'a>(found: &'a Diagnostic, files: &'a Files) -> (Option<&'a str>, u32, &'a RuleId, &'a Subject) {
     let span = found.primary().span;
-    let path = sources.file(span.file).name().to_owned();
-    (path, span.start, found.rule.clone(), found.subject.clone())
+    let path = files.get(&span.file).map(|file| file.name());
+    (path, span.start, &found.rule, &found.subject)
 }
 
 /// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one

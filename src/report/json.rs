@@ -190,7 +190,7 @@ pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'
         help: found.help.as_deref(),
         when: found.when.as_deref(),
         calls: &found.calls,
-        fix: found.fix.as_ref().map(|fix| ShownFix {
+        fix: found.fix.as_deref().map(|fix| ShownFix {
             title: &fix.title,
             safety: fix.safety.name(),
         }),

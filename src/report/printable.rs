@@ -3,6 +3,10 @@
 
 /// `text` on one line, with everything spelled out that would be obeyed.
 pub fn printable(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain && !text.contains("::") && !text.contains("##") {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
     // The text may begin a line.
     let mut before = ' ';

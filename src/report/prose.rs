@@ -69,7 +69,7 @@ pub(super) fn advice(found: &Diagnostic) -> impl Iterator<Item = (&'static str, 
 
 /// The fix that sqslint can make, and the flags that ask for it.
 pub(super) fn fix(found: &Diagnostic) -> Option<String> {
-    let fix = found.fix.as_ref()?;
+    let fix = found.fix.as_deref()?;
     Some(format!("{} (`{}`)", fix.title, fix.safety.flags()))
 }
 

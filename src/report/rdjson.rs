@@ -112,7 +112,7 @@ fn entry<'a>(report: &Report<'_>, found: &'a Diagnostic) -> Entry<'a> {
 /// The fix as one text for one place: of several suggestions reviewdog takes each for a way of its own, and for one
 /// in the file of the finding. Edits that lie too far apart for that are left out.
 fn suggestion(report: &Report<'_>, found: &Diagnostic) -> Option<Suggestion> {
-    let edits = found.fix.as_ref()?.edits.as_slice();
+    let edits = found.fix.as_deref()?.edits.as_slice();
     let (first, last) = (edits.first()?, edits.last()?);
     let file = report.sources.file(found.primary().span.file);
     if edits.iter().any(|edit| edit.span.file != found.primary().span.file) {

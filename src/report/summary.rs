@@ -28,7 +28,7 @@ pub(super) fn found(report: &Report<'_>) -> String {
     };
     let written = |one: &&Suppressed| matches!(one.by, Silencer::Suppression(_));
     let fixable = |safety: Safety| {
-        let fixes = report.findings.iter().filter_map(|found| found.fix.as_ref());
+        let fixes = report.findings.iter().filter_map(|found| found.fix.as_deref());
         fixes.filter(|fix| fix.safety == safety).count()
     };
     let counts = [

@@ -117,13 +117,9 @@ fn owners(graph: &Graph, queue: &Queue) -> Vec<(String, Span)> {
     });
     let uses = graph.dead_letter_uses_of(queue).into_iter();
     let uses = uses.map(|used| (used.owner_shown(), used.span));
-    let mut all: Vec<(String, Span)> = Vec::new();
-    for owner in sources.chain(uses) {
-        if all.iter().all(|(known, _)| *known != owner.0) {
-            all.push(owner);
-        }
-    }
-    all
+    let mut known = FxHashSet::default();
+    let all = sources.chain(uses).filter(|(owner, _)| known.insert(owner.clone()));
+    all.collect()
 }
 
 #[cfg(test)]

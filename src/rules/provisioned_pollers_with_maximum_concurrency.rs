@@ -58,7 +58,7 @@ fn not_empty(
 fn both(
     mapping: &EventSourceMapping,
     maximum: &Operand<'_>,
-    pollers: &Known<'_, Option<ProvisionedPollers>>,
+    pollers: &Known<'_, Option<Box<ProvisionedPollers>>>,
 ) -> Finding {
     let headline = format!(
         "{} has provisioned pollers and a maximum concurrency of {}, but Lambda accepts only one of the two",

@@ -101,7 +101,7 @@ impl Writer<'_> {
     }
 
     fn fixed(&self, found: &Finding) -> Option<CodeAction> {
-        let fix = found.fix.as_ref()?;
+        let fix = found.fix.as_deref()?;
         let (safety, warning) = match fix.safety {
             Safety::Safe => ("safe fix", ""),
             Safety::Unsafe => ("unsafe fix", ": changes what is deployed"),
@@ -142,7 +142,7 @@ impl Writer<'_> {
         let mut edits = Vec::new();
         let mut count = 0;
         for found in self.findings_in(path) {
-            let fix = found.fix.as_ref().filter(|fix| fix.safety == Safety::Safe);
+            let fix = found.fix.as_deref().filter(|fix| fix.safety == Safety::Safe);
             if let Some(fix) = fix.filter(|fix| taken.take(fix)) {
                 count += 1;
                 edits.extend(fix.edits.iter().cloned());

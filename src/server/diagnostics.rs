@@ -93,7 +93,7 @@ pub(super) fn page(rule: &str, settings: &Settings) -> Option<Uri> {
 
 /// What a client may use that makes fixes of its own: the finding's fingerprint, and its fix.
 fn data(found: &Finding, sources: &Sources, names: &Names, encoding: Encoding) -> serde_json::Value {
-    let fix = found.fix.as_ref().map(|fix| {
+    let fix = found.fix.as_deref().map(|fix| {
         let edits = edits_of(fix, sources, encoding).into_iter();
         let edits: BTreeMap<String, Vec<TextEdit>> = edits
             .filter_map(|(path, edits)| Some((names.uri(&path)?.as_str().to_owned(), edits)))

@@ -211,10 +211,10 @@ impl<'a> Complaints<'a> {
     fn may_go(&mut self, one: &Suppression, name: &Name) {
         let others = one.directive.as_ref().is_ok_and(|directive| directive.names.len() > 1);
         if let Some(last) = self.found.last_mut() {
-            last.remedy = Some(Remedy::safe(Change::Suppression {
+            last.remedy = Some(Box::new(Remedy::safe(Change::Suppression {
                 at: one.written.span,
                 name: others.then(|| name.text.clone()),
-            }));
+            })));
         }
     }
 }

@@ -246,7 +246,7 @@ fn mappings(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
             all.iter().map(plain).collect::<Vec<_>>().join(" ")
         });
         let pollers = value(&mapping.provisioned_pollers, |pollers| {
-            let both = |pollers: &sqslint::graph::ProvisionedPollers| {
+            let both = |pollers: &Box<sqslint::graph::ProvisionedPollers>| {
                 format!("{} {}", plain(&pollers.minimum), plain(&pollers.maximum))
             };
             pollers.as_ref().map_or(String::new(), both)

@@ -124,15 +124,15 @@ impl<V: View> Lowering<V> {
         &mut self,
         written: &V::Written,
         names: &MappingNames,
-    ) -> Attribute<Option<ProvisionedPollers>> {
+    ) -> Attribute<Option<Box<ProvisionedPollers>>> {
         let found = self.view.attribute(written, names.provisioned_pollers);
         let absent = |_: &str| State::Default(None);
         self.convert(found, absent, |this, pollers| {
-            Ok(Some(ProvisionedPollers {
+            Ok(Some(Box::new(ProvisionedPollers {
                 minimum: this.optional(&pollers, names.minimum_pollers, V::integer),
                 maximum: this.optional(&pollers, names.maximum_pollers, V::integer),
                 group: this.text(&pollers, names.poller_group),
-            }))
+            })))
         })
     }
 

@@ -65,7 +65,7 @@ impl Shared {
 
     /// Whether the fix of `found` changes a resource that has not the same finding.
     pub(super) fn reaches_others(&self, found: &Diagnostic, sources: &Sources) -> bool {
-        let Some(fix) = found.fix.as_ref().filter(|fix| fix.safety == Safety::Unsafe) else {
+        let Some(fix) = found.fix.as_deref().filter(|fix| fix.safety == Safety::Unsafe) else {
             return false;
         };
         let Some(header) = header(found) else { return false };

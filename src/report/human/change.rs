@@ -10,7 +10,7 @@ const MOST: usize = 4;
 
 /// The lines of the change that fixes `found`; `None` where it has none, or where they are too many to show.
 pub(super) fn lines(found: &Diagnostic, report: &Report<'_>, look: &Look, drawn: &[Label]) -> Option<String> {
-    let fix = found.fix.as_ref()?;
+    let fix = found.fix.as_deref()?;
     let [edit] = fix.edits.as_slice() else { return None };
     let file = report.sources.file(edit.span.file);
     if file.is_guarded() {

@@ -62,7 +62,7 @@ pub(super) fn table(shown: &[&Diagnostic]) -> String {
     let mut sorted = shown.to_vec();
     sorted.sort_by_cached_key(|found| (std::cmp::Reverse(found.severity), rank(&found.rule), found.rule.clone()));
     for found in sorted {
-        let is_of = |safety| usize::from(found.fix.as_ref().is_some_and(|fix| fix.safety == safety));
+        let is_of = |safety| usize::from(found.fix.as_deref().is_some_and(|fix| fix.safety == safety));
         let (safe, not) = (is_of(Safety::Safe), is_of(Safety::Unsafe));
         match rows.last_mut().filter(|row| is_alike(row.0, found)) {
             Some(row) => *row = (row.0, row.1 + 1, row.2 + safe, row.3 + not),

@@ -105,7 +105,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Diagnostic> {
     .help(HOSTILE)
     .when(Some(HOSTILE.to_owned()));
     let mut fixable = plain.clone();
-    fixable.fix = Some(Fix {
+    fixable.fix = Some(Box::new(Fix {
         title: "set `visibility_timeout_seconds` to 1800".to_owned(),
         safety: Safety::Unsafe,
         edits: vec![
@@ -117,7 +117,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Diagnostic> {
             ),
             edit(sources, main, "\"]]><script>::error::\"", "1800"),
         ],
-    });
+    }));
     vec![hostile, fixable, plain, lines]
 }
 

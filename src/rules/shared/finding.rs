@@ -207,7 +207,7 @@ impl Finding {
         let first = Diagnostic::new(id, severity, subject, self.headline, place, message);
         let mut diagnostic = (self.labels.into_iter()).fold(first, |all, (place, message)| all.label(place, message));
         diagnostic.calculation = self.calculation;
-        diagnostic.scenario = self.scenario;
+        diagnostic.scenario = self.scenario.map(Box::new);
         diagnostic.help = self.help;
         debug_assert!(
             self.fix.is_none() || rule.fix.is_some(),

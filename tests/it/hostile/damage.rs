@@ -128,7 +128,7 @@ fn judge(input: &Input, directory: &Path) {
     let settled = rules::run(&judges, &graph, &settings, false).into_iter();
     let mut findings: Vec<Diagnostic> = settled.flat_map(|of_rule| of_rule.findings).collect();
     frontend::add_fixes(&mut findings, &sources);
-    for fix in findings.iter().filter_map(|found| found.fix.as_ref()) {
+    for fix in findings.iter().filter_map(|found| found.fix.as_deref()) {
         can_be_made(fix, &sources);
     }
     graph_json(&graph, &sources);
