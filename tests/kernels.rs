@@ -1,0 +1,159 @@
+//! What runs allocate: how often, and how much at once, of small inputs of each kind and of four times as much. Unlike
+//! time, that is the same on every machine, so it is compared with what is stored in `tests/kernels.tsv`.
+//!
+//! `UPDATE=1 cargo test --test kernels` writes the file anew, after a change that is meant to cost more, or that costs
+//! so much less that it is worth holding.
+//!
+//! An executable of its own: its allocator counts, and nothing may run beside what is counted.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+#[path = "generated/many.rs"]
+mod many;
+#[path = "generated/plan.rs"]
+mod plan;
+#[path = "generated/tree.rs"]
+#[allow(dead_code, reason = "a part of it")]
+mod tree;
+
+use many::File;
+use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait as _};
+use sqslint::Options;
+use sqslint::testing::TemporaryDirectory;
+use stats_alloc::StatsAlloc;
+use std::alloc::System;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+static COUNTS: StatsAlloc<System> = StatsAlloc::system();
+
+#[global_allocator]
+static ALLOCATOR: PeakMemAlloc<&'static StatsAlloc<System>> = PeakMemAlloc::new(&COUNTS);
+
+/// So much more than what is stored is let pass, in percent: dependencies change, too.
+const MORE: usize = 5;
+/// So much less is to be stored, in percent.
+const LESS: usize = 20;
+
+/// What one run allocates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cost {
+    /// How often memory was asked for, or asked for more of.
+    allocations: usize,
+    /// The most there was at once, in kB.
+    peak: usize,
+}
+
+fn cost(path: &Path) -> Cost {
+    let before = COUNTS.stats();
+    ALLOCATOR.reset_peak_memory();
+    let outcome = sqslint::check(&Options {
+        paths: vec![path.to_owned()],
+        ..Options::default()
+    });
+    let after = COUNTS.stats();
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    assert!(!outcome.findings.is_empty());
+    Cost {
+        allocations: after.allocations + after.reallocations - before.allocations - before.reallocations,
+        peak: ALLOCATOR.get_peak_memory() / 1024,
+    }
+}
+
+/// The first modules and stacks of the large tree.
+fn tree(count: usize) -> Vec<File> {
+    let (files, _) = tree::tree();
+    let is_among = |name: &str| {
+        let number = name.split('/').nth(1).map(|name| name.trim_start_matches('m'));
+        number
+            .and_then(|number| number.parse::<usize>().ok())
+            .is_some_and(|number| number < count)
+    };
+    files.into_iter().filter(|(name, _)| is_among(name)).collect()
+}
+
+fn plan(kilobytes: usize) -> Vec<File> {
+    vec![("plan.json".to_owned(), plan::plan(kilobytes * 1000))]
+}
+
+fn cdk(kilobytes: usize) -> Vec<File> {
+    vec![("App.template.json".to_owned(), tree::cdk(kilobytes * 1000))]
+}
+
+/// Inputs by a name, of any size, with the size of the smaller of two.
+const KERNELS: [(&str, fn(usize) -> Vec<File>, usize); 7] = [
+    ("modules and templates", tree, 5),
+    ("a plan", plan, 250),
+    ("a template of the CDK", cdk, 100),
+    ("calls of a module", tree::calls, 50),
+    ("keys of a resource", tree::keys, 250),
+    ("queues with one dead-letter queue", many::sources, 50),
+    ("functions on one queue", many::readers, 50),
+];
+
+fn measured(files: &[File]) -> Cost {
+    let directory = TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)));
+    // A plan is read where it is named, and nowhere else.
+    let only = files.first().filter(|_| files.len() == 1);
+    let path = only.map_or(directory.path().to_owned(), |(name, _)| directory.path().join(name));
+    cost(&path)
+}
+
+const STORED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernels.tsv");
+
+fn stored() -> BTreeMap<String, Cost> {
+    let text = std::fs::read_to_string(STORED).unwrap_or_default();
+    let costs = text.lines().filter_map(|line| {
+        let mut fields = line.split('\t');
+        let name = fields.next()?.to_owned();
+        let mut number = || fields.next()?.parse().ok();
+        let (allocations, peak) = (number()?, number()?);
+        Some((name, Cost { allocations, peak }))
+    });
+    costs.collect()
+}
+
+#[test]
+fn runs_allocate_no_more_than_they_did() {
+    if std::env::var_os("RAYON_NUM_THREADS").is_none_or(|count| count != "1") {
+        // On one thread the counts are the same each time, and how many there are is settled when a process starts.
+        let itself = std::env::current_exe().unwrap();
+        let mut alone = Command::new(itself);
+        let status = alone.args(["--exact", "runs_allocate_no_more_than_they_did", "--nocapture"]);
+        assert!(status.env("RAYON_NUM_THREADS", "1").status().unwrap().success());
+        return;
+    }
+    // What is made once in a process is made before.
+    measured(&tree(1));
+    let stored = stored();
+    let (mut now, mut wrong) = (String::new(), Vec::new());
+    for (name, files, size) in KERNELS {
+        let (few, many) = (measured(&files(size)), measured(&files(4 * size)));
+        writeln!(now, "{name}\t{}\t{}", many.allocations, many.peak).unwrap();
+        if 10 * many.allocations > 41 * few.allocations || 10 * many.peak > 44 * few.peak {
+            wrong.push(format!("{name}: grows faster than its input, {few:?} and {many:?}"));
+        }
+        let Some(before) = stored.get(name) else {
+            wrong.push(format!("{name}: nothing is stored"));
+            continue;
+        };
+        for (what, now, before) in [
+            ("allocations", many.allocations, before.allocations),
+            ("kB", many.peak, before.peak),
+        ] {
+            if now * 100 > before * (100 + MORE) || now * 100 < before * (100 - LESS) {
+                wrong.push(format!("{name}: {now} {what}, {before} are stored"));
+            }
+        }
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(STORED, now).unwrap();
+        return;
+    }
+    assert!(
+        wrong.is_empty(),
+        "{}\n`UPDATE=1` stores what is meant",
+        wrong.join("\n")
+    );
+}
