@@ -5,7 +5,7 @@
 //! so much less that it is worth holding.
 //!
 //! An executable of its own: its allocator counts, and nothing may run beside what is counted.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::too_many_lines, reason = "a test")]
 
 #[path = "generated/many.rs"]
 mod many;

@@ -246,10 +246,10 @@ fn mappings(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
             all.iter().map(plain).collect::<Vec<_>>().join(" ")
         });
         let pollers = value(&mapping.provisioned_pollers, |pollers| {
-            let both = |pollers: &Box<sqslint::graph::ProvisionedPollers>| {
+            let both = |pollers: &sqslint::graph::ProvisionedPollers| {
                 format!("{} {}", plain(&pollers.minimum), plain(&pollers.maximum))
             };
-            pollers.as_ref().map_or(String::new(), both)
+            pollers.as_deref().map_or(String::new(), both)
         });
         let stream: Vec<&str> = mapping.stream_settings.iter().map(|setting| &*setting.name).collect();
         let parts = [
