@@ -71,7 +71,7 @@ fn exceeds(
         whole.spoken(),
         work.key()
     );
-    let label = format!("a batch has up to {} messages", batch.shown());
+    let label = format!("a batch has up to {}", batch.counted("messages"));
     let ends = time.limit.or_default(
         default_timeout_of(&time.limit),
         format!("stopped after {}", time.limit.shown()),

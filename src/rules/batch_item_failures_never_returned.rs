@@ -64,7 +64,7 @@ fn never(
         Some(false) => Severity::Info,
         _ => severity,
     };
-    let size = format!("up to {} messages per batch{}", batch.value, batch.provenance());
+    let size = format!("up to {}", batch.counted("messages per batch"));
     Finding::new(
         "report_batch_item_failures",
         headline,

@@ -71,7 +71,7 @@ fn unreported(
     } else {
         ""
     };
-    let size = format!("up to {} messages per batch{}", batch.value, batch.provenance());
+    let size = format!("up to {}", batch.counted("messages per batch"));
     let finding = Finding::new("report_batch_item_failures", headline, reports, label)
         .severity(severity)
         .label(batch, size);

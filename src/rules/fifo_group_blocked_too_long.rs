@@ -84,7 +84,7 @@ fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severi
     );
     finding
         .severity(severity)
-        .label(&retries.count, format!("{} receives", retries.count.shown()))
+        .label(&retries.count, retries.count.counted("receives"))
         .show(consumer)
         .shows(stories::of_group(queue, retries))
         .calculation(wait.calculation())

@@ -43,10 +43,7 @@ fn defaulted(function: &Function, timeout: &Operand<'_>, batch: &Operand<'_>, so
         batch.value
     );
     Finding::new("timeout", headline, timeout, format!("`{}` is not set", timeout.name))
-        .label(
-            batch,
-            format!("up to {} messages per batch{}", batch.value, batch.provenance()),
-        )
+        .label(batch, format!("up to {}", batch.counted("messages per batch")))
         .help(format!(
             "set `{}` to what a whole batch needs, and the visibility timeout to six times that",
             timeout.name

@@ -46,7 +46,7 @@ fn untimed(mapping: &EventSourceMapping, handled: &Handled<'_>, looped: &Fact, b
         handled.function.resource.shown(),
         batch.value
     );
-    let size = format!("up to {} messages per batch{}", batch.value, batch.provenance());
+    let size = format!("up to {}", batch.counted("messages per batch"));
     Finding::new("time", headline, looped.span, &*looped.words)
         .label(mapping.resource.header, invokes(mapping))
         .label(batch, size)

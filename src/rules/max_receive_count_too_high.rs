@@ -70,18 +70,13 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
         count.value,
         Seconds(total.value).spoken()
     );
-    Finding::new(
-        "max_receive_count",
-        headline,
-        count,
-        format!("{} receives", count.shown()),
-    )
-    .label(
-        visibility,
-        format!("invisible for {} after each receive", visibility.shown()),
-    )
-    .calculation(total.calculation())
-    .help(help)
+    Finding::new("max_receive_count", headline, count, count.counted("receives"))
+        .label(
+            visibility,
+            format!("invisible for {} after each receive", visibility.shown()),
+        )
+        .calculation(total.calculation())
+        .help(help)
 }
 
 #[cfg(test)]

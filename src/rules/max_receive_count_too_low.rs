@@ -36,7 +36,7 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
         ("receives", format!("fewer than the minimum of {minimum}"))
     };
     let headline = format!("{shown} moves a message to its dead-letter queue after {receives} {counted}: {too_few}");
-    let label = format!("moved to the dead-letter queue after {} {counted}", count.shown());
+    let label = format!("moved to the dead-letter queue after {}", count.counted(counted));
     let wanted = minimum.max(limits::ADVISED_RECEIVES);
     let enough = if wanted == minimum {
         format!("set `{}` to {wanted} or more", count.name)

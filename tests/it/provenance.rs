@@ -84,3 +84,69 @@ resource "aws_sqs_queue" "q" {
         "9: `redrive_policy` is null because of the default of `var.policy`: failed messages have nowhere to go"
     );
 }
+
+/// A module that is called for each of a local's entries.
+fn called_for_each(call: &str) -> Outcome {
+    let module = r#"
+variable "cfg" {
+  type = object({ timeout = number, visibility = number, receives = optional(number, 5) })
+}
+resource "aws_sqs_queue" "q" {
+  visibility_timeout_seconds = var.cfg.visibility
+}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+  timeout       = var.cfg.timeout
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}
+"#;
+    check_files([("main.tf", call), ("worker/main.tf", module)])
+}
+
+#[test]
+fn what_a_loop_hands_to_a_module_comes_from_the_entry_it_goes_over() {
+    let call = r#"
+locals {
+  services = {
+    orders = {
+      timeout    = 60
+      visibility = 300
+    }
+  }
+}
+module "service" {
+  source   = "./worker"
+  for_each = local.services
+  cfg      = each.value
+}
+"#;
+    let labels = labels(&called_for_each(call), "visibility-timeout-too-short");
+    for label in [
+        "6: the value comes from `local.services`",
+        "5: the value comes from `local.services`",
+    ] {
+        assert!(labels.iter().any(|one| one == label), "{label}: {labels:#?}");
+    }
+}
+
+#[test]
+fn what_a_for_expression_makes_of_entries_comes_from_them() {
+    let call = r#"
+locals {
+  times = { orders = 300 }
+}
+module "service" {
+  source   = "./worker"
+  for_each = { for name, time in local.times : name => { timeout = 60, visibility = time } }
+  cfg      = each.value
+}
+"#;
+    let labels = labels(&called_for_each(call), "visibility-timeout-too-short");
+    assert!(
+        labels.iter().any(|one| one == "3: the value comes from `local.times`"),
+        "{labels:#?}"
+    );
+}

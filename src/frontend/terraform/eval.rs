@@ -473,12 +473,15 @@ impl Evaluator<'_> {
             Kind::List(items) => items
                 .iter()
                 .enumerate()
-                .map(|(at, item)| (Value::count(at), item.clone()))
+                .map(|(at, item)| (Value::count(at), collection.element(item)))
                 .collect(),
-            Kind::Set(items) => items.iter().map(|item| (item.clone(), item.clone())).collect(),
+            Kind::Set(items) => items
+                .iter()
+                .map(|item| (item.clone(), collection.element(item)))
+                .collect(),
             Kind::Map(entries) => entries
                 .iter()
-                .map(|(key, value)| (Value::text(key.clone()), value.clone()))
+                .map(|(key, value)| (Value::text(key.clone()), collection.element(value)))
                 .collect(),
             Kind::Unknown(_) => return Err(collection.clone()),
             Kind::Resource(_) | Kind::AnyResource(_) | Kind::AnyModule(_) => {

@@ -135,6 +135,15 @@ impl Kind {
 }
 
 impl Value {
+    /// An element of it, with the way that the whole came.
+    pub(super) fn element(&self, found: &Value) -> Value {
+        let mut found = found.clone();
+        if found.origins.is_empty() {
+            found.origins = self.origins.narrowed(found.span);
+        }
+        found
+    }
+
     /// Its cases; one that always holds where there are none.
     pub(super) fn each_case(&self) -> Cases<Value> {
         let Kind::Cases(cases) = &self.kind else {

@@ -240,6 +240,11 @@ impl Operand<'_> {
         }
     }
 
+    /// With what it counts, and where it comes from: `1 receive (the argument of module `orders`)`.
+    pub(crate) fn counted(&self, what: &str) -> String {
+        format!("{} {what}{}", self.spoken(), self.provenance())
+    }
+
     /// `said` of a number that is written somewhere; that `service`'s default applies of one that is not.
     pub(crate) fn or_default(&self, service: &str, said: String) -> String {
         if !self.is_default {

@@ -419,11 +419,14 @@ impl Evaluator<'_> {
             return Keys::Unknown(Cause::Limit.because("its `for_each` is too large"));
         }
         match &value.kind {
-            Kind::Map(entries) => Keys::Each(entries.to_vec()),
+            Kind::Map(entries) => {
+                let elements = entries.iter().map(|(key, found)| (key.clone(), value.element(found)));
+                Keys::Each(elements.collect())
+            }
             Kind::Set(items) | Kind::List(items) => {
                 let mut all = Vec::new();
                 for item in items.iter() {
-                    let item = self.plain(item.clone());
+                    let item = self.plain(value.element(item));
                     if let Some(text) = item.to_text() {
                         all.push((
                             text.clone(),

@@ -162,7 +162,7 @@ impl Evaluator<'_> {
     pub(in super::super) fn attribute(&mut self, value: &Value, name: &Arc<str>) -> Value {
         match &value.kind {
             Kind::Map(_) => match value.get(name) {
-                Some(found) => within(value, found),
+                Some(found) => value.element(found),
                 None => Value::error(format!("there is no `{name}`")),
             },
             Kind::Resource(id) | Kind::AnyResource(id) => {
@@ -198,7 +198,7 @@ impl Evaluator<'_> {
                 let at = index.to_whole().and_then(|at| usize::try_from(at).ok());
                 at.and_then(|at| items.get(at)).map_or_else(
                     || Value::error("the index is outside of the list"),
-                    |found| within(value, found),
+                    |found| value.element(found),
                 )
             }
             (Kind::Map(_) | Kind::Resource(_) | Kind::Module(_), _) => match index.to_text() {
@@ -292,13 +292,4 @@ impl Evaluator<'_> {
             _ => value,
         }
     }
-}
-
-/// An element of `value`, with the way `value` came.
-fn within(value: &Value, found: &Value) -> Value {
-    let mut found = found.clone();
-    if found.origins.is_empty() {
-        found.origins = value.origins.narrowed(found.span);
-    }
-    found
 }

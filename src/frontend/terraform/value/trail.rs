@@ -11,7 +11,7 @@ pub(in super::super) struct Trail(Option<Arc<(Origin, Trail)>>);
 impl Trail {
     /// With a nearer origin in front.
     pub(in super::super) fn before(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
-        Trail(Some(Arc::new((Origin::new(span, what), self))))
+        self.preceded(Origin::new(span, what))
     }
 
     /// With a computation of what `self` leads to in front.
@@ -20,7 +20,7 @@ impl Trail {
             computes: true,
             ..Origin::new(span, what)
         };
-        Trail(Some(Arc::new((origin, self))))
+        self.preceded(origin)
     }
 
     /// The origins, nearest first; at most eight.
@@ -41,16 +41,29 @@ impl Trail {
         self.0.is_none()
     }
 
-    /// The same with its nearest place narrowed to `span`, where that lies within.
+    /// The same with the nearest place that has `span` within narrowed to it: of `cfg = each.value`, where `each.value`
+    /// comes from `local.services`, the attribute `cfg.timeout` is written in the local, and not in the argument.
     pub(in super::super) fn narrowed(&self, span: Option<Span>) -> Trail {
-        match (&self.0, span) {
-            (Some(node), Some(span))
-                if node.0.span.file == span.file && node.0.span.start <= span.start && span.end <= node.0.span.end =>
-            {
-                let origin = Origin { span, ..node.0.clone() };
-                Trail(Some(Arc::new((origin, node.1.clone()))))
+        span.and_then(|span| self.narrowed_to(span))
+            .unwrap_or_else(|| self.clone())
+    }
+
+    fn narrowed_to(&self, span: Span) -> Option<Trail> {
+        let mut passed = Vec::new();
+        let mut rest = self;
+        while let Some(node) = &rest.0 {
+            let (origin, beyond) = &**node;
+            if origin.span.contains(span) {
+                let nearest = beyond.clone().preceded(Origin { span, ..origin.clone() });
+                return Some(passed.into_iter().rev().fold(nearest, Trail::preceded));
             }
-            _ => self.clone(),
+            passed.push(origin.clone());
+            rest = beyond;
         }
+        None
+    }
+
+    fn preceded(self, origin: Origin) -> Trail {
+        Trail(Some(Arc::new((origin, self))))
     }
 }
