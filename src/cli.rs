@@ -121,6 +121,9 @@ struct GraphArgs {
     /// How to print them
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     format: GraphFormat,
+    /// Draw functions that have nothing to do with a queue as well
+    #[arg(long)]
+    all: bool,
     /// Print what policies can ask of it, and read nothing
     #[arg(long)]
     schema: bool,

@@ -15,6 +15,7 @@ mod staged;
 
 pub use baseline::{Action, Choice, Written};
 pub(crate) use baseline::{Baselines, Coverage, Current, file_for, rewrite};
+pub use commit::head;
 pub(crate) use commit::snapshot;
 pub(crate) use known::{Held, Known};
 pub(crate) use staged::touched;

@@ -76,8 +76,8 @@ impl<'a> Report<'a> {
     }
 
     /// The findings, the most severe first.
-    fn by_severity(&self) -> Vec<&Diagnostic> {
-        let mut sorted: Vec<&Diagnostic> = self.findings.iter().collect();
+    fn by_severity(&self) -> Vec<&'a Diagnostic> {
+        let mut sorted: Vec<&'a Diagnostic> = self.findings.iter().collect();
         sorted.sort_by_key(|found| std::cmp::Reverse(found.severity));
         sorted
     }

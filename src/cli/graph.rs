@@ -2,7 +2,7 @@
 
 use super::check::nothing_to_check;
 use super::{Exit, GraphArgs, GraphFormat, Streams, inputs};
-use sqslint::report::graph::topology::topologies;
+use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::graph::{Marks, drawing, json, svg, text};
 use sqslint::report::{printable, printable_error};
 use sqslint::{Options, Outcome};
@@ -37,7 +37,8 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let nothing = outcome.graph.units().is_empty() && outcome.errors.is_empty() && !arguments.allow_empty;
     if !nothing || format == GraphFormat::Json {
         let mut out = BufWriter::new(&mut *streams.out);
-        write(format, &outcome, &mut out)?;
+        let extent = if arguments.all { Extent::All } else { Extent::Queues };
+        write(format, extent, &outcome, &mut out)?;
         out.flush()?;
     }
     for error in &outcome.errors {
@@ -63,14 +64,15 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     })
 }
 
-fn write(format: GraphFormat, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+fn write(format: GraphFormat, extent: Extent, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let (graph, sources) = (&outcome.graph, &outcome.sources);
     let marks = Marks::new(&outcome.findings);
+    let drawings = || topologies(graph, &marks, extent);
     match format {
         GraphFormat::Json => json::write(graph, sources, out),
         GraphFormat::Text => text::write(graph, sources, &marks, out),
-        GraphFormat::Mermaid => drawing::write_mermaid(&topologies(graph, &marks), out),
-        GraphFormat::Dot => drawing::write_dot(&topologies(graph, &marks), out),
-        GraphFormat::Svg => svg::write(&topologies(graph, &marks), out),
+        GraphFormat::Mermaid => drawing::write_mermaid(&drawings(), out),
+        GraphFormat::Dot => drawing::write_dot(&drawings(), out),
+        GraphFormat::Svg => svg::write(&drawings(), out),
     }
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use sqslint::files::{self, write};
 use sqslint::graph::Graph;
 use sqslint::report::graph::Marks;
-use sqslint::report::graph::topology::topologies;
+use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::{
     Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown, printable,
     printable_error, rdjson, sarif, statistics, summary,
@@ -180,7 +180,7 @@ fn write_as(
     style: human::Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let drawings = || topologies(graph, &Marks::new(report.findings));
+    let drawings = || topologies(graph, &Marks::new(report.findings), Extent::Queues);
     match format {
         Format::Full => human::write(report, style, out),
         Format::Concise => concise::write(report, style.links, out),
@@ -193,7 +193,19 @@ fn write_as(
         Format::Checkstyle => checkstyle::write(report, out),
         Format::Rdjson => rdjson::write(report, out),
         Format::Markdown => markdown::write(report, &drawings(), out),
-        Format::Html => html::write(report, &drawings(), out),
+        Format::Html => html::write(report, &drawings(), &origin(report), out),
+    }
+}
+
+/// What a page says of where it comes from.
+fn origin(report: &Report<'_>) -> html::Origin {
+    let here = std::env::current_dir().ok();
+    let root = report.sources.repository().map(Path::to_owned).or(here);
+    let project = root.as_deref().and_then(Path::file_name);
+    html::Origin {
+        project: project.map(|name| name.to_string_lossy().into_owned()),
+        commit: report.sources.repository().and_then(sqslint::history::head),
+        day: sqslint::suppress::Day::today().to_string(),
     }
 }
 

@@ -5,6 +5,11 @@ use super::snapshot::Snapshot;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The commit that is checked out in the repository at `root`, where there is one.
+pub fn head(root: &Path) -> Option<String> {
+    Git::of(root).commit("HEAD").ok().flatten()
+}
+
 /// The tree at the merge base of `name` and `HEAD`, or why it cannot be known.
 pub(crate) fn snapshot(name: &str, root: &Path) -> Result<Arc<Snapshot>, String> {
     let git = Git::of(root);

@@ -4,9 +4,11 @@
 
 pub mod drawing;
 pub mod json;
+mod layout;
 mod marks;
 pub mod svg;
 pub mod text;
+mod titles;
 pub mod topology;
 
 pub use marks::Marks;

@@ -25,7 +25,7 @@ const STYLE: &str = "\
 @media screen and (prefers-color-scheme:dark){:root{--text:#e6edf3;--page:#0d1117;--faint:#9198a1;--line:#3d444d;--code:#151b23;\
 --mark:#5a4a00;--error:#ff8a80;--warning:#e3b341;--info:#79b8ff}}
 body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--page);max-width:72rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem}h2{font-size:1.2rem;border-bottom:1px solid var(--line);margin-top:2.5rem;overflow-wrap:anywhere;break-after:avoid}
+h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.2rem;border-bottom:1px solid var(--line);margin-top:2.5rem;overflow-wrap:anywhere;break-after:avoid}
 article{border:1px solid var(--line);border-left-width:6px;border-radius:6px;padding:.5rem 1rem;margin:1rem 0;break-inside:avoid}
 article.error{border-left-color:var(--error)}article.warning{border-left-color:var(--warning)}article.info{border-left-color:var(--info)}
 .error b{color:var(--error)}.warning b{color:var(--warning)}.info b{color:var(--info)}
@@ -37,25 +37,55 @@ pre{margin:0;padding:.5rem 0;overflow-x:auto;font:13px/1.5 ui-monospace,monospac
 pre i{color:var(--faint);font-style:normal;user-select:none}mark{background:var(--mark);color:inherit;border-radius:2px}
 figure ul{margin:0;padding:.3rem .6rem;list-style:none;font-size:.9rem;border-top:1px solid var(--line);overflow-wrap:anywhere}
 .note{color:var(--faint);font-weight:400}dt{font-weight:600;float:left;clear:left;margin-right:.5rem}dd{margin:0 0 .2rem;overflow-wrap:anywhere}
+a{color:inherit}a:focus-visible,[tabindex]:focus-visible,article:target{outline:2px solid var(--info);outline-offset:2px}
+.counts ul{margin:0;padding:0;list-style:none}.counts td:nth-child(2){overflow-wrap:normal}
+@media(max-width:40rem){.counts,.counts tbody,.counts tr,.counts td{display:block}.counts tr:first-child{display:none}.counts tr{border:1px solid var(--line);margin:.5rem 0;padding:.3rem .6rem}.counts td{border:0;padding:0}}
 table{border-collapse:collapse}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left;vertical-align:top}
 th,td:first-child{white-space:nowrap}td{overflow-wrap:anywhere}section>ul{padding-left:1.2rem}section>ul li{margin:.3rem 0;overflow-wrap:anywhere}
-.timeline{padding:.4rem .6rem;overflow-x:auto}.timeline svg{max-width:100%;height:auto;font:14px system-ui,sans-serif}
-.timeline .harm,.timeline .again{fill:var(--error)}.timeline .harm{font-weight:600}
+.timeline{padding:.4rem .6rem}.timeline svg{width:100%;max-width:45rem;display:block}
+.timeline table{font-size:.9rem}.timeline :is(th,td){border:0;padding:.1rem .6rem .1rem 0}.timeline th{text-align:right}
+.timeline .harm{font-weight:600}.timeline .harm td{color:var(--error)}.timeline .again{fill:var(--error)}
 .drawing{overflow-x:auto}.drawing svg{max-width:max(100%,70rem);height:auto}
 @media print{html{font-size:12px}body{margin:0;max-width:none;font-size:1rem}pre{font-size:10px;white-space:pre-wrap;overflow-wrap:anywhere}figure{break-inside:avoid}\
 .drawing svg{max-width:100%}mark{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 
+/// What a page was made of, and when: it is kept, and read where nothing else says so.
+#[derive(Debug, Default)]
+pub struct Origin {
+    /// The name of the repository's directory.
+    pub project: Option<String>,
+    /// The commit that was checked out.
+    pub commit: Option<String>,
+    /// The day, `2027-03-31`.
+    pub day: String,
+}
+
+impl Origin {
+    /// `orders at 1f2e3d4c5b6a, 2027-03-31`.
+    fn shown(&self) -> String {
+        let commit = self.commit.iter().map(|commit| {
+            let short: String = commit.chars().take(12).collect();
+            format!("at {short}")
+        });
+        let named: Vec<String> = self.project.iter().cloned().chain(commit).collect();
+        let day = Some(&self.day).filter(|day| !day.is_empty()).cloned();
+        let parts = Some(named.join(" ")).filter(|named| !named.is_empty());
+        parts.into_iter().chain(day).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// The page.
-pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(report: &Report<'_>, drawings: &[Topology], origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>sqslint</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>sqslint: {title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>sqslint: {title}</h1>\n<p>{}</p>\n",
+        sentence(&summary::found(report)),
+        title = escaped(&origin.shown()),
     )?;
-    writeln!(out, "<h1>sqslint</h1>\n<p>{}</p>", sentence(&summary::found(report)))?;
     if let Some(judged) = summary::judged(report) {
         let items = summary::unjudged(report);
         let items: String = items
@@ -67,13 +97,17 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) ->
     for error in report.errors {
         writeln!(out, "<p class=\"error\"><b>error</b> {}</p>", escaped(error))?;
     }
-    counts(out, report)?;
-    let mut units: BTreeMap<&str, (Vec<&Topology>, Vec<&Diagnostic>)> = BTreeMap::new();
-    for found in report.findings {
-        units.entry(&found.subject.unit).or_default().1.push(found);
+    let findings = Numbered::new(report);
+    counts(out, &findings)?;
+    let mut units: BTreeMap<&str, (Vec<&Topology>, Vec<(usize, &Diagnostic)>)> = BTreeMap::new();
+    for &(number, found) in &findings.0 {
+        units.entry(&found.subject.unit).or_default().1.push((number, found));
     }
     for drawing in drawings {
-        units.entry(&drawing.unit).or_default().0.push(drawing);
+        // With the first of its units.
+        for unit in drawing.units.iter().take(1) {
+            units.entry(unit).or_default().0.push(drawing);
+        }
     }
     for (name, (drawings, findings)) in units {
         let title = counted(findings.len(), "finding");
@@ -83,12 +117,16 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) ->
             escaped(name)
         )?;
         for drawing in drawings {
-            out.write_all(b"<div class=\"drawing\">")?;
+            writeln!(
+                out,
+                "<div class=\"drawing\" tabindex=\"0\" role=\"region\" aria-label=\"drawing of {}\">",
+                escaped(&drawing.units.join(", "))
+            )?;
             svg::write_one(drawing, out)?;
             out.write_all(b"</div>\n")?;
         }
-        for found in findings {
-            article(out, report, found)?;
+        for (number, found) in findings {
+            article(out, report, number, found)?;
         }
         out.write_all(b"</section>\n")?;
     }
@@ -101,30 +139,51 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn Write) ->
     )
 }
 
-/// A table of the rules with the number of their findings.
-fn counts(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
-    let mut rules: BTreeMap<(Reverse<Severity>, &str), usize> = BTreeMap::new();
-    for found in report.findings {
-        *rules.entry((Reverse(found.severity), &*found.rule)).or_default() += 1;
+/// The findings with their numbers, the worst first.
+struct Numbered<'a>(Vec<(usize, &'a Diagnostic)>);
+
+impl<'a> Numbered<'a> {
+    fn new(report: &Report<'a>) -> Self {
+        Numbered(report.by_severity().into_iter().enumerate().collect())
     }
+
+    /// By severity and rule.
+    fn by_rule(&self) -> BTreeMap<(Reverse<Severity>, &'a str), Vec<(usize, &'a Diagnostic)>> {
+        let mut rules: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for &(number, found) in &self.0 {
+            let key = (Reverse(found.severity), &*found.rule);
+            rules.entry(key).or_default().push((number, found));
+        }
+        rules
+    }
+}
+
+/// A table of the rules with links to their findings.
+fn counts(out: &mut dyn Write, findings: &Numbered<'_>) -> io::Result<()> {
+    let rules = findings.by_rule();
     if rules.is_empty() {
         return Ok(());
     }
-    out.write_all(b"<table>\n<tr><th>severity</th><th>rule</th><th>findings</th></tr>\n")?;
-    for ((Reverse(severity), rule), count) in rules {
-        let rule = escaped(rule);
+    out.write_all(b"<table class=\"counts\">\n<tr><th>severity</th><th>rule</th><th>findings</th></tr>\n")?;
+    for ((Reverse(severity), rule), findings) in rules {
+        let links = findings.iter().map(|(number, found)| {
+            let address = escaped(&found.subject.address);
+            format!("<li><a href=\"#finding-{number}\">{address}</a></li>")
+        });
         writeln!(
             out,
-            "<tr class=\"{severity}\"><td><b>{severity}</b></td><td>{rule}</td><td>{count}</td></tr>"
+            "<tr class=\"{severity}\"><td><b>{severity}</b></td><td>{}</td><td><ul>{}</ul></td></tr>",
+            escaped(rule),
+            links.collect::<String>()
         )?;
     }
     out.write_all(b"</table>\n")
 }
 
-fn article(out: &mut dyn Write, report: &Report<'_>, found: &Diagnostic) -> io::Result<()> {
+fn article(out: &mut dyn Write, report: &Report<'_>, number: usize, found: &Diagnostic) -> io::Result<()> {
     writeln!(
         out,
-        "<article class=\"{severity}\">\n<p><b>{severity}</b> <code>{}</code> <span class=\"note\">{}</span></p>\n<h3>{}</h3>",
+        "<article class=\"{severity}\" id=\"finding-{number}\" tabindex=\"-1\">\n<p><b>{severity}</b> <code>{}</code> <span class=\"note\">{}</span></p>\n<h3>{}</h3>",
         escaped(&found.rule),
         escaped(&found.subject.address),
         sentence(&found.headline),
@@ -140,7 +199,11 @@ fn article(out: &mut dyn Write, report: &Report<'_>, found: &Diagnostic) -> io::
         lines(out, &excerpt, group)?;
     }
     if let Some(timeline) = found.timeline() {
-        writeln!(out, "<figure class=\"timeline\">{}</figure>", timeline::svg(&timeline))?;
+        writeln!(
+            out,
+            "<figure class=\"timeline\">{}</figure>",
+            timeline::figure(&timeline)
+        )?;
     }
     out.write_all(b"<dl>\n")?;
     let notes = prose::notes(found, excerpt.left_out).into_iter();

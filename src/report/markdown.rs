@@ -27,13 +27,15 @@ fn comment(report: &Report<'_>, drawings: &[Topology]) -> String {
     for found in report.findings {
         units.entry(&found.subject.unit).or_default().push(found);
     }
-    for drawing in drawings {
-        units.entry(&drawing.unit).or_default();
+    for unit in drawings.iter().filter_map(|drawing| drawing.units.first()) {
+        units.entry(unit).or_default();
     }
     let count = units.len();
     let silenced = silenced(report);
     for (at, (name, findings)) in units.into_iter().enumerate() {
-        let charts = drawings.iter().filter(|drawing| drawing.unit == name);
+        let charts = drawings
+            .iter()
+            .filter(|drawing| drawing.units.first().is_some_and(|first| first == name));
         let unit = unit(report, name, &findings, charts);
         if text.len() + unit.len() > MOST_BYTES - silenced.len() {
             text.push_str(&format!("\nLeft out for length: {}.\n", counted(count - at, "unit")));

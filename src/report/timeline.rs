@@ -55,81 +55,69 @@ pub(super) fn in_lines(timeline: &Timeline) -> String {
     lines.collect()
 }
 
-/// Pixels of the picture.
+/// Pixels of the picture, before it is stretched to the width of its place.
 const WIDTH: usize = 720;
-const LEFT: usize = 12;
 /// A receive's bar, with the gap below it.
 const LANE: usize = 14;
 /// Bars at most.
 const MOST_LANES: usize = 6;
-/// Between the lines of what happened.
-const LINE: usize = 20;
 
-/// A picture for a page: a bar for each receive, from its beginning to its end, along one axis of time, and what happened
-/// in words below. Colours are those of the page.
-pub(super) fn svg(timeline: &Timeline) -> String {
-    let steps = timeline.steps();
+/// A picture for a page: a bar for each receive, from its beginning to its end, along one axis of time, and below what
+/// happened in words, which wrap where there is little room. Colours are those of the page.
+pub(super) fn figure(timeline: &Timeline) -> String {
     let last = timeline.events.last().map_or(0, |event| event.at).max(1);
     let lanes = lanes(timeline, last);
-    let top = LANE * lanes.len() + 8;
-    let height = top + 14 + LINE * steps.len();
+    let height = LANE * lanes.len() + 6;
     let label = escaped(&line(timeline));
     let mut text = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" aria-label=\"{label}\">"
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" height=\"{height}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{label}\">"
     );
-    let room = WIDTH - 2 * LEFT;
     let x = |at: u64| {
-        let along = u128::from(at) * room as u128 / u128::from(last);
-        LEFT + usize::try_from(along).unwrap_or(room)
+        let along = u128::from(at) * WIDTH as u128 / u128::from(last);
+        usize::try_from(along).unwrap_or(WIDTH)
     };
     for (row, (receive, from, to)) in lanes.iter().enumerate() {
-        let (start, end) = (x(*from), x(*to));
+        let width = (x(*to) - x(*from)).max(4);
         let class = if *receive > 1 { " class=\"again\"" } else { "" };
         let _ = write!(
             text,
-            "<rect x=\"{start}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\" fill=\"currentColor\" opacity=\".6\"{class}/>",
+            "<rect x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{}\" fill=\"currentColor\" opacity=\".6\"{class}/>",
+            x(*from).min(WIDTH - width),
             2 + LANE * row,
-            (end - start).max(4),
             LANE - 4
         );
     }
     let _ = write!(
         text,
-        "<path d=\"M{LEFT} {top}H{}\" stroke=\"currentColor\"/>",
-        WIDTH - LEFT
+        "<path d=\"M0 {y}H{WIDTH}\" stroke=\"currentColor\"/></svg>\n<table>\n",
+        y = height - 1
     );
-    let is_harm = timeline.harm.is_some();
+    let steps = timeline.steps();
     for (row, (at, said)) in steps.iter().enumerate() {
-        let y = top + 22 + LINE * row;
-        let class = if is_harm && row + 1 == steps.len() {
-            " class=\"harm\""
-        } else {
-            ""
-        };
-        let _ = write!(
+        let is_harm = timeline.harm.is_some() && row + 1 == steps.len();
+        let class = if is_harm { " class=\"harm\"" } else { "" };
+        let _ = writeln!(
             text,
-            "<text x=\"128\" y=\"{y}\" text-anchor=\"end\" font-weight=\"600\" fill=\"currentColor\">{}</text>\
-             <text x=\"140\" y=\"{y}\" fill=\"currentColor\"{class}>{}</text>",
+            "<tr{class}><th scope=\"row\">{}</th><td>{}</td></tr>",
             escaped(at),
             escaped(said)
         );
     }
-    text + "</svg>"
+    text + "</table>"
 }
 
 /// The receives with their beginnings and ends.
 fn lanes(timeline: &Timeline, last: u64) -> Vec<(u32, u64, u64)> {
-    // Where two are at work, one that has no end yet goes on.
-    let is_open = timeline.harm == Some(Harm::WorkedOnTwice);
+    // Where two are at work, one that has no end yet goes on; else it lasts until the message is received again.
+    let goes_on = timeline.harm == Some(Harm::WorkedOnTwice);
     let received = timeline.events.iter().filter(|event| event.kind == Kind::Received);
     let lanes = received.take(MOST_LANES).map(|event| {
-        let ends = |later: &&Told| later.receive == event.receive && later.at >= event.at && is_end(later.kind);
-        let end = timeline.events.iter().find(ends).map(|end| end.at);
-        (
-            event.receive,
-            event.at,
-            end.unwrap_or(if is_open { last } else { event.at }),
-        )
+        let is_own_end = |later: &&Told| later.receive == event.receive && later.at >= event.at && is_end(later.kind);
+        let is_next = |later: &&Told| later.receive > event.receive && later.kind == Kind::Received;
+        let end = timeline.events.iter().find(is_own_end);
+        let end = end.or_else(|| timeline.events.iter().find(is_next).filter(|_| !goes_on));
+        let otherwise = if goes_on { last } else { event.at };
+        (event.receive, event.at, end.map_or(otherwise, |end| end.at))
     });
     lanes.collect()
 }

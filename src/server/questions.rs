@@ -2,7 +2,7 @@
 
 use super::worker::Worker;
 use super::{actions, completion, hints, hover, links};
-use crate::report::graph::topology::topologies;
+use crate::report::graph::topology::{Extent, topologies};
 use crate::report::graph::{Marks, drawing, svg, text};
 use lsp_server::{ErrorCode, Request, RequestId};
 use lsp_types::{
@@ -155,9 +155,9 @@ fn graph(worker: &Worker, uri: &Uri, format: &str) -> Option<String> {
     let mut out = Vec::new();
     let written = match format {
         "text" => text::write(graph, sources, &marks, &mut out),
-        "mermaid" => drawing::write_mermaid(&topologies(graph, &marks), &mut out),
-        "dot" => drawing::write_dot(&topologies(graph, &marks), &mut out),
-        _ => svg::write(&topologies(graph, &marks), &mut out),
+        "mermaid" => drawing::write_mermaid(&topologies(graph, &marks, Extent::Queues), &mut out),
+        "dot" => drawing::write_dot(&topologies(graph, &marks, Extent::Queues), &mut out),
+        _ => svg::write(&topologies(graph, &marks, Extent::Queues), &mut out),
     };
     written.ok()?;
     String::from_utf8(out).ok()

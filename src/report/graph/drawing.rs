@@ -1,60 +1,78 @@
-//! A [`Topology`] as text that other tools draw: Mermaid and Graphviz. Names may hold anything.
+//! Topologies as text that other tools draw: Mermaid and Graphviz. Names may hold anything.
 
-use super::topology::{Shape, Topology};
+use super::titles;
+use super::topology::{Node, Shape, Topology};
+use crate::diagnostic::Severity;
 use crate::report::printable;
 use std::io::{self, Write};
 
 const CHART: &str = "flowchart LR\n";
-const CHART_STYLE: &str = "  classDef finding stroke:#c00,stroke-width:3px\n";
+const CHART_STYLE: &str = "  classDef error stroke:#d32f2f,stroke-width:3px\n  \
+    classDef warning stroke:#e09000,stroke-width:3px\n  classDef info stroke:#1976d2,stroke-width:2px\n";
+/// Characters of a line in a box; Mermaid breaks longer ones anywhere.
+const ROOM: usize = 30;
 
-/// Writes a Mermaid flowchart of several units.
-pub fn write_mermaid(units: &[Topology], out: &mut dyn Write) -> io::Result<()> {
+/// Writes one Mermaid flowchart of everything.
+pub fn write_mermaid(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(CHART.as_bytes())?;
-    for (at, unit) in units.iter().enumerate() {
-        out.write_all(subchart(at, unit).as_bytes())?;
+    for (at, topology) in topologies.iter().enumerate() {
+        out.write_all(subcharts(at, topology).as_bytes())?;
     }
     out.write_all(CHART_STYLE.as_bytes())
 }
 
-/// A Mermaid flowchart of one unit.
-pub fn mermaid(unit: &Topology) -> String {
-    [CHART, &subchart(0, unit), CHART_STYLE].concat()
+/// A Mermaid flowchart of one drawing.
+pub fn mermaid(topology: &Topology) -> String {
+    [CHART, &subcharts(0, topology), CHART_STYLE].concat()
 }
 
-fn subchart(at: usize, unit: &Topology) -> String {
-    let prefix = format!("u{at}");
-    let mut text = format!("  subgraph {prefix}[\"{}\"]\n", in_mermaid(&unit.unit));
-    for (place, node) in unit.nodes.iter().enumerate() {
-        let (open, close) = match node.shape {
-            Shape::Queue => ("[[", "]]"),
-            Shape::Function => ("(", ")"),
-            Shape::Sender => ("{{", "}}"),
-            Shape::Outside => ("[", "]"),
-        };
-        let detail = if node.detail.is_empty() {
-            String::new()
-        } else {
-            format!("<br/>{}", in_mermaid(&node.detail))
-        };
-        let class = if node.marked { ":::finding" } else { "" };
+/// A box around each unit. Mermaid turns the direction around in each, unless it is said again.
+fn subcharts(at: usize, topology: &Topology) -> String {
+    let mut text = String::new();
+    for (place, unit) in topology.units.iter().enumerate() {
         text.push_str(&format!(
-            "    {prefix}n{place}{open}\"{}{detail}\"{close}{class}\n",
-            in_mermaid(&node.title)
+            "  subgraph u{at}x{place}[\"{}\"]\n    direction LR\n",
+            in_mermaid(unit)
         ));
+        let nodes = topology.nodes.iter().enumerate();
+        for (number, node) in nodes.filter(|(_, node)| node.unit == place) {
+            text.push_str(&chart_node(&format!("u{at}n{number}"), node));
+        }
+        text.push_str("  end\n");
     }
-    for edge in &unit.edges {
+    for edge in &topology.edges {
         let arrow = if edge.failed { "-.->" } else { "-->" };
-        let label = if edge.label.is_empty() {
+        let label = if edge.labels.is_empty() {
             String::new()
         } else {
-            format!("|\"{}\"|", in_mermaid(&edge.label))
+            format!("|\"{}\"|", in_lines(&edge.labels, "<br/>", in_mermaid))
         };
-        text.push_str(&format!(
-            "    {prefix}n{} {arrow}{label} {prefix}n{}\n",
-            edge.from, edge.to
-        ));
+        text.push_str(&format!("  u{at}n{} {arrow}{label} u{at}n{}\n", edge.from, edge.to));
     }
-    text + "  end\n"
+    text
+}
+
+fn chart_node(name: &str, node: &Node) -> String {
+    let (open, close) = match node.shape {
+        Shape::Queue => ("[[", "]]"),
+        Shape::Function => ("(", ")"),
+        Shape::Sender => ("{{", "}}"),
+        Shape::Outside => ("[", "]"),
+    };
+    let class = node.worst.map_or_else(String::new, |severity| format!(":::{severity}"));
+    let said = in_lines(&lines(node), "<br/>", in_mermaid);
+    format!("    {name}{open}\"{said}\"{close}{class}\n")
+}
+
+/// Title and details of a box.
+fn lines(node: &Node) -> Vec<String> {
+    let mut lines = titles::in_lines(&printable(&node.title), ROOM);
+    lines.extend(node.details.iter().cloned());
+    lines
+}
+
+fn in_lines(lines: &[String], end: &str, safe: impl Fn(&str) -> String) -> String {
+    lines.iter().map(|line| safe(line)).collect::<Vec<_>>().join(end)
 }
 
 /// Mermaid's entities are numbered and begin with `#`: everything that could end a text or begin a tag is one.
@@ -70,45 +88,55 @@ fn in_mermaid(text: &str) -> String {
     safe
 }
 
-/// Writes a Graphviz digraph of several units.
-pub fn write_dot(units: &[Topology], out: &mut dyn Write) -> io::Result<()> {
+/// Writes a Graphviz digraph of everything.
+pub fn write_dot(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"digraph sqslint {\n  rankdir=LR;\n  node [shape=box];\n")?;
-    for (at, unit) in units.iter().enumerate() {
-        out.write_all(cluster(at, unit).as_bytes())?;
+    for (at, topology) in topologies.iter().enumerate() {
+        out.write_all(clusters(at, topology).as_bytes())?;
     }
     out.write_all(b"}\n")
 }
 
-fn cluster(at: usize, unit: &Topology) -> String {
-    let mut text = format!("  subgraph cluster_{at} {{\n    label=\"{}\";\n", in_dot(&unit.unit));
-    for (place, node) in unit.nodes.iter().enumerate() {
-        let shape = match node.shape {
-            Shape::Queue => "cds",
-            Shape::Function => "box, style=rounded",
-            Shape::Sender => "hexagon",
-            Shape::Outside => "box, style=dashed",
-        };
-        let detail = if node.detail.is_empty() {
-            String::new()
-        } else {
-            format!("\\n{}", in_dot(&node.detail))
-        };
-        let color = if node.marked { ", color=red, penwidth=2" } else { "" };
+fn clusters(at: usize, topology: &Topology) -> String {
+    let mut text = String::new();
+    for (place, unit) in topology.units.iter().enumerate() {
         text.push_str(&format!(
-            "    u{at}n{place} [label=\"{}{detail}\", shape={shape}{color}];\n",
-            in_dot(&node.title)
+            "  subgraph cluster_{at}_{place} {{\n    label=\"{}\";\n",
+            in_dot(unit)
         ));
+        let nodes = topology.nodes.iter().enumerate();
+        for (number, node) in nodes.filter(|(_, node)| node.unit == place) {
+            text.push_str(&digraph_node(&format!("u{at}n{number}"), node));
+        }
+        text.push_str("  }\n");
     }
-    for edge in &unit.edges {
+    for edge in &topology.edges {
         let style = if edge.failed { ", style=dashed" } else { "" };
         text.push_str(&format!(
-            "    u{at}n{} -> u{at}n{} [label=\"{}\"{style}];\n",
+            "  u{at}n{} -> u{at}n{} [label=\"{}\"{style}];\n",
             edge.from,
             edge.to,
-            in_dot(&edge.label)
+            in_lines(&edge.labels, "\\n", in_dot)
         ));
     }
-    text + "  }\n"
+    text
+}
+
+fn digraph_node(name: &str, node: &Node) -> String {
+    let shape = match node.shape {
+        Shape::Queue => "cds",
+        Shape::Function => "box, style=rounded",
+        Shape::Sender => "hexagon",
+        Shape::Outside => "box, style=dashed",
+    };
+    let color = match node.worst {
+        Some(Severity::Error) => ", color=red, penwidth=2",
+        Some(Severity::Warning) => ", color=orange, penwidth=2",
+        Some(Severity::Info) => ", color=blue",
+        None => "",
+    };
+    let said = in_lines(&lines(node), "\\n", in_dot);
+    format!("    {name} [label=\"{said}\", shape={shape}{color}];\n")
 }
 
 /// Text within quotes; a backslash begins an escape there.

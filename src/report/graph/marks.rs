@@ -1,12 +1,12 @@
 //! The findings of each resource, for the formats that mark them.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// The findings of each resource.
 #[derive(Debug, Default)]
-pub struct Marks<'a>(FxHashMap<(&'a str, &'a str), BTreeSet<String>>);
+pub struct Marks<'a>(FxHashMap<(&'a str, &'a str), BTreeSet<(Severity, &'a str)>>);
 
 impl<'a> Marks<'a> {
     /// Those of `findings`, under every resource that a finding is about.
@@ -15,20 +15,21 @@ impl<'a> Marks<'a> {
         for found in findings {
             let unit = found.subject.unit.as_str();
             for address in std::iter::once(&found.subject.address).chain(&found.calls) {
-                let mark = format!("{}[{}]", found.severity, found.rule);
+                let mark = (found.severity, &*found.rule);
                 marks.0.entry((unit, address)).or_default().insert(mark);
             }
         }
         marks
     }
 
-    /// The findings about a resource as reports begin with them, `error[rule-id]`, each once.
-    pub(super) fn of<'s>(&'s self, unit: &'s str, address: &'s str) -> impl Iterator<Item = &'s str> {
-        self.0.get(&(unit, address)).into_iter().flatten().map(String::as_str)
+    /// The findings about a resource as reports begin with them, `error[rule-id]`, each once, the worst first.
+    pub(super) fn of<'s>(&'s self, unit: &'s str, address: &'s str) -> impl Iterator<Item = String> {
+        let all = self.0.get(&(unit, address)).into_iter().flatten().rev();
+        all.map(|(severity, rule)| format!("{severity}[{rule}]"))
     }
 
-    /// Returns true if there is a finding about the resource.
-    pub(super) fn has(&self, unit: &str, address: &str) -> bool {
-        self.0.contains_key(&(unit, address))
+    /// The severity of the worst finding about the resource.
+    pub(super) fn worst(&self, unit: &str, address: &str) -> Option<Severity> {
+        Some(self.0.get(&(unit, address))?.last()?.0)
     }
 }

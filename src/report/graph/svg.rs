@@ -1,242 +1,277 @@
-//! A [`Topology`] as SVG, in columns along the way of a message: a plain drawing that needs no other tool.
+//! A [`Topology`] as SVG: a plain drawing that needs no other tool.
 
+use super::layout::{Layout, Outline, PORT, Way};
+use super::titles;
 use super::topology::{Edge, Node, Shape, Topology};
 use crate::report::markup::escaped;
 use crate::report::printable;
 use std::io::{self, Write};
 
-const WIDTH: usize = 300;
-const HEIGHT: usize = 48;
-const GAP_X: usize = 170;
-const GAP_Y: usize = 24;
+/// Around the drawing, and between the title of a drawing and its boxes.
 const MARGIN: usize = 12;
 const TITLE: usize = 32;
-/// Characters that fit into a box, and beside an arrow.
-const TITLE_ROOM: usize = 35;
-const LABEL_ROOM: usize = 24;
+/// Around the text of a box.
+const PADDING: usize = 10;
+/// Characters of a line of a title.
+const TITLE_ROOM: usize = 42;
+/// Characters of what is said of an arrow.
+const LABEL_ROOM: usize = 30;
+/// Tenths of a pixel that a character of a title and of what is said below takes, and pixels of their lines.
+const TITLE_CHARACTER: usize = 79;
+const DETAIL_CHARACTER: usize = 67;
+const TITLE_LINE: usize = 17;
+const DETAIL_LINE: usize = 15;
 
-const STYLE: &str = "<style>text{font:13px ui-monospace,monospace;fill:#1b1f24}.d{fill:#59636e;font-size:11px}\
-.b{fill:#f6f8fa;stroke:#59636e}.m{stroke:#c62828;stroke-width:3}.o{stroke-dasharray:4 3}\
-.e{stroke:#59636e;fill:none}.f{stroke-dasharray:6 4}.h{fill:#59636e}\
-@media(prefers-color-scheme:dark){text{fill:#e6edf3}.d{fill:#9198a1}.b{fill:#151b23;stroke:#9198a1}\
-.m{stroke:#ff8a80}.e{stroke:#9198a1}.h{fill:#9198a1}}</style>";
+const STYLE: &str = "<style>.sqs text{font:13px ui-monospace,monospace;fill:#1b1f24}.sqs .d{fill:#59636e;font-size:11px}\
+.sqs .b{fill:#f6f8fa;stroke:#59636e}.sqs .q{stroke-width:2}.sqs .o{stroke-dasharray:4 3}\
+.sqs .error{stroke:#c62828;stroke-width:3}.sqs .warning{stroke:#b26a00;stroke-width:3}.sqs .info{stroke:#0b57a4}\
+.sqs .e{stroke:#59636e;fill:none}.sqs .f{stroke-dasharray:6 4}.sqs .h{fill:#59636e}.sqs .p{fill:#fff}\
+.sqs .l{paint-order:stroke;stroke:#fff;stroke-width:4px}\
+@media screen and (prefers-color-scheme:dark){.sqs text{fill:#e6edf3}.sqs .d{fill:#9198a1}.sqs .b{fill:#151b23;stroke:#9198a1}\
+.sqs .error{stroke:#ff8a80}.sqs .warning{stroke:#e3b341}.sqs .info{stroke:#79b8ff}\
+.sqs .e{stroke:#9198a1}.sqs .h{fill:#9198a1}.sqs .p{fill:#0d1117}.sqs .l{stroke:#0d1117}}</style>";
 
-/// Writes several units, one below the other, as a document of its own.
-pub fn write(units: &[Topology], out: &mut dyn Write) -> io::Result<()> {
-    let layouts: Vec<Layout> = units.iter().map(Layout::new).collect();
-    let width = layouts.iter().map(Layout::width).max().unwrap_or(0).max(200);
-    let heights = layouts.iter().map(|layout| TITLE + layout.height() + MARGIN);
-    begin(out, width, MARGIN + heights.sum::<usize>())?;
+/// Writes several drawings, one below the other, as a document of its own.
+pub fn write(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
+    let drawings: Vec<Drawing> = topologies.iter().map(Drawing::new).collect();
+    let width = drawings.iter().map(|drawing| drawing.layout.width).max().unwrap_or(0);
+    let heights = drawings
+        .iter()
+        .map(|drawing| TITLE + drawing.layout.height + 2 * MARGIN);
+    begin(out, width.max(200), heights.sum::<usize>())?;
     let mut top = MARGIN;
-    for (unit, layout) in units.iter().zip(&layouts) {
+    for drawing in &drawings {
         write!(
             out,
-            "<text x=\"{MARGIN}\" y=\"{}\">{}</text>\n<g transform=\"translate(0 {})\">\n{}</g>\n",
+            "<text x=\"{MARGIN}\" y=\"{}\">{}</text>\n<g transform=\"translate({MARGIN} {})\">\n{}</g>\n",
             top + 16,
-            escaped(&unit.unit),
+            escaped(&title(&drawing.topology.units)),
             top + TITLE,
-            layout.draw(unit)
+            drawing.draw()
         )?;
-        top += TITLE + layout.height() + MARGIN;
+        top += TITLE + drawing.layout.height + 2 * MARGIN;
     }
     out.write_all(END)
 }
 
-/// Writes one unit, without its name.
-pub fn write_one(unit: &Topology, out: &mut dyn Write) -> io::Result<()> {
-    let layout = Layout::new(unit);
-    begin(out, layout.width(), layout.height())?;
-    out.write_all(layout.draw(unit).as_bytes())?;
+/// Writes one drawing, without its title.
+pub fn write_one(topology: &Topology, out: &mut dyn Write) -> io::Result<()> {
+    let drawing = Drawing::new(topology);
+    begin(out, drawing.layout.width, drawing.layout.height)?;
+    write!(
+        out,
+        "<g transform=\"translate({MARGIN} {MARGIN})\">\n{}</g>\n",
+        drawing.draw()
+    )?;
     out.write_all(END)
 }
 
+/// The names of the units, as many as anybody reads.
+fn title(units: &[String]) -> String {
+    match units {
+        [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", units.len() - 3),
+        few => few.join(", "),
+    }
+}
+
 fn begin(out: &mut dyn Write, width: usize, height: usize) -> io::Result<()> {
+    let (width, height) = (width + 2 * MARGIN, height + 2 * MARGIN);
     write!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\
-         <title>Queues and what reads them</title>\n{STYLE}\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sqs\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\
+         <title>Queues and what reads them</title>\n{STYLE}\n<rect class=\"p\" width=\"100%\" height=\"100%\"/>\n"
     )
 }
 
 const END: &[u8] = b"</svg>\n";
 
-/// Column and row of each box.
-struct Layout {
-    places: Vec<(usize, usize)>,
+struct Drawing<'t> {
+    topology: &'t Topology,
+    texts: Vec<Texts>,
+    /// What is said of each arrow.
+    labels: Vec<String>,
+    layout: Layout,
 }
 
-impl Layout {
-    fn new(unit: &Topology) -> Layout {
-        let columns = columns(unit);
-        let mut rows = vec![0_usize; columns.iter().max().map_or(0, |most| most + 1)];
-        let places = columns.into_iter().map(|column| {
-            let row = rows.get_mut(column).map_or(0, |next| {
-                *next += 1;
-                *next - 1
-            });
-            (column, row)
-        });
-        Layout {
-            places: places.collect(),
+/// What stands in a box, in lines.
+struct Texts {
+    title: Vec<String>,
+    details: Vec<String>,
+}
+
+impl Texts {
+    fn of(node: &Node, topology: &Topology) -> Texts {
+        let mut details: Vec<String> = node.details.iter().map(|text| printable(text)).collect();
+        if let (Some(unit), 2..) = (topology.units.get(node.unit), topology.units.len()) {
+            let lines = titles::in_lines(&printable(&format!("in {unit}")), TITLE_ROOM);
+            details.extend(lines);
+        }
+        details.extend(node.worst.map(|severity| format!("{severity}: see findings")));
+        Texts {
+            title: titles::in_lines(&printable(&node.title), TITLE_ROOM),
+            details,
         }
     }
 
-    fn width(&self) -> usize {
-        let columns = self.places.iter().map(|place| place.0 + 1).max().unwrap_or(1);
-        2 * MARGIN + columns * WIDTH + (columns - 1) * GAP_X
+    /// Pixels, of which `ports` arrows need some on one side.
+    fn size(&self, ports: usize) -> (usize, usize) {
+        let longest = |lines: &[String]| lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+        let width = (longest(&self.title) * TITLE_CHARACTER).max(longest(&self.details) * DETAIL_CHARACTER) / 10;
+        let height = self.title.len() * TITLE_LINE + self.details.len() * DETAIL_LINE;
+        (width + 2 * PADDING, (height + 2 * PADDING).max(ports * PORT + PADDING))
+    }
+}
+
+impl<'t> Drawing<'t> {
+    fn new(topology: &'t Topology) -> Drawing<'t> {
+        let texts: Vec<Texts> = topology.nodes.iter().map(|node| Texts::of(node, topology)).collect();
+        let labels: Vec<String> = topology.edges.iter().map(label).collect();
+        let ports = |at: usize| {
+            let leaving = topology.edges.iter().filter(|edge| edge.from == at).count();
+            let arriving = topology.edges.iter().filter(|edge| edge.to == at).count();
+            leaving.max(arriving)
+        };
+        let layout = Layout::new(&Outline {
+            boxes: texts
+                .iter()
+                .enumerate()
+                .map(|(at, texts)| texts.size(ports(at)))
+                .collect(),
+            arrows: topology
+                .edges
+                .iter()
+                .zip(&labels)
+                .map(|(edge, label)| (edge.from, edge.to, label_width(label)))
+                .collect(),
+        });
+        Drawing {
+            topology,
+            texts,
+            labels,
+            layout,
+        }
     }
 
-    fn height(&self) -> usize {
-        let rows = self.places.iter().map(|place| place.1 + 1).max().unwrap_or(1);
-        2 * MARGIN + rows * HEIGHT + (rows - 1) * GAP_Y
+    fn draw(&self) -> String {
+        let arrows = self.topology.edges.iter().zip(&self.labels).zip(&self.layout.ways);
+        let arrows = arrows.map(|((edge, label), way)| arrow(edge, label, way));
+        let boxes = (0..self.texts.len()).map(|at| self.node(at));
+        arrows.chain(boxes).collect()
     }
 
-    fn corner(&self, at: usize) -> (usize, usize) {
-        let (column, row) = self.places.get(at).copied().unwrap_or_default();
-        (MARGIN + column * (WIDTH + GAP_X), MARGIN + row * (HEIGHT + GAP_Y))
-    }
-
-    fn draw(&self, unit: &Topology) -> String {
-        let edges = unit.edges.iter().map(|edge| self.edge(edge));
-        let nodes = unit
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(at, node)| self.node(node, self.corner(at)));
-        edges.chain(nodes).collect()
-    }
-
-    fn node(&self, node: &Node, (x, y): (usize, usize)) -> String {
-        let radius = if node.shape == Shape::Function { 14 } else { 2 };
-        let outside = if node.shape == Shape::Outside { " o" } else { "" };
-        let marked = if node.marked { " m" } else { "" };
-        let lines = if node.detail.is_empty() { 29 } else { 20 };
+    fn node(&self, at: usize) -> String {
+        let (node, texts, (x, y)) = (&self.topology.nodes[at], &self.texts[at], self.layout.corners[at]);
+        let ports = self.topology.edges.iter();
+        let leaving = ports.clone().filter(|edge| edge.from == at).count();
+        let (width, height) = texts.size(leaving.max(ports.filter(|edge| edge.to == at).count()));
+        let (class, radius) = match node.shape {
+            Shape::Queue => (" q", 2),
+            Shape::Function => ("", 14),
+            Shape::Sender => ("", 2),
+            Shape::Outside => (" o", 2),
+        };
+        let worst = node.worst.map_or_else(String::new, |severity| format!(" {severity}"));
         let mut text = format!(
-            "<rect class=\"b{outside}{marked}\" x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"{radius}\">\
-             <title>{}</title></rect>\n<text x=\"{}\" y=\"{}\">{}</text>\n",
+            "<rect class=\"b{class}{worst}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\">\
+             <title>{}</title></rect>\n",
             escaped(&node.title),
-            x + 10,
-            y + lines,
-            escaped(&shortened(&printable(&node.title), TITLE_ROOM)),
         );
-        if !node.detail.is_empty() {
-            let detail = if node.marked {
-                format!("{} — see findings", node.detail)
-            } else {
-                node.detail.clone()
-            };
+        let lines = texts.title.len() * TITLE_LINE + texts.details.len() * DETAIL_LINE;
+        let mut line = y + (height - lines) / 2;
+        for (said, class, tall) in texts
+            .title
+            .iter()
+            .map(|said| (said, "", TITLE_LINE))
+            .chain(texts.details.iter().map(|said| (said, " class=\"d\"", DETAIL_LINE)))
+        {
+            line += tall;
             text.push_str(&format!(
-                "<text class=\"d\" x=\"{}\" y=\"{}\">{}</text>\n",
-                x + 10,
-                y + 38,
-                escaped(&detail)
+                "<text{class} x=\"{}\" y=\"{}\">{}</text>\n",
+                x + PADDING,
+                line - 4,
+                escaped(said)
             ));
         }
         text
     }
+}
 
-    fn edge(&self, edge: &Edge) -> String {
-        let ((from_x, from_y), (to_x, to_y)) = (self.corner(edge.from), self.corner(edge.to));
-        let is_forward = from_x < to_x;
-        let class = if edge.failed { "e f" } else { "e" };
-        let start = (from_x + WIDTH, from_y + HEIGHT / 2);
-        // Backwards, into the same column or to itself, an arrow bends around on the right.
-        let (end, bend) = if is_forward {
-            ((to_x, to_y + HEIGHT / 2), to_x.saturating_sub(GAP_X / 2))
+/// The pixels that a label takes.
+fn label_width(label: &str) -> usize {
+    label.chars().count() * DETAIL_CHARACTER / 10
+}
+
+/// What is said of an arrow, as much of it as has room.
+fn label(edge: &Edge) -> String {
+    let mut said = String::new();
+    for part in &edge.labels {
+        let part = printable(part);
+        let more = if said.is_empty() { part } else { format!(", {part}") };
+        if said.chars().count() + more.chars().count() > LABEL_ROOM {
+            break;
+        }
+        said.push_str(&more);
+    }
+    said
+}
+
+/// An arrow along its way; nothing for one to a box that does not exist.
+fn arrow(edge: &Edge, label: &str, way: &Way) -> String {
+    let (Some(&(start, _)), Some(&(_, end))) = (way.stretches.first(), way.stretches.last()) else {
+        return String::new();
+    };
+    let head = if way.is_back {
+        end.0 + 8
+    } else {
+        end.0.saturating_sub(8)
+    };
+    // Beside what is said of it, it goes straight.
+    let straight = if label.is_empty() { 0 } else { label_width(label) + 8 };
+    let mut path = format!("M{} {}", start.0, start.1);
+    for (at, &((from_x, from_y), (to_x, to_y))) in way.stretches.iter().enumerate() {
+        let is_last = at + 1 == way.stretches.len();
+        let from_x = if at == 0 && way.label_at_start {
+            from_x + straight
         } else {
-            (
-                (to_x + WIDTH, to_y + HEIGHT / 2 + 8),
-                start.0.max(to_x + WIDTH) + GAP_X / 3,
-            )
+            from_x
         };
-        let head = if is_forward { end.0.saturating_sub(8) } else { end.0 + 8 };
-        let (first, second) = if is_forward {
-            (start.0 + GAP_X / 2, bend)
-        } else {
+        let to_x = match (is_last, way.label_at_start) {
+            (true, false) => head.saturating_sub(straight),
+            (true, true) => head,
+            (false, _) => to_x,
+        };
+        let bends = if way.is_back {
+            let bend = from_x.max(to_x) + 48;
             (bend, bend)
-        };
-        // Several arrows leave a box at one point, and most arrive alone.
-        let (label, anchor) = if is_forward {
-            // On the side that the arrow does not come from.
-            let beside = if from_y < to_y {
-                end.1 + 16
-            } else {
-                end.1.saturating_sub(6)
-            };
-            ((head.saturating_sub(4), beside), "end")
         } else {
-            ((start.0 + 8, start.1.saturating_sub(6)), "start")
+            let half = to_x.saturating_sub(from_x) / 2;
+            (from_x + half, from_x + half)
         };
-        format!(
-            "<path class=\"{class}\" d=\"M{} {} C{first} {} {second} {} {head} {}\"/>\
-             <path class=\"h\" d=\"M{} {} L{head} {} L{head} {}Z\"/>\n<text class=\"d\" text-anchor=\"{anchor}\" x=\"{}\" y=\"{}\">{}</text>\n",
-            start.0,
-            start.1,
-            start.1,
-            end.1,
-            end.1,
-            end.0,
-            end.1,
-            end.1.saturating_sub(4),
-            end.1 + 4,
-            label.0,
-            label.1,
-            escaped(&shortened(&printable(&edge.label), LABEL_ROOM)),
-        )
+        path.push_str(&format!(
+            "L{from_x} {from_y}C{} {from_y} {} {to_y} {to_x} {to_y}",
+            bends.0, bends.1
+        ));
     }
-}
-
-/// The column of each box: one behind the farthest that sends to it. In a circle somebody has to be first.
-fn columns(unit: &Topology) -> Vec<usize> {
-    let count = unit.nodes.len();
-    let mut columns = vec![0_usize; count];
-    let mut open = vec![0_usize; count];
-    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for edge in unit.edges.iter().filter(|edge| edge.from != edge.to) {
-        if let (Some(list), Some(open)) = (followers.get_mut(edge.from), open.get_mut(edge.to)) {
-            list.push(edge.to);
-            *open += 1;
-        }
+    path.push_str(&format!("L{head} {}", end.1));
+    let class = if edge.failed { "e f" } else { "e" };
+    let mut text = format!(
+        "<path class=\"{class}\" d=\"{path}\"/><path class=\"h\" d=\"M{} {y} L{head} {} L{head} {}Z\"/>\n",
+        end.0,
+        end.1.saturating_sub(4),
+        end.1 + 4,
+        y = end.1,
+    );
+    if !label.is_empty() {
+        let ((x, y), anchor) = if way.label_at_start {
+            ((start.0 + 4, start.1), "start")
+        } else {
+            ((head.saturating_sub(4), end.1), "end")
+        };
+        text.push_str(&format!(
+            "<text class=\"d l\" text-anchor=\"{anchor}\" x=\"{x}\" y=\"{}\">{}</text>\n",
+            y.saturating_sub(4),
+            escaped(label),
+        ));
     }
-    let mut ready: Vec<usize> = (0..count).filter(|&at| open.get(at) == Some(&0)).rev().collect();
-    let mut is_done = vec![false; count];
-    let mut rest = 0..count;
-    loop {
-        let next = ready.pop().or_else(|| rest.find(|&at| is_done.get(at) == Some(&false)));
-        let Some(at) = next else { break };
-        if is_done.get(at) != Some(&false) {
-            continue;
-        }
-        if let Some(done) = is_done.get_mut(at) {
-            *done = true;
-        }
-        let column = columns.get(at).copied().unwrap_or(0) + 1;
-        for &to in followers.get(at).map_or(&[][..], Vec::as_slice) {
-            if is_done.get(to) == Some(&true) {
-                continue;
-            }
-            if let Some(known) = columns.get_mut(to) {
-                *known = column.max(*known);
-            }
-            if let Some(left) = open.get_mut(to) {
-                *left = left.saturating_sub(1);
-                if *left == 0 {
-                    ready.push(to);
-                }
-            }
-        }
-    }
-    columns
-}
-
-/// `text` with its middle left out where it is too long: addresses differ at their ends.
-fn shortened(text: &str, room: usize) -> String {
-    let count = text.chars().count();
-    if count <= room {
-        return text.to_owned();
-    }
-    let half = (room - 1) / 2;
-    let start: String = text.chars().take(half).collect();
-    let end: String = text.chars().skip(count - half).collect();
-    format!("{start}…{end}")
+    text
 }

@@ -16,9 +16,17 @@ use std::path::{Path, PathBuf};
 
 fn drawings() -> Vec<Topology> {
     vec![Topology {
-        unit: "infra, <b>".to_owned(),
+        units: vec!["infra, <b>".to_owned()],
         ..Topology::default()
     }]
+}
+
+fn origin() -> html::Origin {
+    html::Origin {
+        project: Some("shop, <b>".to_owned()),
+        commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+        day: "2027-03-31".to_owned(),
+    }
 }
 
 const FULL: human::Style = human::Style {
@@ -46,7 +54,7 @@ const FORMATS: [(&str, Format); 12] = [
     ("checkstyle", checkstyle::write),
     ("rdjson", rdjson::write),
     ("markdown", |report, out| markdown::write(report, &drawings(), out)),
-    ("html", |report, out| html::write(report, &drawings(), out)),
+    ("html", |report, out| html::write(report, &drawings(), &origin(), out)),
 ];
 
 /// The report in which everything is.
@@ -382,7 +390,7 @@ fn markdown_holds_no_markup_of_others() {
 
 #[test]
 fn html_is_well_formed_and_runs_nothing() {
-    let text = full(|report, out| html::write(report, &drawings(), out));
+    let text = full(|report, out| html::write(report, &drawings(), &origin(), out));
     assert_harmless(&text);
     assert!(!text.contains("<script"), "{text}");
     // Beside the head, which HTML does not close, it is XML as well.
