@@ -14,6 +14,61 @@ impl<'m> File<'m> {
             .filter_map(|region| self.lost(region.body, region.is_used, 0));
         lost.next()
             .or_else(|| self.lost_batch(&entry.function.body, entry.function))
+            .or_else(|| self.settled(&entry.function.body))
+    }
+
+    /// `await Promise.allSettled(event.Records.map(ship));`, whose result nobody looks at: none of the promises that
+    /// were rejected throws, and what comes behind returns as if all were done.
+    fn settled(&self, body: &'m [Statement]) -> Option<&'m Place> {
+        let (at, found) = body.iter().enumerate().find_map(|(at, statement)| {
+            let Kind::Expression(value) = &statement.kind else {
+                return None;
+            };
+            let Term::Await(call) = &value.kind else { return None };
+            let Term::Call { callee, arguments, .. } = &call.kind else {
+                return None;
+            };
+            let (Term::Member(of, name), [given]) = (&callee.kind, arguments.as_slice()) else {
+                return None;
+            };
+            let is_all = &**name == "allSettled" && of.name().is_some_and(|of| &**of == "Promise");
+            (is_all && self.is_work_on_records(given)).then_some((at, &value.at))
+        })?;
+        let is_heard = self.says(&[FAILURES]) || !self.lets_go(&body[at + 1..], false, found);
+        (!is_heard).then_some(found)
+    }
+
+    /// `event.Records.map(…)` of a function that catches nothing itself, or the name of that.
+    fn is_work_on_records(&self, promises: &'m Expression) -> bool {
+        if let Some(name) = promises.name() {
+            return match self.values(name) {
+                [only] => only.name().is_none() && self.is_work_on_records(only),
+                _ => false,
+            };
+        }
+        let Term::Call { callee, arguments, .. } = &promises.kind else {
+            return false;
+        };
+        let (Term::Member(of, name), [each]) = (&callee.kind, arguments.as_slice()) else {
+            return false;
+        };
+        let function = match &each.kind {
+            Term::Function(function) => Some(function),
+            Term::Name(name) => self.function(name),
+            _ => None,
+        };
+        let catches = |body: &'m [Statement]| {
+            let mut found = false;
+            walk(body, true, &mut |seen| {
+                found |= matches!(seen.statement().map(|one| &one.kind), Some(Kind::Try { .. }));
+                found |= seen
+                    .call()
+                    .is_some_and(|(_, callee, _)| callee.last_name() == Some("catch"));
+            });
+            found
+        };
+        let is_plain = function.is_none_or(|function| self.works(&function.body, 0) && !catches(&function.body));
+        &**name == "map" && self.is_of_records(of, 0) && is_plain
     }
 
     /// A `catch` in a handler around all that it does with the records.

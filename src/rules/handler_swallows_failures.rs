@@ -173,6 +173,59 @@ def handler(event, context):
     }
 
     #[test]
+    fn promises_that_are_settled_and_never_looked_at_lose_what_was_rejected() {
+        let of = |work: &str, behind: &str| {
+            script(&format!(
+                "const ship = async (record) => {{ await courier.send(record.body); }};
+exports.handler = async (event) => {{
+{work}
+{behind}
+}};
+"
+            ));
+        };
+        for each in [
+            "ship",
+            "(record) => ship(record)",
+            "async (r) => { await ship(r); }",
+            "imported",
+        ] {
+            let work = format!("await Promise.allSettled(event.Records.map({each})); /*here*/");
+            of(&work, "console.log('done');\nreturn { ok: true };");
+        }
+        of(
+            "const all = event.Records.map(ship);\nawait Promise.allSettled(all); /*here*/",
+            "",
+        );
+        let all = "await Promise.allSettled(event.Records.map(ship));";
+        for (work, behind) in [
+            // Somebody looks at it.
+            (
+                "const settled = await Promise.allSettled(event.Records.map(ship));",
+                "check(settled);",
+            ),
+            ("return Promise.allSettled(event.Records.map(ship));", ""),
+            // One that fails throws.
+            ("await Promise.all(event.Records.map(ship));", ""),
+            // Each has its own way.
+            (
+                "await Promise.allSettled(event.Records.map(async (r) => { try { await ship(r); } catch (e) { await park(r); } }));",
+                "",
+            ),
+            (
+                "await Promise.allSettled(event.Records.map((r) => ship(r).catch(() => park(r))));",
+                "",
+            ),
+            // It is no work on messages.
+            ("await Promise.allSettled(clients.map((one) => one.close()));", ""),
+            (all, "if (await isFull()) { throw new Error('later'); }"),
+            (all, "return { batchItemFailures: [] };"),
+        ] {
+            of(work, behind);
+        }
+    }
+
+    #[test]
     fn a_comment_in_the_source_silences_it() {
         let silenced = |comment: &str| {
             loop_of(&format!(
