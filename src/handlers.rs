@@ -61,6 +61,10 @@ fn understood(located: &Located, sources: &Sources) -> Option<Handler> {
             let (class, method) = located.name.split_once("::")?;
             Some(typed(&typed::java(text, class, method)?, method, &places))
         }
+        Language::CSharp => {
+            let (class, method) = located.name.split_once("::")?;
+            Some(typed(&typed::csharp(text, class, method)?, method, &places))
+        }
         Language::Go => Some(typed(&typed::go(text)?, "the handler", &places)),
     })
 }

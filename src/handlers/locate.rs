@@ -14,6 +14,7 @@ pub(super) enum Language {
     /// JavaScript and TypeScript.
     Script,
     Java,
+    CSharp,
     Go,
 }
 
@@ -83,14 +84,18 @@ fn opened(path: PathBuf, languages: &'static [Language], name: String, sources: 
     })
 }
 
-/// The source of what is compiled: a class of Java by its name (`com.example.App::handleRequest`), or `main.go` where the
-/// handler is the name of a program.
+/// The source of what is compiled: a class of Java by its name (`com.example.App::handleRequest`) or of C#
+/// (`App::Example.Function::FunctionHandler`), or `main.go` where the handler is the name of a program.
 fn compiled(path: &Path, handler: &str, sources: &Sources) -> Option<Located> {
     let files = sources.files();
     let directory = files.find(path).ok().filter(|found| files.is_directory(found))?;
     if !handler.contains(['.', ':', '/']) {
         let main = files.find(&directory.join("main.go")).ok()?;
         return opened(main, &[Language::Go], "main".to_owned(), sources);
+    }
+    if let [_, class, method] = handler.split("::").collect::<Vec<_>>().as_slice() {
+        return csharp(&directory, class, method, files)
+            .and_then(|(path, name)| opened(path, &[Language::CSharp], name, sources));
     }
     let (class, method) = handler.split_once("::").unwrap_or((handler, "handleRequest"));
     let name = format!("{}.java", class.replace('.', "/"));
@@ -99,6 +104,17 @@ fn compiled(path: &Path, handler: &str, sources: &Sources) -> Option<Located> {
     let found = files.find(&found).ok()?;
     let class = class.rsplit('.').next().unwrap_or(class);
     opened(found, &[Language::Java], format!("{class}::{method}"), sources)
+}
+
+/// The file of a class of C# by its name (`Assembly::Namespace.Class::Method`): by the usual name, beside the project's
+/// file, or below it in a directory that is called as the last part of the namespace.
+fn csharp(directory: &Path, class: &str, method: &str, files: &Files) -> Option<(PathBuf, String)> {
+    let (namespace, class) = class.rsplit_once('.').unwrap_or(("", class));
+    let name = format!("{class}.cs");
+    let last = namespace.rsplit('.').next().unwrap_or_default();
+    let mut places = ["", last].into_iter().map(|place| directory.join(place).join(&name));
+    let found = places.find(|place| files.is_file(place))?;
+    Some((files.find(&found).ok()?, format!("{class}::{method}")))
 }
 
 /// The file of `module` at or below `path`.
@@ -132,6 +148,7 @@ fn languages(language: Language) -> &'static [Language] {
         Language::Python => &[Language::Python],
         Language::Script => &[Language::Script],
         Language::Java => &[Language::Java],
+        Language::CSharp => &[Language::CSharp],
         Language::Go => &[Language::Go],
     }
 }

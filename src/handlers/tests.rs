@@ -2,7 +2,7 @@
 
 use super::file::File;
 use super::syntax::Module;
-use super::typed::{Returns, go, java};
+use super::typed::{Returns, csharp, go, java};
 use super::{python, script};
 
 /// What there is to know of a handler, asked as [`super::said`] does; whether it was understood.
@@ -113,6 +113,57 @@ fn a_method_of_java_says_by_its_type_what_it_returns() {
     let both = "class Orders { void handleRequest(A a) {} void handleRequest(B b) {} }";
     assert_eq!(of_java(both), None);
     assert_eq!(of_java("class Others { void handleRequest(A a) {} }"), None);
+}
+
+const FUNCTION: &str = "\
+using Amazon.Lambda.SQSEvents;
+namespace Example.Orders;
+public class Function
+{
+    public async Task<SQSBatchResponse> FunctionHandler(SQSEvent evnt, ILambdaContext context)
+    {
+        var failures = new List<SQSBatchResponse.BatchItemFailure>();
+        foreach (var message in evnt.Records)
+        {
+            try { await Ship(message); }
+            catch (Exception) { failures.Add(new SQSBatchResponse.BatchItemFailure { ItemIdentifier = message.MessageId }); }
+        }
+        return new SQSBatchResponse(failures);
+    }
+}
+";
+
+fn of_csharp(source: &str) -> Option<Returns> {
+    csharp(source, "Function", "FunctionHandler").map(|found| found.returns)
+}
+
+#[test]
+fn a_method_of_csharp_says_by_its_type_what_it_returns() {
+    assert_eq!(of_csharp(FUNCTION), Some(Returns::Failures));
+    assert!(csharp(FUNCTION, "Function", "FunctionHandler").unwrap().may_catch);
+    let around = FUNCTION.replace("Example.Orders;", "Example.Orders {") + "}\n";
+    assert_eq!(of_csharp(&around), Some(Returns::Failures));
+    for (kind, returns) in [
+        ("SQSBatchResponse", Returns::Failures),
+        ("ValueTask<Amazon.Lambda.SQSEvents.SQSBatchResponse>", Returns::Failures),
+        ("BatchItemFailuresResponse", Returns::Failures),
+        ("Task", Returns::Nothing),
+        ("void", Returns::Nothing),
+        ("Task<string>", Returns::Nothing),
+        ("Task<Answer>", Returns::Unknown),
+        ("Stream", Returns::Unknown),
+    ] {
+        let source = FUNCTION.replace("Task<SQSBatchResponse> F", &format!("{kind} F"));
+        assert_eq!(of_csharp(&source), Some(returns), "{kind}");
+    }
+    // A response in which nothing ever is, but for a comment.
+    let empty = "class Function { SQSBatchResponse FunctionHandler(SQSEvent e) => new(); /* BatchItemFailure */ }";
+    assert_eq!(of_csharp(empty), Some(Returns::Unknown));
+    let both = "class Function { void FunctionHandler(A a) {} void FunctionHandler(B b) {} }";
+    assert_eq!(of_csharp(both), None);
+    assert_eq!(of_csharp("class Other { void FunctionHandler(A a) {} }"), None);
+    let parts = "partial class Function { void FunctionHandler(A a) {} } partial class Function { }";
+    assert_eq!(of_csharp(parts), None);
 }
 
 fn of_go(results: &str, body: &str) -> Option<Returns> {

@@ -1,4 +1,4 @@
-//! Languages in which the type of a handler says what it returns: Java and Go. Nothing else is asked of them.
+//! Languages in which the type of a handler says what it returns: Java, C# and Go. Nothing else is asked of them.
 
 use super::parse::{MAX_DEPTH, children, fields, head, parse, text};
 use super::syntax::Place;
@@ -46,6 +46,48 @@ pub(super) fn java(source: &str, class: &str, method: &str) -> Option<Typed> {
     let returns = match kind.as_deref().map(|kind| kind.rsplit('.').next().unwrap_or(kind)) {
         Some("SQSBatchResponse") if reports() => Returns::Failures,
         Some("Boolean" | "Integer" | "String" | "Void" | "boolean" | "int" | "void") if !is_stream => Returns::Nothing,
+        _ => Returns::Unknown,
+    };
+    Some(Typed {
+        returns,
+        at: head(handler, source),
+        may_catch: words.catches,
+    })
+}
+
+/// The method that Lambda calls in the class `class` of a file of C#.
+pub(super) fn csharp(source: &str, class: &str, method: &str) -> Option<Typed> {
+    let tree = parse(source, &tree_sitter_c_sharp::LANGUAGE.into())?;
+    let words = Words::of(tree.root_node(), source)?;
+    // Namespaces stand around classes, or in front of them.
+    let mut open = children(tree.root_node());
+    let mut classes = Vec::new();
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            "namespace_declaration" | "file_scoped_namespace_declaration" | "declaration_list" => {
+                open.extend(children(node));
+            }
+            "class_declaration" if is_named(node, class, source) => classes.push(node),
+            _ => {}
+        }
+    }
+    let [class] = classes.as_slice() else { return None };
+    let body = class.child_by_field_name("body").map(children).unwrap_or_default();
+    let mut methods = body
+        .into_iter()
+        .filter(|node| node.kind() == "method_declaration" && is_named(*node, method, source));
+    let (Some(handler), None) = (methods.next(), methods.next()) else {
+        return None;
+    };
+    let kind = handler.child_by_field_name("returns").map(|kind| text(kind, source))?;
+    let of_task = kind.strip_prefix("Task<").or_else(|| kind.strip_prefix("ValueTask<"));
+    let kind = of_task.and_then(|kind| kind.strip_suffix('>')).unwrap_or(&kind);
+    let reports = || words.says(&["BatchItemFailure", "BatchItemFailures"]);
+    let returns = match kind.rsplit('.').next().unwrap_or(kind) {
+        "SQSBatchResponse" if reports() => Returns::Failures,
+        // What the processor of Powertools has collected.
+        "BatchItemFailuresResponse" => Returns::Failures,
+        "Task" | "ValueTask" | "bool" | "int" | "string" | "void" => Returns::Nothing,
         _ => Returns::Unknown,
     };
     Some(Typed {

@@ -330,6 +330,22 @@ public class Orders {
     }
 
     #[test]
+    fn a_class_of_csharp_is_found_by_its_name() {
+        let class = "namespace Example.Orders;
+public class Function {
+    public SQSBatchResponse FunctionHandler(SQSEvent evnt) {
+        return new SQSBatchResponse(new List<SQSBatchResponse.BatchItemFailure> { Work(evnt) });
+    }
+}
+";
+        let handler = "Orders::Example.Orders.Function::FunctionHandler";
+        for path in ["src/Function.cs", "src/Orders/Function.cs"] {
+            compiled(handler, (path, class));
+        }
+        compiled("Orders::Function::FunctionHandler", ("src/Function.cs", class));
+    }
+
+    #[test]
     fn a_program_of_go_is_found_beside_its_template() {
         let main = "package main
 func handle(event events.SQSEvent) (events.SQSEventResponse, error) {
