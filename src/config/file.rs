@@ -48,7 +48,7 @@ pub(super) struct File {
     /// Consumers that no template links to their queue, and how long work takes.
     #[serde(rename = "consumer")]
     pub(super) consumers: Vec<Consumer>,
-    /// Files with further policies, as globs relative to this file.
+    /// Files with further policies, as globs relative to this file, below its directory.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub(super) policies: Vec<Spanned<String>>,
     /// Rules of one's own: what every queue, function or mapping has to be like.
@@ -271,20 +271,47 @@ mod tests {
     use crate::rules::{self, RULES, Rule};
     use crate::selection;
     use serde_json::{Value, json};
+    use std::sync::LazyLock;
 
-    /// What may stand in a list of rules.
+    /// What an id of a policy looks like.
+    const ID: &str = "^[a-z][a-z0-9]*(-[a-z0-9]+)*$";
+
+    /// The names that a list of rules may hold where there are no policies, each with what it says.
     fn names() -> Value {
-        let rules = RULES.iter().map(|rule| rule.id);
-        let sets = ["default", "pedantic", "all"];
-        json!({ "enum": rules.chain(selection::categories()).chain(sets).collect::<Vec<_>>() })
+        let rules = RULES.iter().map(|rule| (rule.id, rule.summary.to_owned()));
+        let categories = selection::categories().map(|name| (name, "All rules of this category.".to_owned()));
+        let sets = [
+            ("default", "The rules that run unless something else is said."),
+            ("pedantic", "The rules that run when asked for."),
+            ("all", "All rules."),
+        ];
+        let sets = sets.map(|(name, summary)| (name, summary.to_owned()));
+        let (names, summaries): (Vec<_>, Vec<_>) = rules.chain(categories).chain(sets).unzip();
+        // Editors with Taplo show these beside the names that they offer.
+        json!({ "enum": names, "x-taplo": { "docs": { "enumValues": summaries } } })
+    }
+
+    /// What holds where nothing can declare a policy: each name is one of ours. Where something can, ids of policies stand
+    /// beside them, and the file alone does not say which there are.
+    fn without_policies() -> Value {
+        let ours = json!({ "items": { "$ref": "#/$defs/Name" } });
+        let declares = ["policy", "policies", "extend"].map(|key| json!({ "required": [key] }));
+        json!({
+            "if": { "not": { "anyOf": declares } },
+            "then": {
+                "properties": {
+                    "select": ours,
+                    "ignore": ours,
+                    "override": { "items": { "properties": { "ignore": ours } } },
+                    "rules": { "propertyNames": { "enum": RULES.iter().map(|rule| rule.id).collect::<Vec<_>>() } },
+                },
+            },
+        })
     }
 
     /// What may be said of one rule.
-    fn settings(rule: &Rule) -> Value {
-        let mut properties = json!({
-            "severity": { "$ref": "#/$defs/Severity" },
-            "suppressible": { "$ref": "#/$defs/Suppressible" },
-        });
+    fn settings(rule: &Rule, common: &Value) -> Value {
+        let mut properties = common.clone();
         for setting in rule.settings {
             let mut schema = match setting.default {
                 rules::Value::Number { value, least } => {
@@ -306,21 +333,34 @@ mod tests {
     /// The schema of the types, with the names that the types do not know.
     fn schema() -> Value {
         let mut schema = serde_json::to_value(schemars::schema_for!(File)).expect("a schema is JSON");
+        let name = json!({ "anyOf": [{ "$ref": "#/$defs/Name" }, { "$ref": "#/$defs/PolicyId" }] });
+        let common = json!({
+            "severity": { "$ref": "#/$defs/Severity" },
+            "suppressible": { "$ref": "#/$defs/Suppressible" },
+        });
         let properties = &mut schema["properties"];
-        properties["select"]["items"] = json!({ "$ref": "#/$defs/Name" });
-        properties["ignore"]["items"] = json!({ "$ref": "#/$defs/Name" });
-        let rules = RULES.iter().map(|rule| (rule.id.to_owned(), settings(rule)));
+        properties["select"]["items"] = name.clone();
+        properties["ignore"]["items"] = name.clone();
+        let rules = RULES.iter().map(|rule| (rule.id.to_owned(), settings(rule, &common)));
         properties["rules"]["properties"] = Value::Object(rules.collect());
-        properties["rules"]["additionalProperties"] = false.into();
+        properties["rules"]["propertyNames"] = json!({ "pattern": ID });
+        properties["rules"]["additionalProperties"] = json!({
+            "type": "object",
+            "description": "A policy.",
+            "additionalProperties": false,
+            "properties": common,
+        });
         let shared = &mut schema["$defs"];
         shared["Name"] = names();
+        shared["PolicyId"] = json!({ "type": "string", "pattern": ID, "description": "The id of a policy." });
         shared["Severity"] =
             json!({ "enum": ["error", "warning", "info"], "description": "The severity of all its findings." });
         shared["Suppressible"] =
             json!({ "type": "boolean", "description": "Whether comments can silence it.", "default": true });
         let overrides = &mut shared["Override"];
-        overrides["properties"]["ignore"]["items"] = json!({ "$ref": "#/$defs/Name" });
+        overrides["properties"]["ignore"]["items"] = name;
         overrides["anyOf"] = json!([{ "required": ["paths"] }, { "required": ["resources"] }]);
+        schema["allOf"] = json!([without_policies()]);
         schema
     }
 
@@ -340,14 +380,45 @@ mod tests {
 
     /// What the schema says of a configuration.
     fn is_valid(text: &str) -> bool {
-        let mut schemas = boon::Schemas::new();
-        let mut compiler = boon::Compiler::new();
-        compiler.add_resource("schema.json", schema()).expect("it is a schema");
-        let index = compiler.compile("schema.json", &mut schemas).expect("it is a schema");
+        static COMPILED: LazyLock<(boon::Schemas, boon::SchemaIndex)> = LazyLock::new(|| {
+            let mut schemas = boon::Schemas::new();
+            let mut compiler = boon::Compiler::new();
+            compiler.add_resource("schema.json", schema()).expect("it is a schema");
+            let index = compiler.compile("schema.json", &mut schemas).expect("it is a schema");
+            (schemas, index)
+        });
+        let (schemas, index) = &*COMPILED;
         let value: toml::Value = toml::from_str(text).expect("it is TOML");
-        schemas
-            .validate(&serde_json::to_value(value).expect("it is a tree"), index)
-            .is_ok()
+        let value = serde_json::to_value(value).expect("it is a tree");
+        schemas.validate(&value, *index).is_ok()
+    }
+
+    #[test]
+    fn ids_of_policies_are_names_where_policies_can_be() {
+        let inline = "[[policy]]\nid = \"no-delay\"\nfor = \"queue\"\nforbid = 'queue.delay > duration(\"0s\")'\nmessage = \"delays\"\n";
+        let uses = [
+            "select = [\"all\", \"no-delay\"]\n",
+            "ignore = [\"no-delay\"]\n",
+            "[[override]]\npaths = [\"a\"]\nignore = [\"no-delay\"]\n",
+            "[rules.no-delay]\nseverity = \"info\"\nsuppressible = false\n",
+        ];
+        let declares = ["policies = [\"policies/*.toml\"]\n", "extend = \"../sqslint.toml\"\n"];
+        for text in uses {
+            assert!(!is_valid(text), "{text}");
+            for declares in declares {
+                assert!(is_valid(&format!("{declares}{text}")), "{declares}{text}");
+            }
+            assert!(is_valid(&format!("{text}{inline}")), "{text}");
+        }
+        for wrong in [
+            "ignore = [\"No Delay\"]\n",
+            "[rules.No-Delay]\nseverity = \"info\"\n",
+            "[rules.no-delay]\nfactor = 3\n",
+            "[rules.redrive-policy-missing]\nfactor = 3\n",
+            "[rules.visibility-timeout-too-short]\nfactor = 0\n",
+        ] {
+            assert!(!is_valid(&format!("{wrong}{inline}")), "{wrong}");
+        }
     }
 
     #[test]

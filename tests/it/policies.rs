@@ -263,6 +263,12 @@ fn a_typo_is_an_error_at_its_own_place() {
         "1:11: unknown rule `orders-keep-fourten-days`; did you mean `orders-keep-fourteen-days`?"
     );
     assert!(refusal("policies = [\"policies/*.toml\"]").ends_with("no file matches `policies/*.toml`"));
+    for outside in ["../policies/*.toml", "a/../../policies.toml", "/etc/policies/*.toml"] {
+        assert_eq!(
+            refusal(&format!("policies = [\"{outside}\"]")),
+            "1:13: policies lie below the directory of this file; `extend` takes over those of a configuration elsewhere"
+        );
+    }
     let hostile = KEEPS.replace("queue.retention >=", &("(".repeat(1_000) + "queue.retention >="));
     assert!(refusal(&hostile).contains("nests 32 levels deep at most"));
 }
@@ -271,7 +277,7 @@ fn a_typo_is_an_error_at_its_own_place() {
 fn a_policy_is_a_rule_for_everything_else() {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n}\n";
     let suppressed = format!("# sqslint: ignore[orders-keep-fourteen-days] agreed\n{queue}");
-    let config = "policies = [\"policies/*.toml\"]\n[rules.orders-keep-fourteen-days]\nseverity = \"error\"\n[[override]]\n\
+    let config = "policies = [\"./policies/*.toml\"]\n[rules.orders-keep-fourteen-days]\nseverity = \"error\"\n[[override]]\n\
                   paths = [\"sandbox/**\"]\nignore = [\"policy\"]\n";
     let directory = TemporaryDirectory::with_files([
         ("sqslint.toml", config),

@@ -10,7 +10,7 @@ use crate::selection;
 use globset::GlobSet;
 use std::cell::RefCell;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
 
@@ -89,7 +89,13 @@ impl Reader<'_> {
 
     pub(super) fn policy_globs(&self, patterns: &[Spanned<String>]) -> Checks<Vec<(GlobSet, PathBuf, ConfigError)>> {
         let each = patterns.iter().map(|pattern| {
-            let globs = self.globs(std::slice::from_ref(pattern))?;
+            if !is_below(pattern.get_ref()) {
+                let message = "policies lie below the directory of this file; `extend` takes over those of a \
+                               configuration elsewhere";
+                return Err(self.error(pattern.span(), message));
+            }
+            let below = pattern.get_ref().trim_start_matches("./").to_owned();
+            let globs = self.globs(&[Spanned::new(pattern.span(), below)])?;
             let message = format!("no file matches `{}`", pattern.get_ref());
             Ok((globs, self.base.to_owned(), self.error(pattern.span(), message)))
         });
@@ -170,7 +176,7 @@ impl Reader<'_> {
             let path = Path::new(name.get_ref());
             let is_inside = path
                 .components()
-                .all(|part| matches!(part, std::path::Component::Normal(_)));
+                .all(|part| matches!(part, Component::Normal(_)));
             if !is_inside || name.get_ref().is_empty() {
                 return Err(self.error(name.span(), "a test's file has a plain relative path"));
             }
@@ -203,6 +209,12 @@ impl Reader<'_> {
             None => span,
         }
     }
+}
+
+/// Whether a glob can match anything below the directory that it is relative to.
+fn is_below(glob: &str) -> bool {
+    let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    Path::new(glob).components().all(is_below)
 }
 
 fn target(written: file::Target) -> Target {
