@@ -322,8 +322,8 @@ impl Checker {
             Function::Seconds | Function::Minutes | Function::Hours => {
                 takes(kind == Type::Duration, "a duration")?;
             }
-            Function::Duration
-            | Function::StartsWith
+            Function::Duration => takes(matches!(kind, Type::Text | Type::Duration), "a string")?,
+            Function::StartsWith
             | Function::EndsWith
             | Function::Contains
             | Function::Matches

@@ -9,6 +9,14 @@ const UNITS: [(&str, i64); 5] = [
     ("d", 86_400_000),
 ];
 
+/// The longest time that is a duration, either way: 10,000 years, as CEL has it.
+const MAX: i64 = 315_576_000_000_000;
+
+/// A time of so many milliseconds, where that is a duration.
+pub(super) fn within_range(milliseconds: i64) -> Option<i64> {
+    (-MAX..=MAX).contains(&milliseconds).then_some(milliseconds)
+}
+
 /// The milliseconds of `text`; days are ours, the rest is CEL's.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let (is_negative, mut rest) = match text.strip_prefix('-') {
@@ -29,7 +37,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
         total = total.checked_add(counted(number, *milliseconds)?)?;
         rest = behind.get(unit.len()..)?;
     }
-    Some(if is_negative { -total } else { total })
+    within_range(if is_negative { -total } else { total })
 }
 
 /// So many of `milliseconds`, where that is a whole number of them.
@@ -78,6 +86,10 @@ mod tests {
             ("1.s5", None),
             ("0.0001s", None),
             ("99999999999999999999d", None),
+            ("-315576000000s", Some(-315_576_000_000_000)),
+            ("315576000000s", Some(315_576_000_000_000)),
+            ("315576000001s", None),
+            ("-315576000000.001s", None),
             ("9223372036854775807s", None),
             (".s", None),
             ("1e3s", None),

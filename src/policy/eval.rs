@@ -213,6 +213,7 @@ impl<'w, 'g> Evaluator<'w, 'g> {
         let found = match (function, value) {
             (Function::Size, Value::List(_) | Value::Tags(..)) => return self.size(&judged),
             (Function::Size, Value::Text(text)) => whole(text.chars().count()),
+            (Function::Duration, Value::Duration(time)) => Some(Value::Duration(*time)),
             (Function::Duration, Value::Text(text)) => duration::parse(text).map(Value::Duration),
             (Function::Int, Value::Text(text)) => text.trim().parse().ok().map(Value::Int),
             (Function::Int, Value::Int(number)) => Some(Value::Int(*number)),

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Bytes that an expression may have.
 pub(super) const MAX_LENGTH: usize = 4096;
-/// How deep one may nest.
+/// How deep one may nest below its outermost level.
 pub(super) const MAX_DEPTH: usize = 32;
 /// Nodes that one may have.
 pub(super) const MAX_NODES: usize = 512;

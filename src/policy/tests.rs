@@ -130,6 +130,13 @@ fn expressions_are_true_false_or_unknown() {
         ("!(queue.tags.nobody == 'x')", "missing"),
         ("queue.tags.nobody == 'x' || queue.tags.owner == 'shop'", "true"),
         ("has(queue.tags.owner) && !has(queue.tags.nobody)", "true"),
+        ("queue.tags.`cost-center` == 'x'", OPEN),
+        ("queue.tags.`owner` == 'shop' && !has(queue.tags.`a.b/c d_e`)", "true"),
+        ("queue.`name` == 'orders'", "true"),
+        // An element of which something is asked that is not there is not kept.
+        ("[3, 2, 0].filter(n, 12 / n > 4) == [2]", "true"),
+        ("[3, 2, 0].exists_one(n, 12 / n == 6)", "true"),
+        ("[3, 0].all(n, 12 / n == 4)", "missing"),
         ("queue.tags['cost-center'] == 'x'", OPEN),
         ("'cost-center' in queue.tags && !('x' in queue.tags)", "true"),
         ("queue.tags.all(key, key.matches('^[a-z-]+$'))", "true"),
@@ -139,6 +146,12 @@ fn expressions_are_true_false_or_unknown() {
         ("1 / 0 == 1", "missing"),
         ("9223372036854775807 + 1 == 0", "missing"),
         ("-9223372036854775808 < 0", "true"),
+        // A duration of more than 10,000 years is none, as in CEL.
+        ("duration('315576000000s') > duration('0')", "true"),
+        ("duration('315576000000s') + duration('1ms') > duration('0')", "missing"),
+        ("duration('-315576000000s') - duration('1ms') < duration('0')", "missing"),
+        ("3 * duration('200000000000s') > duration('0')", "missing"),
+        ("duration(duration('90s')) == duration('1m30s')", "true"),
         ("7 % 3 == 1 && -7 / 2 == -3 && 2 + 3 * 4 == 14", "true"),
         (
             "\"\\u00e9\" == 'é' && r'\\d' == '\\\\d' && '''a'b''' == \"a'b\"",
@@ -213,6 +226,16 @@ fn what_is_wrong_is_said_at_its_place() {
             "0..10: write it as `text.startsWith(\"…\")`",
         ),
         ("queue.name == 'a", "14..16: the string is not closed"),
+        (
+            "queue.tags.`cost-center == 'x'",
+            "11..24: between backquotes stands a name of letters, digits and `_.-/ `",
+        ),
+        ("`queue`.fifo", "0..7: expected a value, found `queue`"),
+        ("queue.name.`size`()", "17..18: expected an operator, found `(`"),
+        (
+            "duration('315576000001s') > duration('0')",
+            "9..24: not a duration; write it as `\"14d\"`, `\"90s\"` or `\"1h30m\"`",
+        ),
         ("", "0..0: expected a value, the expression ends here"),
     ] {
         assert_eq!(judged(text), expected, "{text}");
@@ -249,6 +272,8 @@ fn a_hostile_expression_ends_soon() {
     let loops = format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, {ten}.all(e, a + b + c + d + e > 0)))))");
     assert_eq!(judged(&loops), "unknown: the policy takes too many steps");
     assert_eq!(judged(&("!".repeat(200) + "true")), "true");
+    assert_eq!(judged(&nested("(", ")", 32)), "true");
+    assert!(judged(&nested("(", ")", 33)).ends_with("nests 32 levels deep at most"));
 }
 
 #[test]

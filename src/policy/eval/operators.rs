@@ -2,6 +2,7 @@
 
 use super::{Evaluator, out_of_steps};
 use crate::graph::{Bounds, Cause};
+use crate::policy::duration;
 use crate::policy::syntax::Operator;
 use crate::policy::value::{Gap, Judged, List, State, Value};
 use std::cmp::Ordering;
@@ -169,7 +170,8 @@ fn unknown_or_missing<'g>(left: &State<'g>, right: &State<'g>) -> State<'g> {
 }
 
 fn arithmetic<'g>(operator: Operator, left: &State<'g>, right: &State<'g>) -> State<'g> {
-    let number = |number: Option<i64>, to: fn(i64) -> Value<'g>| number.map_or(State::Missing, |n| State::Known(to(n)));
+    let result = |value: Option<Value<'g>>| value.map_or(State::Missing, State::Known);
+    let time = |milliseconds: Option<i64>| result(milliseconds.and_then(duration::within_range).map(Value::Duration));
     match (operator, left, right) {
         (Operator::Plus, State::Known(Value::Text(one)), State::Known(Value::Text(other))) => {
             if one.len() + other.len() > MAX_TEXT {
@@ -182,24 +184,24 @@ fn arithmetic<'g>(operator: Operator, left: &State<'g>, right: &State<'g>) -> St
             State::Known(Value::List(one.with(other)))
         }
         (_, State::Known(Value::Int(one)), State::Known(Value::Int(other))) => {
-            let result = match operator {
+            let number = match operator {
                 Operator::Plus => one.checked_add(*other),
                 Operator::Minus => one.checked_sub(*other),
                 Operator::Times => one.checked_mul(*other),
                 Operator::Divided => one.checked_div(*other),
                 _ => one.checked_rem(*other),
             };
-            number(result, Value::Int)
+            result(number.map(Value::Int))
         }
         (Operator::Plus, State::Known(Value::Duration(one)), State::Known(Value::Duration(other))) => {
-            number(one.checked_add(*other), Value::Duration)
+            time(one.checked_add(*other))
         }
         (Operator::Minus, State::Known(Value::Duration(one)), State::Known(Value::Duration(other))) => {
-            number(one.checked_sub(*other), Value::Duration)
+            time(one.checked_sub(*other))
         }
         (Operator::Times, State::Known(Value::Duration(one)), State::Known(Value::Int(other)))
         | (Operator::Times, State::Known(Value::Int(one)), State::Known(Value::Duration(other))) => {
-            number(one.checked_mul(*other), Value::Duration)
+            time(one.checked_mul(*other))
         }
         (_, State::Unknown(gap), _) | (_, _, State::Unknown(gap)) => {
             let (Some(one), Some(other)) = (bounds(left), bounds(right)) else {

@@ -6,6 +6,8 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Word {
     Name(String),
+    /// A field between backquotes, as in `` tags.`cost-center` ``.
+    Quoted(String),
     Int(i64),
     /// 2⁶³, which is a number only behind a minus.
     TooLarge,
@@ -79,6 +81,9 @@ impl<'t> Lexer<'t> {
         if first.is_ascii_digit() {
             return self.number();
         }
+        if first == '`' {
+            return self.quoted();
+        }
         if let Some(sign) = SIGNS.iter().find(|sign| self.rest().starts_with(**sign)) {
             self.at += sign.len();
             if *sign == "=" {
@@ -91,6 +96,19 @@ impl<'t> Lexer<'t> {
             at,
             format!("unexpected character `{}`", first.escape_default()),
         ))
+    }
+
+    /// A field whose name has signs in it.
+    fn quoted(&mut self) -> Result<Word, Fault> {
+        let start = self.at;
+        self.at += 1;
+        let name = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' '));
+        if !self.rest().starts_with('`') || name.is_empty() {
+            let message = "between backquotes stands a name of letters, digits and `_.-/ `";
+            return Err(Fault::new(start..self.at, message));
+        }
+        self.at += 1;
+        Ok(Word::Quoted(name.to_owned()))
     }
 
     fn number(&mut self) -> Result<Word, Fault> {

@@ -96,6 +96,7 @@ impl Parser {
             Word::Int(number) => format!("found `{number}`"),
             Word::TooLarge => "found a number".to_owned(),
             Word::Text(_) => "found a string".to_owned(),
+            Word::Quoted(name) => format!("found `{name}`"),
         };
         Fault::new(self.place(), format!("expected {wanted}, {found}"))
     }
@@ -109,11 +110,11 @@ impl Parser {
     }
 
     fn expression(&mut self) -> Result<Expr, Fault> {
-        self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("an expression nests {MAX_DEPTH} levels deep at most");
             return Err(Fault::new(self.place(), message));
         }
+        self.depth += 1;
         let condition = self.binary(0)?;
         let expr = if self.eat("?") {
             let yes = self.binary(0)?;
@@ -175,8 +176,9 @@ impl Parser {
         let mut value = self.primary()?;
         loop {
             if self.eat(".") {
+                let is_quoted = matches!(self.peek(), Word::Quoted(_));
                 let (name, name_at) = self.name("a field or a method")?;
-                if self.eat("(") {
+                if !is_quoted && self.eat("(") {
                     value = self.method(value, name, name_at)?;
                 } else {
                     let at = value.at.start..name_at.end;
@@ -244,6 +246,11 @@ impl Parser {
         let at = self.place();
         match self.peek() {
             Word::Name(name) if !["in", "true", "false", "null"].contains(&name.as_str()) => {
+                let name = name.clone();
+                self.next += 1;
+                Ok((name, at))
+            }
+            Word::Quoted(name) => {
                 let name = name.clone();
                 self.next += 1;
                 Ok((name, at))
