@@ -96,6 +96,10 @@ needs! {
         Runs(&["target/moto/bin/python", "-c", "import moto.server, boto3"]),
         Runs(&["python3", "-c", "import moto.server, boto3"]),
     ];
+    REGOPY: "regopy", for "the Rego of docs/policies.md over a graph", [
+        Runs(&["target/regopy/bin/python", "-c", "import regopy"]),
+        Runs(&["python3", "-c", "import regopy"]),
+    ];
     PYYAML: "PyYAML", for "fixed templates read by another parser", [Runs(&["python3", "-c", "import yaml"])];
     BASH: "bash", for "the script of the action, and completions", [Runs(&["bash", "--version"])];
     ZSH: "zsh", for "completions", [Runs(&["zsh", "--version"])];

@@ -352,3 +352,19 @@ fn people_read_paths_from_where_they_are() {
         "{text}"
     );
 }
+
+#[test]
+fn graphs_are_what_their_schema_says() {
+    let mut schemas = boon::Schemas::new();
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/graph.json");
+    let schema = boon::Compiler::new().compile(schema, &mut schemas).unwrap();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    let output = run(&[], &["graph", fixtures, "--format", "json"]);
+    let graph: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
+    if let Err(error) = schemas.validate(&graph, schema) {
+        panic!("{error:#}");
+    }
+    let kinds = graph.as_object().unwrap().values().filter_map(|nodes| nodes.as_array());
+    // Consumers are none so far.
+    assert_eq!(kinds.filter(|nodes| nodes.is_empty()).count(), 1);
+}

@@ -7,7 +7,7 @@ use sqslint::files::Files;
 use sqslint::policy::Policy;
 use sqslint::selection::Selection;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::PROJECTS;
+use sqslint::testing::needs::{PROJECTS, REGOPY};
 use sqslint::{Options, Outcome, try_policy};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -473,4 +473,58 @@ fn the_list_of_rules_has_the_policies_of_the_configuration_that_is_named() {
     assert!(has_it(&["rules", "--config", "own.toml", "--exclude", "drafts"]));
     assert!(!has_it(&["rules", "--config", "own.toml", "--isolated"]));
     assert!(!has_it(&["rules"]));
+}
+
+/// Reads `{"module": …, "input": …}` and prints what the module denies.
+const DENIED: &str = r#"
+import json, sys, regopy
+asked = json.load(sys.stdin)
+rego = regopy.Interpreter()
+rego.add_module("policy", asked["module"])
+rego.set_input(asked["input"])
+print(rego.query("denied = [each | some each in data.main.deny]"))
+"#;
+
+#[test]
+fn the_rego_of_the_documentation_denies_what_it_says() {
+    let Some(python) = REGOPY.found() else { return };
+    let page = std::fs::read_to_string(repository("docs/policies.md")).unwrap();
+    let module = page.split("```rego\n").nth(1).unwrap().split("```").next().unwrap();
+    let directory = TemporaryDirectory::with_files([(
+        "main.tf",
+        r#"
+variable "keep" {}
+variable "more" {}
+resource "aws_sqs_queue" "short" {
+  name = "orders-short"
+  tags = { owner = "shop" }
+}
+resource "aws_sqs_queue" "long" {
+  name                      = "orders-long"
+  message_retention_seconds = 1209600
+}
+resource "aws_sqs_queue" "open" {
+  name                      = "orders-open"
+  message_retention_seconds = var.keep
+  tags                      = var.more
+}
+"#,
+    )]);
+    let mut graph = std::process::Command::new(env!("CARGO_BIN_EXE_sqslint"));
+    graph.args(["graph", ".", "--format", "json"]).current_dir(directory.path());
+    let graph: serde_json::Value = serde_json::from_slice(&graph.output().unwrap().stdout).unwrap();
+    let asked = serde_json::json!({ "module": module, "input": graph }).to_string();
+    let mut child = std::process::Command::new(python)
+        .args(["-c", DENIED])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), asked.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let denied = answer["bindings"]["denied"].as_array().unwrap().iter();
+    let denied: BTreeSet<&str> = denied.filter_map(|message| message.as_str()).collect();
+    let expected = ["aws_sqs_queue.short keeps messages for 345600 s", "aws_sqs_queue.long has no owner"];
+    assert_eq!(denied, expected.into());
 }

@@ -4,7 +4,8 @@
 
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription};
 use crate::graph::{
-    Alarm, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, UnitId,
+    Alarm, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Tags,
+    UnitId,
 };
 use crate::report::json_text::{Each, write_pretty};
 use crate::source::Sources;
@@ -39,6 +40,9 @@ pub fn write_by_default(graph: &Graph, sources: &Sources, out: &mut dyn io::Writ
     )
 }
 
+/// The entry of `tags` that says why there may be more. AWS reserves the prefix, so that no tag has this name.
+const MORE_TAGS: &str = "aws:unresolved";
+
 /// JSON whose objects keep the order in which they were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Json {
@@ -48,6 +52,8 @@ enum Json {
     Text(String),
     List(Vec<Json>),
     Object(Vec<(&'static str, Json)>),
+    /// An object whose names come from the files.
+    Named(Vec<(String, Json)>),
 }
 
 impl Serialize for Json {
@@ -58,14 +64,17 @@ impl Serialize for Json {
             Json::Number(value) => serializer.serialize_i64(*value),
             Json::Text(value) => serializer.serialize_str(value),
             Json::List(values) => values.serialize(serializer),
-            Json::Object(fields) => {
-                let mut map = serializer.serialize_map(Some(fields.len()))?;
-                for (name, value) in fields {
-                    map.serialize_entry(name, value)?;
-                }
-                map.end()
-            }
+            Json::Object(fields) => serializer.collect_map(fields.iter().map(|(name, value)| (name, value))),
+            Json::Named(fields) => serializer.collect_map(fields.iter().map(|(name, value)| (name, value))),
         }
+    }
+}
+
+/// Why there may be more tags than are known.
+fn opaque(case: &Case<Tags>) -> Option<&str> {
+    match &case.state {
+        State::Set(tags) | State::Default(tags) => tags.opaque.as_deref(),
+        State::Unresolved(reason) => Some(reason),
     }
 }
 
@@ -94,6 +103,14 @@ impl<'g> Node<'_, 'g> {
             self.defaulted.push(text(name));
         }
         self.fields.push((name, json));
+    }
+
+    /// Its tags, where it may have any.
+    fn tags(&mut self, tags: &'g Attribute<Tags>) {
+        let named = self.writer.tags(tags, &self.resource.when);
+        if !named.is_empty() {
+            self.fields.push(("tags", Json::Named(named)));
+        }
     }
 
     fn finish(mut self) -> Json {
@@ -177,6 +194,7 @@ impl<'g> Writer<'g> {
                 ])
             })
         });
+        node.tags(&queue.tags);
         node.finish()
     }
 
@@ -185,6 +203,7 @@ impl<'g> Writer<'g> {
         node.field("name", &function.name, name);
         node.field("timeout", &function.timeout, |s, _| Json::Number(s.0));
         node.field("reserved_concurrency", &function.reserved_concurrency, number_or_none);
+        node.tags(&function.tags);
         node.finish()
     }
 
@@ -228,6 +247,67 @@ impl<'g> Writer<'g> {
         let mut node = self.node(&alarm.resource);
         node.fields.push(("metrics", metrics));
         node.finish()
+    }
+
+    /// Tags by their keys: null where a condition leaves one out. Where there may be more, a last entry says why.
+    fn tags(&self, tags: &'g Attribute<Tags>, assumed: &Condition) -> Vec<(String, Json)> {
+        let cases = self.cases(tags, assumed);
+        let known = |case: &'g Case<Tags>| case.value().map_or(&[][..], |tags| &tags.entries);
+        let mut named: Vec<(String, Json)> = Vec::new();
+        for tag in cases.iter().flat_map(|(_, case)| known(case)) {
+            if named.iter().all(|(key, _)| *key != *tag.key) {
+                let values = cases.iter().flat_map(|(_, case)| self.tag(&tag.key, case, assumed));
+                named.push((tag.key.to_string(), self.in_cases(values.collect())));
+            }
+        }
+        let more = cases.iter().find_map(|(_, case)| opaque(case));
+        named.extend(more.map(|reason| (MORE_TAGS.to_owned(), unresolved(reason))));
+        named
+    }
+
+    /// The values of the tag called `key` where `case` holds.
+    fn tag(&self, key: &str, case: &'g Case<Tags>, assumed: &Condition) -> Vec<(Condition, Json)> {
+        let mut left = case.when.clone();
+        let mut values = Vec::new();
+        let entries = case.value().map_or(&[][..], |tags| &tags.entries);
+        for tag in entries.iter().filter(|tag| *tag.key == *key) {
+            let when = left.and(&tag.when);
+            if assumed.is_possible_with(&when) {
+                let value = self.attribute(&tag.value, &assumed.and(&when), |value, _| text(value.clone()));
+                left = left.and(&tag.when.not());
+                values.push((when, value));
+            }
+        }
+        if assumed.is_possible_with(&left) {
+            values.push((left, opaque(case).map_or(Json::Null, |reason| unresolved(reason))));
+        }
+        values
+    }
+
+    /// One value, or one for each condition.
+    fn in_cases(&self, mut values: Vec<(Condition, Json)>) -> Json {
+        if self.by_default {
+            values.retain(|(when, _)| when.holds_by_default() != Some(false));
+            if let Some(at) = values.iter().position(|(when, _)| self.holds(when)) {
+                return values.swap_remove(at).1;
+            }
+        }
+        let all_equal = values.windows(2).all(|pair| match pair {
+            [(_, one), (_, other)] => one == other,
+            _ => true,
+        });
+        match values.pop() {
+            None => unresolved("it has no value under the conditions in which it exists"),
+            Some((_, only)) if all_equal => only,
+            Some(last) => {
+                values.push(last);
+                let named = values.into_iter().map(|(when, value)| {
+                    let when = when.describe().unwrap_or_else(|| "always".to_owned());
+                    Json::Object(vec![("when", text(when)), ("value", value)])
+                });
+                Json::Object(vec![("one_of", Json::List(named.collect()))])
+            }
+        }
     }
 
     /// The fields that every node begins with.
@@ -282,23 +362,10 @@ impl<'g> Writer<'g> {
     ) -> Json {
         let cases = self.cases(attribute, assumed);
         let shown = cases.iter().map(|(both, case)| match &case.state {
-            State::Set(known) | State::Default(known) => value(known, both),
-            State::Unresolved(reason) => unresolved(reason),
+            State::Set(known) | State::Default(known) => (case.when.clone(), value(known, both)),
+            State::Unresolved(reason) => (case.when.clone(), unresolved(reason)),
         });
-        let mut shown: Vec<Json> = shown.collect();
-        let all_equal = shown.windows(2).all(|pair| pair.first() == pair.last());
-        match (shown.pop(), all_equal) {
-            (None, _) => unresolved("it has no value under the conditions in which it exists"),
-            (Some(only), true) => only,
-            (Some(last), false) => {
-                shown.push(last);
-                let named = cases.iter().zip(shown).map(|((_, case), value)| {
-                    let when = case.when.describe().unwrap_or_else(|| "always".to_owned());
-                    Json::Object(vec![("when", text(when)), ("value", value)])
-                });
-                Json::Object(vec![("one_of", Json::List(named.collect()))])
-            }
-        }
+        self.in_cases(shown.collect())
     }
 
     fn pipe(&self, pipe: &'g Pipe) -> Json {

@@ -5,6 +5,7 @@ use crate::conditions::Variable;
 use crate::graph::{Case, Cause, Form, RedrivePolicy, Seconds, Sourced, Tags, Target, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
 use crate::testing::{graph_json, graph_json_by_default};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
@@ -99,4 +100,93 @@ fn defaults_leave_one_world() {
     assert!(document.contains("\"visibility_timeout\": 60,"), "{document}");
     assert!(!document.contains("one_of"), "{document}");
     assert!(!document.contains("\"address\": \"aws_sqs_queue.dlq\""), "{document}");
+}
+
+#[test]
+fn tags_stand_by_their_keys() {
+    let (graph, sources) = sample();
+    assert!(!graph_json(&graph, &sources).contains("tags"), "there are none");
+    for (files, of, expected) in [
+        (
+            r#"
+variable "who" {}
+variable "prod" { type = bool }
+provider "aws" {
+  default_tags {
+    tags = { team = "shop", owner = "nobody" }
+  }
+}
+resource "aws_sqs_queue" "q" {
+  tags = { owner = "ann", "cost-center" = var.who, stage = var.prod ? "prod" : "dev" }
+}
+"#,
+            "queues",
+            json!({
+                "owner": "ann", "cost-center": { "unresolved": "`var.who` has no value" }, "team": "shop",
+                "stage": { "one_of": [
+                    { "when": "var.prod", "value": "prod" }, { "when": "not var.prod", "value": "dev" },
+                ] },
+            }),
+        ),
+        (
+            r#"
+variable "more" {}
+variable "prod" { type = bool }
+provider "aws" {
+  default_tags {
+    tags = var.more
+  }
+}
+resource "aws_lambda_function" "f" {
+  tags = var.prod ? { owner = "ann", tier = "1" } : { owner = "bob" }
+}
+"#,
+            "functions",
+            json!({
+                "owner": { "one_of": [
+                    { "when": "var.prod", "value": "ann" }, { "when": "not var.prod", "value": "bob" },
+                ] },
+                "tier": { "one_of": [
+                    { "when": "var.prod", "value": "1" },
+                    { "when": "not var.prod", "value": { "unresolved": "`var.more` has no value" } },
+                ] },
+                "aws:unresolved": { "unresolved": "`var.more` has no value" },
+            }),
+        ),
+        (
+            "variable \"all\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  tags = var.all\n}\n",
+            "queues",
+            json!({ "aws:unresolved": { "unresolved": "`var.all` has no value" } }),
+        ),
+    ] {
+        let rule = crate::rules::by_id("visibility-timeout-zero").expect("it is a rule");
+        let outcome = crate::testing::run_files(rule, &[("main.tf", files)]);
+        let document = graph_json(&outcome.graph, &outcome.sources);
+        let document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
+        assert_eq!(document[of][0]["tags"], expected);
+    }
+}
+
+#[test]
+fn a_tag_that_a_condition_leaves_out_is_null_there() {
+    let text = "
+Parameters: {Stage: {Type: String, AllowedValues: [dev, prod], Default: dev}}
+Conditions: {IsProd: !Equals [!Ref Stage, prod]}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      Tags: [!If [IsProd, {Key: owner, Value: ann}, !Ref AWS::NoValue], {Key: team, Value: shop}]
+";
+    let rule = crate::rules::by_id("visibility-timeout-zero").expect("it is a rule");
+    let outcome = crate::testing::run_files(rule, &[("template.yaml", text)]);
+    let tags = |document: String| {
+        let document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
+        document["queues"][0]["tags"].clone()
+    };
+    let owner = json!({ "one_of": [{ "when": "IsProd", "value": "ann" }, { "when": "not IsProd", "value": null }] });
+    let each = tags(graph_json(&outcome.graph, &outcome.sources));
+    assert_eq!(each, json!({ "owner": owner, "team": "shop" }));
+    let by_default = tags(graph_json_by_default(&outcome.graph, &outcome.sources));
+    assert_eq!(by_default, json!({ "owner": null, "team": "shop" }));
 }
