@@ -149,7 +149,10 @@ fn expressions_are_true_false_or_unknown() {
         // A duration of more than 10,000 years is none, as in CEL.
         ("duration('315576000000s') > duration('0')", "true"),
         ("duration('315576000000s') + duration('1ms') > duration('0')", "missing"),
-        ("duration('-315576000000s') - duration('1ms') < duration('0')", "missing"),
+        (
+            "duration('-315576000000s') - duration('1ms') < duration('0')",
+            "missing",
+        ),
         ("3 * duration('200000000000s') > duration('0')", "missing"),
         ("duration(duration('90s')) == duration('1m30s')", "true"),
         ("7 % 3 == 1 && -7 / 2 == -3 && 2 + 3 * 4 == 14", "true"),

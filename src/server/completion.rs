@@ -1,9 +1,9 @@
-//! Names of rules where rules are named: in suppressions, and in `sqslint.toml`.
+//! Names of rules where rules are named: in suppressions, and in `sqslint.toml`, where their settings are, too.
 
 use super::position::Lines;
 use super::worker::Worker;
 use crate::config::NAMES;
-use crate::rules::{Category, RULES, Set};
+use crate::rules::{Catalogue, Category, Rule, Set, Value};
 use crate::selection::{self, covers};
 use lsp_types::{CompletionItem, CompletionItemKind, CompletionParams, Documentation, MarkupContent, MarkupKind};
 
@@ -15,10 +15,12 @@ pub(super) fn at(worker: &Worker, params: &CompletionParams) -> Option<Vec<Compl
     let offset = Lines::new(text, worker.settings.encoding).offset(place.position);
     let before = text.get(..offset)?;
     let name = path.file_name()?.to_str()?;
+    let known = worker.projects.iter().find(|project| project.holds(&path));
+    let known = known.map_or(Catalogue::OURS, |project| project.catalogue());
     if NAMES.contains(&name) {
-        return in_configuration(before);
+        return in_configuration(before, known);
     }
-    names_in_suppression(before).then(|| rules(false))
+    names_in_suppression(before).then(|| rules(known, false))
 }
 
 /// Whether `before` ends where a suppression names rules: `sqslint: ignore[`, or `rule: ` below `sqslint:`.
@@ -37,43 +39,91 @@ fn names_in_suppression(before: &str) -> bool {
 }
 
 /// What may be written in a configuration: a rule behind `[rules.`, a rule, category or set in a list of them, and a
-/// setting in the table of a rule.
-fn in_configuration(before: &str) -> Option<Vec<CompletionItem>> {
+/// setting with its values in the table of a rule.
+fn in_configuration(before: &str, known: &Catalogue) -> Option<Vec<CompletionItem>> {
     let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
     if line.starts_with("[rules.") && !line.contains(']') {
-        return Some(rules(false));
+        return Some(rules(known, false));
     }
     let table = before.rsplit('\n').find(|line| line.starts_with('['));
-    let quoted = line.matches('"').count() % 2 == 1;
-    if quoted {
-        let open = before.rfind('[')?;
-        let key = before.get(..open)?.rsplit('\n').next()?.trim();
-        let is_list = !before.get(open..)?.contains(']');
-        let names_rules = ["select", "ignore"].iter().any(|name| key.starts_with(name));
-        return (is_list && names_rules).then(|| rules(true));
+    let table = table.and_then(|table| table.trim_end().strip_prefix("[rules.")?.strip_suffix(']'));
+    if let Some(rule) = table {
+        let rule = known.by_id(rule)?;
+        return match line.split_once('=') {
+            Some((key, value)) => values(&rule, key.trim(), value),
+            None => Some(settings(&rule)),
+        };
     }
-    let rule = table?.trim_end().strip_prefix("[rules.")?.strip_suffix(']')?;
-    let rule = RULES.iter().find(|known| known.id == rule)?;
-    let common = [
-        (
-            "severity",
-            "`error`, `warning` or `info`, for every finding of the rule",
-        ),
-        ("suppressible", "whether comments may silence the rule"),
-    ];
-    let own = rule.settings.iter().map(|setting| (setting.name, setting.summary));
-    let items = common.into_iter().chain(own).map(|(name, summary)| CompletionItem {
+    let quoted = line.matches('"').count() % 2 == 1;
+    let open = before.rfind('[').filter(|_| quoted)?;
+    let key = before.get(..open)?.rsplit('\n').next()?.trim();
+    let is_list = !before.get(open..)?.contains(']');
+    let names_rules = ["select", "ignore"].iter().any(|name| key.starts_with(name));
+    (is_list && names_rules).then(|| rules(known, true))
+}
+
+const SEVERITY: &str = "severity";
+const SUPPRESSIBLE: &str = "suppressible";
+
+/// What may be set of `rule`.
+fn settings(rule: &Rule<'_>) -> Vec<CompletionItem> {
+    let item = |name: &str, summary: &str, documentation: String| CompletionItem {
         label: name.to_owned(),
         kind: Some(CompletionItemKind::PROPERTY),
         detail: Some(summary.to_owned()),
+        documentation: Some(Documentation::String(documentation)),
+        ..CompletionItem::default()
+    };
+    let severity = format!("`{}` without it.", rule.severity);
+    let mut items = vec![
+        item(SEVERITY, "the severity of all findings of the rule", severity),
+        item(
+            SUPPRESSIBLE,
+            "whether comments may suppress the rule",
+            "`true` without it.".to_owned(),
+        ),
+    ];
+    items.extend(rule.settings.iter().map(|setting| {
+        let documentation = match setting.default {
+            Value::Number { value, least } => format!("A whole number of at least {least}; {value} without it."),
+            Value::Flag(flag) => format!("`{flag}` without it."),
+        };
+        item(setting.name, setting.summary, documentation)
+    }));
+    items
+}
+
+/// What may stand behind `key =` in the table of `rule`, where `written` stands there so far.
+fn values(rule: &Rule<'_>, key: &str, written: &str) -> Option<Vec<CompletionItem>> {
+    const FLAGS: [&str; 2] = ["true", "false"];
+    let setting = rule.settings.iter().find(|setting| setting.name == key);
+    let (values, default) = match (key, setting.map(|setting| setting.default)) {
+        (SEVERITY, _) => {
+            let names = ["error", "warning", "info"].map(|name| format!("\"{name}\""));
+            (names.to_vec(), format!("\"{}\"", rule.severity))
+        }
+        (SUPPRESSIBLE, _) => (FLAGS.map(str::to_owned).to_vec(), "true".to_owned()),
+        (_, Some(Value::Flag(flag))) => (FLAGS.map(str::to_owned).to_vec(), flag.to_string()),
+        (_, Some(Value::Number { value, .. })) => (vec![value.to_string()], value.to_string()),
+        (_, None) => return None,
+    };
+    let is_quoted = written.contains('"');
+    let items = values.into_iter().map(|value| CompletionItem {
+        detail: (value == default).then(|| "the default".to_owned()),
+        label: if is_quoted {
+            value.trim_matches('"').to_owned()
+        } else {
+            value
+        },
+        kind: Some(CompletionItemKind::VALUE),
         ..CompletionItem::default()
     });
     Some(items.collect())
 }
 
 /// Rules and categories, and sets where those count.
-fn rules(with_sets: bool) -> Vec<CompletionItem> {
-    let rules = RULES.iter().map(|rule| CompletionItem {
+fn rules(known: &Catalogue, with_sets: bool) -> Vec<CompletionItem> {
+    let rules = known.rules().map(|rule| CompletionItem {
         label: rule.id.to_owned(),
         kind: Some(CompletionItemKind::VALUE),
         detail: Some(rule.summary.to_owned()),
@@ -90,7 +140,7 @@ fn rules(with_sets: bool) -> Vec<CompletionItem> {
     let is_set = |name: &&str| ["all", "default", "pedantic"].contains(name);
     let sets = sets.filter(|name| with_sets || !(is_set(name) || *name == tool));
     let sets = sets.map(|name| {
-        let count = RULES.iter().filter(|rule| covers(name, rule)).count();
+        let count = known.rules().filter(|rule| covers(name, rule)).count();
         CompletionItem {
             label: name.to_owned(),
             kind: Some(CompletionItemKind::ENUM),
@@ -125,7 +175,9 @@ mod tests {
     #[test]
     fn configurations_name_rules_sets_and_settings() {
         let labels = |before: &str| -> Vec<String> {
-            let items = in_configuration(before).unwrap_or_default().into_iter();
+            let items = in_configuration(before, Catalogue::OURS)
+                .unwrap_or_default()
+                .into_iter();
             items.map(|item| item.label).collect()
         };
         let has = |before: &str, label: &str| labels(before).iter().any(|known| known == label);
@@ -133,6 +185,19 @@ mod tests {
         assert!(has("select = [\"", "pedantic"));
         assert!(has("ignore = [\n  \"redrive\",\n  \"", "visibility"));
         assert!(has("[rules.visibility-timeout-too-short]\n", "factor"));
+        let table = "[rules.visibility-timeout-too-short]\n";
+        for (line, expected) in [
+            ("severity = ", vec!["\"error\"", "\"warning\"", "\"info\""]),
+            ("severity = \"", vec!["error", "warning", "info"]),
+            ("factor = ", vec!["6"]),
+            ("count-window = ", vec!["true", "false"]),
+            ("suppressible = t", vec!["true", "false"]),
+            ("facter = ", vec![]),
+        ] {
+            assert_eq!(labels(&format!("{table}{line}")), expected, "{line}");
+        }
+        assert!(labels("[rules.own-policy]\n").is_empty(), "there is none");
+        assert!(labels("[rules.visibility-timeout-too-short]\nfactor = 3\n\n[[override]]\n").is_empty());
         assert!(labels("baseline = \"").is_empty());
         assert!(labels("fail-level = ").is_empty());
     }

@@ -9,6 +9,7 @@ use crate::config::{Configs, NAMES};
 use crate::discover::{Input, unit_of};
 use crate::files::{HeldTexts, Overlaid, Stamp, Store, stamp};
 use crate::pipeline::{Options, Outcome, Place, check_inputs, inputs};
+use crate::rules::Catalogue;
 use lsp_types::Diagnostic;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,8 @@ pub(super) struct Project {
     recognised: BTreeMap<PathBuf, Option<Input>>,
     /// The configurations that hold for the units, as they were.
     configured: BTreeMap<PathBuf, Stamp>,
+    /// The rules that the configurations know, as they were when nothing was wrong with them.
+    catalogue: Catalogue,
     /// What is wrong with a configuration; nothing is judged then.
     misconfigured: Option<(PathBuf, Diagnostic)>,
     /// Files of which what was told may be no more.
@@ -81,6 +84,7 @@ impl Project {
             is_moved: true,
             recognised: BTreeMap::new(),
             configured: BTreeMap::new(),
+            catalogue: Catalogue::default(),
             misconfigured: None,
             gone: BTreeSet::new(),
             errors: Vec::new(),
@@ -112,6 +116,7 @@ impl Project {
     fn is_configuration(&self, path: &Path) -> bool {
         self.misconfigured.as_ref().is_some_and(|(file, _)| file == path)
             || self.options.config.file.as_deref() == Some(path)
+            || self.configured.contains_key(path)
     }
 
     /// Looks which files have changed without a word.
@@ -205,6 +210,9 @@ impl Project {
                 Vec::new()
             }
         };
+        if self.configs.of(self.root.path()).is_ok() && self.misconfigured.is_none() {
+            self.catalogue = self.configs.catalogue();
+        }
         let mut found: BTreeSet<Input> = found.into_iter().collect();
         let configured = found.iter().filter_map(|input| self.configs.of(input.path()).ok());
         let files: BTreeSet<PathBuf> = configured.flat_map(|config| config.files.clone()).collect();
@@ -344,6 +352,11 @@ impl Project {
     fn cluster_of(&self, path: &Path) -> Option<usize> {
         let mut clusters = self.clusters.iter();
         clusters.position(|cluster| cluster.found.contains_key(path) || cluster.asked.contains_key(path))
+    }
+
+    /// The rules that there are for its files: ours, and policies.
+    pub(super) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
     }
 
     /// What kept sqslint from its work.

@@ -511,7 +511,9 @@ resource "aws_sqs_queue" "open" {
 "#,
     )]);
     let mut graph = std::process::Command::new(env!("CARGO_BIN_EXE_sqslint"));
-    graph.args(["graph", ".", "--format", "json"]).current_dir(directory.path());
+    graph
+        .args(["graph", ".", "--format", "json"])
+        .current_dir(directory.path());
     let graph: serde_json::Value = serde_json::from_slice(&graph.output().unwrap().stdout).unwrap();
     let asked = serde_json::json!({ "module": module, "input": graph }).to_string();
     let mut child = std::process::Command::new(python)
@@ -525,6 +527,9 @@ resource "aws_sqs_queue" "open" {
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let denied = answer["bindings"]["denied"].as_array().unwrap().iter();
     let denied: BTreeSet<&str> = denied.filter_map(|message| message.as_str()).collect();
-    let expected = ["aws_sqs_queue.short keeps messages for 345600 s", "aws_sqs_queue.long has no owner"];
+    let expected = [
+        "aws_sqs_queue.short keeps messages for 345600 s",
+        "aws_sqs_queue.long has no owner",
+    ];
     assert_eq!(denied, expected.into());
 }

@@ -174,9 +174,7 @@ impl Reader<'_> {
         let mut files: Vec<(String, String)> = named.collect();
         for (name, text) in &test.files {
             let path = Path::new(name.get_ref());
-            let is_inside = path
-                .components()
-                .all(|part| matches!(part, Component::Normal(_)));
+            let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
             if !is_inside || name.get_ref().is_empty() {
                 return Err(self.error(name.span(), "a test's file has a plain relative path"));
             }

@@ -226,6 +226,40 @@ fn rules_are_completed_where_they_are_named() {
 }
 
 #[test]
+fn policies_are_completed_like_rules() {
+    const POLICY: &str = "[[policy]]\nid = \"no-delay\"\nfor = \"queue\"\nforbid = 'queue.delay > duration(\"0s\")'\nmessage = \"delays\"\n";
+    const QUEUE: &str = "# sqslint: ignore[\nresource \"aws_sqs_queue\" \"q\" {}\n";
+    const NAMES_THEM: &str = "policies = [\"policies/*.toml\"]\n";
+    let place = TemporaryDirectory::with_files([
+        ("main.tf", QUEUE),
+        ("sqslint.toml", NAMES_THEM),
+        ("policies/delay.toml", POLICY),
+    ]);
+    let mut client = Client::new(place.path());
+    client.open("main.tf", QUEUE);
+    let knows = |client: &mut Client, file: &str, line: u32, column: u32, id: &str| {
+        let at = client.place(file, line, column);
+        let items = client
+            .ask("textDocument/completion", at)
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        items.iter().any(|item| item["label"] == id)
+    };
+    assert!(knows(&mut client, "main.tf", 0, 18, "no-delay"));
+    // As long as something is wrong with the text, what was known is.
+    let unfinished = format!("{NAMES_THEM}select = [\"\"]\n[rules.no-delay]\n\n");
+    client.open_as("sqslint.toml", "toml", &unfinished);
+    assert!(knows(&mut client, "sqslint.toml", 1, 11, "no-delay"));
+    assert!(knows(&mut client, "sqslint.toml", 3, 0, "severity"));
+    // A file of policies that changes is one that the configuration was read from.
+    client.open_as("policies/delay.toml", "toml", &POLICY.replace("no-delay", "no-delays"));
+    client.change("sqslint.toml", NAMES_THEM);
+    assert!(knows(&mut client, "main.tf", 0, 18, "no-delays"));
+    assert!(!knows(&mut client, "main.tf", 0, 18, "no-delay"));
+}
+
+#[test]
 fn values_are_hinted_at_for_those_who_ask() {
     let place = module();
     let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}});
