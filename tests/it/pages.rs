@@ -178,3 +178,41 @@ fn rules_sources_and_pages_are_one_list() {
     assert_eq!(ids, names("src/rules", ".rs"));
     assert_eq!(ids, names("rules", ".md"));
 }
+
+/// The rules of other tools, as those list them: tool and id.
+fn foreign() -> BTreeSet<(&'static str, &'static str)> {
+    let lines = include_str!("foreign_rules.txt").lines();
+    let ids = lines.filter(|line| !line.starts_with('#'));
+    ids.map(|line| line.split_once(' ').expect("a tool and an id"))
+        .collect()
+}
+
+#[test]
+fn rules_of_other_tools_exist() {
+    let foreign = foreign();
+    let named =
+        regex::Regex::new(r"\b(cfn-lint|checkov|cdk-nag|serverless-rules)(?:'s)?((?:(?:,| and)? `[^`]+`)+)").unwrap();
+    let shaped =
+        regex::Regex::new(r"\b(?:[EWI][0-9]{4}|[EW]S[0-9]{4}|CKV2?_[A-Z]+_[0-9]+|AwsSolutions-\w+)\b").unwrap();
+    let mut known_on_pages = 0;
+    for rule in RULES {
+        let (prose, references) = rule.page.rsplit_once("\n## References\n").unwrap_or((rule.page, ""));
+        let text = references.split_whitespace().collect::<Vec<_>>().join(" ");
+        for found in named.captures_iter(&text) {
+            for id in found[2].split('`').skip(1).step_by(2) {
+                assert!(
+                    foreign.contains(&(&found[1], id)),
+                    "{}: {} has no `{id}`",
+                    rule.id,
+                    &found[1]
+                );
+                known_on_pages += 1;
+            }
+        }
+        for id in shaped.find_iter(prose).chain(shaped.find_iter(references)) {
+            let exists = foreign.iter().any(|(_, known)| *known == id.as_str());
+            assert!(exists, "{}: no tool has `{}`", rule.id, id.as_str());
+        }
+    }
+    assert!(known_on_pages > 30, "{known_on_pages}");
+}
