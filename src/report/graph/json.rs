@@ -279,7 +279,7 @@ impl<'g> Writer<'g> {
             }
         }
         if assumed.is_possible_with(&left) {
-            values.push((left, opaque(case).map_or(Json::Null, |reason| unresolved(reason))));
+            values.push((left, opaque(case).map_or(Json::Null, unresolved)));
         }
         values
     }
