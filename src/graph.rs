@@ -46,7 +46,9 @@ pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
 use crate::source::Span;
+use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A whole number of seconds.
@@ -120,21 +122,28 @@ impl Unit {
     }
 }
 
-/// What every node has.
+/// What every node has. It reads like its [`Common`].
 #[derive(Debug, Clone)]
 pub struct Resource {
     /// Set by [`Graph::assemble`]; frontends leave `UnitId(0)`.
     pub unit: UnitId,
     /// Terraform address or CloudFormation logical id.
     pub address: Arc<str>,
-    /// The construct that it was synthesised from, where a CDK app says so: `App/Orders/Queue`.
-    pub construct: Option<Arc<str>>,
-    /// The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.
-    pub kind: Arc<str>,
     /// The line to point at for something absent: the block header, the logical id.
     pub header: Span,
     /// Where it exists.
     pub when: Condition,
+    /// What it mostly has in common with others.
+    pub common: Arc<Common>,
+}
+
+/// What the resources of one type and module mostly have in common: of tens of thousands, few have one of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Common {
+    /// The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.
+    pub kind: Arc<str>,
+    /// The construct that it was synthesised from, where a CDK app says so: `App/Orders/Queue`.
+    pub construct: Option<Arc<str>>,
     /// Why it may not exist at all (an unresolved `count`); `None` where `when` says everything.
     pub uncertain: Option<Reason>,
     /// Headers of the `module` blocks it comes through, outermost first.
@@ -143,6 +152,34 @@ pub struct Resource {
     pub region: Option<Arc<str>>,
     /// Its account, where the files say one.
     pub account: Option<Arc<str>>,
+}
+
+impl Deref for Resource {
+    type Target = Common;
+
+    fn deref(&self) -> &Common {
+        &self.common
+    }
+}
+
+/// Makes one of equal [`Common`]s, as far as they come near each other: one in a row has a handful of types.
+#[derive(Debug, Default)]
+pub(crate) struct Commons(VecDeque<Arc<Common>>);
+
+impl Commons {
+    /// So many are remembered.
+    const LATEST: usize = 16;
+
+    /// What equals `common`.
+    pub(crate) fn one(&mut self, common: Common) -> Arc<Common> {
+        if let Some(known) = self.0.iter().find(|known| ***known == common) {
+            return known.clone();
+        }
+        let one = Arc::new(common);
+        self.0.push_front(one.clone());
+        self.0.truncate(Commons::LATEST);
+        one
+    }
 }
 
 impl Resource {

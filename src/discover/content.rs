@@ -2,6 +2,7 @@
 //! an `OpenAPI` document or a page that mentions templates is not taken for one; a broken template still is.
 
 use std::borrow::Cow;
+use std::str;
 
 /// A file that is a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub(super) const HEAD: usize = 4096;
 /// Whether JSON is what `terraform show` prints of a plan or state, or a state file; its head will do.
 pub(super) fn is_plan(bytes: &[u8]) -> bool {
     let is_plan = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
+        let text = readable(bytes);
         let keys = top_keys(&text);
         let has = |key| keys.contains(&key);
         has("terraform_version") && (has("format_version") || (has("version") && has("serial")))
@@ -94,9 +95,14 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
             let narrow: Vec<u8> = rest.iter().copied().filter(|&byte| byte != 0).collect();
             Cow::Owned(String::from_utf8_lossy(&narrow).into_owned())
         }
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest),
-        _ => String::from_utf8_lossy(bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => readable(rest),
+        _ => readable(bytes),
     }
+}
+
+/// A text, whatever the bytes. That they are one is found much faster than what is none in them.
+pub(super) fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// Lines of the outermost level, which may be indented as a whole, without their indentation.

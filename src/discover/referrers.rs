@@ -5,6 +5,7 @@
 //! that is put together (`"${each.key}.json"`) is not found. Files of one repository are looked at, up to a number.
 
 use super::Input;
+use super::content::readable;
 use super::names::{TERRAGRUNT, is_terraform, is_variables, may_be_template, name_of};
 use super::recognise::recognise;
 use super::walk::Walk;
@@ -114,7 +115,7 @@ impl<'f> Sought<'f> {
 
     fn look_at(&self, path: &Path, root: &Path, of: &Files) -> Option<Text> {
         let bytes = of.read_walked(path, LARGEST).ok()?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = readable(&bytes);
         let name = name_of(path);
         let directory = path.parent()?;
         let is_called_for = is_terraform(name) || name == TERRAGRUNT;

@@ -51,7 +51,7 @@ pub(super) mod worker;
 
 use crate::conditions::Condition;
 use crate::graph::{
-    Alarm, Attribute, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, SetBy, Target, UnitGraph, Unresolved,
+    Alarm, Attribute, Commons, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, SetBy, Target, UnitGraph, Unresolved,
 };
 use crate::source::Span;
 use std::path::PathBuf;
@@ -292,6 +292,8 @@ impl Kind {
 pub(super) struct Lowering<V: View> {
     pub(super) view: V,
     pub(super) graph: UnitGraph,
+    /// What resources have in common with those before them.
+    pub(super) commons: Commons,
     /// What separate resources set on others.
     pending: separate::Pending,
 }
@@ -301,6 +303,7 @@ impl<V: View> Lowering<V> {
         Lowering {
             view,
             graph,
+            commons: Commons::default(),
             pending: separate::Pending::default(),
         }
     }

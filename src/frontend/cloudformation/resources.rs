@@ -15,7 +15,7 @@ use super::sections::Declared;
 use super::template::Template;
 use crate::conditions::Condition;
 use crate::frontend::lower::{Lowering, Made, Node};
-use crate::graph::{Resource, UnitGraph, UnitId};
+use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use view::{CloudFormation, Written};
 
 /// Adds to `graph` what `template` declares.
@@ -70,19 +70,22 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
     }
 
-    fn resource(&self, declared: &Declared<'t>) -> Resource {
+    fn resource(&mut self, declared: &Declared<'t>) -> Resource {
         let (when, uncertain) = self.view.template.existence(declared);
-        Resource {
-            unit: UnitId(0),
-            address: declared.id.clone(),
+        let common = Common {
             construct: declared.construct.clone(),
             kind: declared.kind.clone(),
-            header: declared.header,
-            when: self.view.template.deployed(&when),
             uncertain,
             calls: Vec::new(),
             region: self.view.template.pseudo_parameter("AWS::Region"),
             account: self.view.template.pseudo_parameter("AWS::AccountId"),
+        };
+        Resource {
+            unit: UnitId(0),
+            address: declared.id.clone(),
+            header: declared.header,
+            when: self.view.template.deployed(&when),
+            common: self.commons.one(common),
         }
     }
 }

@@ -18,7 +18,7 @@ use super::syntax::Block;
 use super::value::Key;
 use crate::conditions::Condition;
 use crate::frontend::lower::{Lowering, Made, Node};
-use crate::graph::{Resource, UnitGraph, UnitId};
+use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use composed::Names;
 use std::sync::Arc;
 use view::{Terraform, Written};
@@ -138,20 +138,23 @@ impl Lowering<Terraform<'_, '_>> {
             (None, Some(_)) => Some(at.to_string().into()),
             (None, None) => None,
         };
+        let common = Common {
+            construct: None,
+            kind: kind.clone(),
+            uncertain: member.uncertain.clone().or_else(|| instance.uncertain.clone()),
+            calls: instance.calls.clone(),
+            region,
+            account,
+        };
         Declared {
             resource: Resource {
                 unit: UnitId(0),
                 address: instance
                     .path
                     .address(format_args!("{kind}.{name}{}", member.key.shown())),
-                construct: None,
-                kind: kind.clone(),
                 header: block.header,
                 when: instance.when.and(&member.when),
-                uncertain: member.uncertain.clone().or_else(|| instance.uncertain.clone()),
-                calls: instance.calls.clone(),
-                region,
-                account,
+                common: self.commons.one(common),
             },
             cause,
             block: block.clone(),

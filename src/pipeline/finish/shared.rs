@@ -2,7 +2,7 @@
 //! them, so there is none where another has not the same finding, or is told to keep what it has.
 
 use crate::diagnostic::{Change, Diagnostic, Edit, RuleId, Safety, Subject};
-use crate::graph::{Graph, Resource};
+use crate::graph::Graph;
 use crate::history::Held;
 use crate::source::{SourceFile, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,11 +35,10 @@ impl Shared {
         drop(once);
         let mut instances: FxHashMap<Span, FxHashSet<Instance>> = FxHashMap::default();
         for resource in resources().filter(|resource| several.contains(&resource.header)) {
-            let Resource { header, calls, .. } = resource;
             let unit = graph.unit(resource.unit);
             let call = unit.key().split_once('#').map_or("", |(_, call)| call);
-            let instance = (instance_of(&unit.name, call), calls.clone());
-            instances.entry(*header).or_default().insert(instance);
+            let instance = (instance_of(&unit.name, call), resource.calls.clone());
+            instances.entry(resource.header).or_default().insert(instance);
         }
         let mut with: FxHashMap<(RuleId, Span), FxHashSet<Instance>> = FxHashMap::default();
         for (found, _) in held {

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::conditions::Variable;
-use crate::graph::{Case, Cause, Form, RedrivePolicy, Seconds, Sourced, Tags, Target, Unit, UnitGraph, UnitKind};
+use crate::graph::{Case, Cause, Common, Form, RedrivePolicy, Seconds, Sourced, Tags, Target, Unit, UnitGraph, UnitKind};
 use crate::source::Span;
 use crate::testing::{graph_json, graph_json_by_default};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
 pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
@@ -26,14 +27,16 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         resource: Resource {
             unit: UnitId(0),
             address: address.into(),
-            construct: None,
-            kind: "aws_sqs_queue".into(),
             header,
             when: Condition::always(),
-            uncertain: None,
-            calls: Vec::new(),
-            region: None,
-            account: None,
+            common: Arc::new(Common {
+                kind: "aws_sqs_queue".into(),
+                construct: None,
+                uncertain: None,
+                calls: Vec::new(),
+                region: None,
+                account: None,
+            }),
         },
         name: Attribute::absent("name", None, header),
         fifo: Attribute::absent("fifo_queue", false, header),
