@@ -51,7 +51,8 @@ pub(super) mod worker;
 
 use crate::conditions::Condition;
 use crate::graph::{
-    Alarm, Attribute, Commons, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, SetBy, Target, UnitGraph, Unresolved,
+    Alarm, Attribute, Commons, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, SetBy, Target, UnitGraph,
+    Unresolved,
 };
 use crate::source::Span;
 use std::path::PathBuf;

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::conditions::Variable;
-use crate::graph::{Case, Cause, Common, Form, RedrivePolicy, Seconds, Sourced, Tags, Target, Unit, UnitGraph, UnitKind};
+use crate::graph::{
+    Case, Cause, Common, Form, RedrivePolicy, Seconds, Sourced, Tags, Target, Unit, UnitGraph, UnitKind,
+};
 use crate::source::Span;
 use crate::testing::{graph_json, graph_json_by_default};
 use serde_json::json;
