@@ -17,6 +17,7 @@ pub(crate) mod counts;
 mod disk;
 mod ignored;
 mod named;
+mod notes;
 mod overlaid;
 mod scratch;
 mod store;
@@ -27,6 +28,7 @@ pub(crate) use disk::{Stamp, read as of_disk, stamp};
 pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
 pub(crate) use ignored::{Ignored, Patterns};
 pub use named::{beyond_links, named};
+pub(crate) use notes::{Asked, Paths};
 pub(crate) use overlaid::{Held as HeldTexts, Overlaid};
 pub(crate) use scratch::Scratch;
 use std::collections::HashMap;
@@ -123,6 +125,8 @@ pub struct Files {
     /// Real files that the user named, wherever they lie.
     trusted: Vec<PathBuf>,
     held: Arc<Mutex<Held>>,
+    /// Where somebody wants to know what was asked about.
+    asked: Option<Arc<Asked>>,
 }
 
 /// What was read already, by real path.
@@ -143,6 +147,7 @@ impl Files {
             roots,
             trusted: Vec::new(),
             held: Arc::default(),
+            asked: None,
         }
     }
 
@@ -160,6 +165,25 @@ impl Files {
         self.store = store;
         self.held = Arc::default();
         self
+    }
+
+    /// The same, noting in `asked` every path that something is asked about.
+    #[must_use]
+    pub(crate) fn noting(mut self, asked: Arc<Asked>) -> Self {
+        self.asked = Some(asked);
+        self
+    }
+
+    /// What is noted there, where it is.
+    pub(crate) fn asked(&self) -> Option<&Arc<Asked>> {
+        self.asked.as_ref()
+    }
+
+    /// Notes that something was asked about `path`.
+    fn note(&self, path: &Path) {
+        if let Some(asked) = &self.asked {
+            asked.note(path);
+        }
     }
 
     /// The same, and what lies below `root`.
@@ -217,22 +241,27 @@ impl Files {
 
     /// `path` without links, `.` and `..`; it has to exist, and need not be one that may be read.
     pub fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        self.store.real(path)
+        self.note(path);
+        let real = self.store.real(path)?;
+        self.note(&real);
+        Ok(real)
     }
 
     /// What lies at `path`; a link is not followed.
     pub(crate) fn kind_of_itself(&self, path: &Path) -> io::Result<Kind> {
+        self.note(path);
         self.store.kind_of_itself(path)
     }
 
     /// Whether a directory lies at `path`.
     pub fn is_directory(&self, path: &Path) -> bool {
+        self.note(path);
         matches!(self.store.kind(path), Ok(Kind::Directory))
     }
 
     /// Whether anything lies at `path`; a link that leads nowhere counts.
     pub fn exists(&self, path: &Path) -> bool {
-        self.store.kind_of_itself(path).is_ok()
+        self.kind_of_itself(path).is_ok()
     }
 
     /// The bytes of an ordinary file of at most `most`.
@@ -248,6 +277,7 @@ impl Files {
         if !self.allows(path) {
             return self.read(path, most);
         }
+        self.note(path);
         self.store.read(path, most)
     }
 

@@ -19,7 +19,7 @@ use crate::diagnostic::{Diagnostic, Severity, Subject};
 use crate::discover::Input;
 use crate::files::Refusal;
 use crate::given::{Given, Givens};
-use crate::graph::UnitGraph;
+use crate::graph::{Unit, UnitGraph};
 use crate::source::{FileId, Sources, Span};
 use cloudformation::Document;
 pub use comments::{elements, insertions, suppressions};
@@ -28,9 +28,10 @@ pub use outline::Outline;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One unit as read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Loaded {
     /// What was understood.
     pub graph: UnitGraph,
@@ -42,6 +43,19 @@ pub struct Loaded {
     pub environments: Vec<NamedEnvironment>,
     /// What ties it to other units besides the files that it reads.
     pub ties: Ties,
+}
+
+impl Loaded {
+    /// A unit of which nothing was read yet.
+    fn new(unit: Unit) -> Self {
+        Loaded {
+            graph: UnitGraph::new(unit),
+            diagnostics: Vec::new(),
+            errors: Vec::new(),
+            environments: Vec::new(),
+            ties: Ties::default(),
+        }
+    }
 }
 
 /// What ties a unit to others besides the files that it reads.
@@ -97,7 +111,11 @@ pub fn load(inputs: &[Input], given: &Givens, sources: &Sources) -> Vec<Loaded> 
     let mut all = terraform::load(&modules, &terragrunt, given, sources);
     sources.let_go();
     all.extend(cloudformation::load_all(&files, &settings, sources));
-    all.par_extend(plans.par_iter().map(|path| terraform::load_plan(path, sources)));
+    let plans = plans.par_iter().map(|path| {
+        let (plan, _) = sources.remember(path, (), |sources| terraform::load_plan(path, sources));
+        Arc::unwrap_or_clone(plan)
+    });
+    all.par_extend(plans);
     sources.let_go();
     all.extend(broken);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));

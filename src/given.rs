@@ -3,11 +3,13 @@
 //! It only carries them. Each frontend takes what its tool would take, in its tool's order of precedence, and
 //! nothing comes from the environment of the process.
 
+use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// One value for a Terraform variable, in the order of the command line, which is the order of precedence.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Variable {
     /// `--var name=value`, as written.
     Assignment(String),
@@ -16,7 +18,7 @@ pub enum Variable {
 }
 
 /// One argument of `--parameters`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Parameters {
     /// `name=value`, as written.
     Assignment(String),
@@ -38,7 +40,7 @@ impl From<&str> for Parameters {
 }
 
 /// What a run is given beside files and directories.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Given {
     /// For root modules of Terraform; later ones win.
     pub variables: Vec<Variable>,
@@ -85,6 +87,13 @@ impl Given {
             region: either(&self.region, &other.region),
             account: either(&self.account, &other.account),
         }
+    }
+
+    /// The same number for what gives the same.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The same with other places for its files.

@@ -38,7 +38,7 @@ pub use handler::{Code, CodeSource, Continues, Fact, Handler, Response};
 pub use knowledge::{Bounds, Knowledge, Pattern};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
-pub(crate) use reach::Reach;
+pub(crate) use reach::{Reach, may_watch};
 pub use reason::{Cause, Reason};
 pub use set_by::SetBy;
 pub use tags::{Tag, Tags};

@@ -40,10 +40,12 @@ use crate::config::Configs;
 use crate::discover::Input;
 use crate::graph::Reach;
 use crate::history;
-use crate::source::Sources;
+use crate::source::{Kept, Sources};
 use select::Selected;
 use silence::Silenced;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What every step of a run may know: the same from its beginning to its end.
 #[derive(Debug)]
@@ -53,6 +55,10 @@ pub(crate) struct Run<'a> {
     pub(crate) place: &'a Place,
     /// Files that have changed, absolute, there or not: their units are judged, too.
     touched: Vec<PathBuf>,
+    /// What earlier runs over the same files handed on.
+    kept: Option<Arc<Kept>>,
+    /// Whether nobody waits for this one any more.
+    is_abandoned: Option<Arc<AtomicBool>>,
 }
 
 impl<'a> Run<'a> {
@@ -64,7 +70,18 @@ impl<'a> Run<'a> {
             configs,
             place,
             touched: touched.transpose().map_err(|error| vec![error])?.unwrap_or_default(),
+            kept: None,
+            is_abandoned: None,
         })
+    }
+}
+
+impl Run<'_> {
+    /// What a step came to, where somebody still waits for it.
+    fn unless_abandoned<T>(&self, step: T) -> Option<T> {
+        let flag = self.is_abandoned.as_ref();
+        let is_abandoned = flag.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        (!is_abandoned).then_some(step)
     }
 }
 
@@ -114,14 +131,36 @@ pub(crate) fn inputs(options: &Options, place: &Place, configs: &Configs) -> Res
     Ok(selected.groups.into_iter().flat_map(|group| group.inputs).collect())
 }
 
-/// Checks `inputs` and nothing else, on the threads of the caller, which have to be [`on_own_threads`].
-pub(crate) fn check_inputs(options: &Options, place: &Place, configs: &Configs, inputs: Vec<Input>) -> Outcome {
-    Run::new(options, configs, place)
-        .and_then(|run| {
-            let selected = select::only(&run, inputs)?;
-            Ok(finish::finish(&run, judged(&run, selected), None))
-        })
-        .unwrap_or_else(|errors| Outcome::failed(place, errors))
+/// Checks `inputs` and nothing else, on the threads of the caller, which have to be [`on_own_threads`]. Takes up what `kept`
+/// holds of earlier runs over the same files, and hands on to it; `None` where it was told on the way by `is_abandoned` that
+/// nobody waits for what it finds.
+pub(crate) fn check_inputs(
+    options: &Options,
+    place: &Place,
+    configs: &Configs,
+    inputs: Vec<Input>,
+    kept: Option<Arc<Kept>>,
+    is_abandoned: Option<Arc<AtomicBool>>,
+) -> Option<Outcome> {
+    let run = Run {
+        options,
+        configs,
+        place,
+        touched: Vec::new(),
+        kept,
+        is_abandoned,
+    };
+    let selected = match select::only(&run, inputs) {
+        Ok(selected) => selected,
+        Err(errors) => return Some(Outcome::failed(place, errors)),
+    };
+    let loaded = run.unless_abandoned(load::load(&run, selected))?;
+    let linted = run.unless_abandoned(lint::lint(&run, loaded))?;
+    let outcome = finish::finish(&run, silence::silence(&run, linted), None);
+    if let Some(kept) = &run.kept {
+        kept.follow(&outcome.sources);
+    }
+    Some(outcome)
 }
 
 /// Everything but the last step; the errors are those of the configuration or of git.

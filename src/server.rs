@@ -9,7 +9,8 @@
 //! ```
 //!
 //! What is found is what `sqslint check` finds in the folder, whatever was typed before: a cluster is judged by the same
-//! steps, and again when an answer that its files gave would be another. No rule, dialect or format is known here.
+//! steps, and again when an answer that its files gave would be another. Where somebody types, trees and the graphs of
+//! units are handed on from one judgement to the next. No rule, dialect or format is known here.
 
 mod actions;
 mod address;
@@ -227,6 +228,7 @@ impl Reader {
     }
 
     fn request(&mut self, request: Request) {
+        self.outbox.wait_for_room();
         if self.is_leaving {
             let message = "the server is shutting down";
             return self.outbox.refuse(request.id, ErrorCode::InvalidRequest, message);
@@ -239,7 +241,10 @@ impl Reader {
             let message = format!("unknown request `{}`", request.method);
             return self.outbox.refuse(request.id, ErrorCode::MethodNotFound, &message);
         }
-        self.inbox.ask(request);
+        if let Some(refused) = self.inbox.ask(request) {
+            let message = "too many questions wait for an answer";
+            self.outbox.refuse(refused.id, ErrorCode::ServerCancelled, message);
+        }
     }
 
     fn notified(&mut self, notification: Notification) {

@@ -3,15 +3,19 @@
 //! It knows nothing of dialects, resources or rules. A [`Span`] is a byte range into one file, so a
 //! label can point into any file that was read.
 
+mod kept;
+
 use crate::files::Files;
 #[cfg(test)]
 pub(crate) use crate::files::counts::parsed;
+use kept::{KEPT_BETWEEN, Reads};
+pub(crate) use kept::{Kept, Noted};
 use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 /// Names one file of a [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,6 +92,8 @@ pub struct SourceFile {
     is_read: bool,
     /// Whether the texts of the run are too long together for what is made of them to be kept.
     is_large_run: Arc<AtomicBool>,
+    /// Whether what is made of it is kept for the runs after this one, until the text is another.
+    is_kept_on: bool,
 }
 
 /// What is made of texts is kept through a run that has no more of them, in bytes: enough for all but large projects, of
@@ -195,8 +201,11 @@ impl SourceFile {
         }
     }
 
-    /// Gives back what was [made](Self::made) of the text.
+    /// Gives back what was [made](Self::made) of the text, unless a later run has a use for it.
     pub(crate) fn forget(&self) {
+        if self.is_kept_on {
+            return;
+        }
         self.made.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -245,26 +254,53 @@ impl SourceFile {
     }
 }
 
-/// Texts in the order they came, and by path.
+/// Texts by their ids, and by path.
 #[derive(Debug, Default)]
 struct Texts {
-    all: Vec<Arc<SourceFile>>,
+    /// Nothing for ids of other runs.
+    all: Vec<Option<Arc<SourceFile>>>,
     by_path: FxHashMap<PathBuf, usize>,
     by_directory: FxHashMap<PathBuf, Vec<usize>>,
     /// Of all of them together, in bytes.
     length: usize,
 }
 
+impl Texts {
+    fn get(&self, at: usize) -> Option<&Arc<SourceFile>> {
+        self.all.get(at)?.as_ref()
+    }
+
+    fn put(&mut self, at: usize, file: Arc<SourceFile>) {
+        self.by_path.insert(file.path.clone(), at);
+        if let Some(directory) = file.path.parent() {
+            self.by_directory.entry(directory.to_owned()).or_default().push(at);
+        }
+        self.length = self.length.saturating_add(file.text.len());
+        if self.all.len() <= at {
+            self.all.resize(at + 1, None);
+        }
+        if let Some(slot) = self.all.get_mut(at) {
+            *slot = Some(file);
+        }
+    }
+}
+
 /// Every text of a run, by [`FileId`]. Shared by the threads that read units; a path is held once.
 #[derive(Debug, Default)]
 pub struct Sources {
-    texts: RwLock<Texts>,
+    texts: Arc<RwLock<Texts>>,
     files: Files,
     working_directory: PathBuf,
     /// The files in whose place a text was given.
     overlaid: Vec<PathBuf>,
     /// Whether there is more text than [`KEPT`].
     is_large: Arc<AtomicBool>,
+    /// What runs before this one handed on.
+    kept: Option<Arc<Kept>>,
+    /// Which files are read, where somebody wants to know.
+    reads: Option<Arc<Reads>>,
+    /// Whether nobody waits for the run any more.
+    is_abandoned: Option<Arc<AtomicBool>>,
 }
 
 impl Sources {
@@ -277,12 +313,24 @@ impl Sources {
     /// The same for what `files` says may be read.
     pub fn reading(files: Files, working_directory: PathBuf) -> Self {
         Sources {
-            texts: RwLock::default(),
             files,
             working_directory,
-            overlaid: Vec::new(),
-            is_large: Arc::default(),
+            ..Sources::default()
         }
+    }
+
+    /// The same in a run that takes up what `kept` holds of earlier ones, and may be told by `is_abandoned` that nobody
+    /// waits for it any more.
+    pub(crate) fn following(mut self, kept: Option<Arc<Kept>>, is_abandoned: Option<Arc<AtomicBool>>) -> Self {
+        self.kept = kept;
+        self.is_abandoned = is_abandoned;
+        self
+    }
+
+    /// Whether nobody waits for the run any more: what is left of it need not be done.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        let flag = self.is_abandoned.as_ref();
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// From now on, the file at `path` holds `text`, whatever lies on disk.
@@ -322,32 +370,39 @@ impl Sources {
     }
 
     fn insert(&self, path: &Path, text: String, is_read: bool) -> FileId {
-        let mut files = self.texts.write().unwrap_or_else(PoisonError::into_inner);
-        let known = files.by_path.get(path).copied();
+        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        let known = texts.by_path.get(path).copied();
         let at = known.unwrap_or_else(|| {
-            let at = files.all.len();
-            files.by_path.insert(path.to_owned(), at);
-            if let Some(directory) = path.parent() {
-                files.by_directory.entry(directory.to_owned()).or_default().push(at);
-            }
-            files.length = files.length.saturating_add(text.len());
-            if files.length > KEPT {
+            let next = texts.all.len();
+            let at = self.kept.as_ref().map_or(next, |kept| kept.place_of(path));
+            let length = texts.length.saturating_add(text.len());
+            if length > KEPT {
                 self.is_large.store(true, Ordering::Relaxed);
             }
-            files.all.push(Arc::new(SourceFile {
-                path: path.to_owned(),
-                shown: relative(path, Some(&self.working_directory)),
-                name: self.name_of(path),
-                text,
-                index: OnceLock::new(),
-                made: Mutex::default(),
-                guarded: AtomicBool::new(false),
-                is_read,
-                is_large_run: self.is_large.clone(),
-            }));
+            let is_kept_on = self.kept.is_some() && length <= KEPT_BETWEEN;
+            let before = self.kept.as_ref().and_then(|kept| kept.text(at));
+            let is_same = |file: &Arc<SourceFile>| {
+                file.text == text && file.is_read == is_read && file.is_kept_on == is_kept_on && !file.is_guarded()
+            };
+            let file = before.filter(is_same).unwrap_or_else(|| {
+                Arc::new(SourceFile {
+                    path: path.to_owned(),
+                    shown: relative(path, Some(&self.working_directory)),
+                    name: self.name_of(path),
+                    text,
+                    index: OnceLock::new(),
+                    made: Mutex::default(),
+                    guarded: AtomicBool::new(false),
+                    is_read,
+                    is_large_run: self.is_large.clone(),
+                    is_kept_on,
+                })
+            });
+            texts.put(at, file);
             at
         });
-        FileId(u32::try_from(at).unwrap_or(u32::MAX))
+        drop(texts);
+        self.noted_read(FileId(u32::try_from(at).unwrap_or(u32::MAX)))
     }
 
     /// Other sources of the same files, for texts that may turn out to be no part of the run.
@@ -356,17 +411,24 @@ impl Sources {
         Sources::reading(self.files().clone(), self.working_directory().to_owned())
     }
 
+    fn texts(&self) -> RwLockReadGuard<'_, Texts> {
+        self.texts.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The file at `path`, where it was added.
     pub fn find(&self, path: &Path) -> Option<FileId> {
-        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
-        let at = files.by_path.get(path).copied()?;
+        let at = self.texts().by_path.get(path).copied()?;
         Some(FileId(u32::try_from(at).unwrap_or(u32::MAX)))
     }
 
     /// The file at `path`, where its text is here.
     pub(crate) fn read_before(&self, path: &Path) -> Option<FileId> {
-        let id = self.find(path)?;
-        self.file(id).is_read.then_some(id)
+        let id = self.find(path).filter(|id| self.file(*id).is_read)?;
+        if self.files.asked().is_some() {
+            // Whoever read it before has asked for it, and not in this one's name.
+            let _ = self.files.find(path);
+        }
+        Some(self.noted_read(id))
     }
 
     /// Marks a file as one that may hold secrets.
@@ -390,8 +452,8 @@ impl Sources {
     /// # Panics
     /// Only for an id of another `Sources`.
     pub fn file(&self, id: FileId) -> Arc<SourceFile> {
-        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
-        files.all[id.0 as usize].clone()
+        let texts = self.texts();
+        texts.get(id.0 as usize).expect("an id of these sources").clone()
     }
 
     /// Gives back what was made of every text, unless the run has room for it.
@@ -403,19 +465,19 @@ impl Sources {
 
     /// Every file that was read, in no order that means anything.
     pub fn all(&self) -> Vec<(FileId, Arc<SourceFile>)> {
-        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
-        let ids = (0..).map(FileId);
-        ids.zip(files.all.iter().cloned()).collect()
+        let texts = self.texts();
+        let files = (0..).map(FileId).zip(&texts.all);
+        files.filter_map(|(id, file)| Some((id, file.clone()?))).collect()
     }
 
     /// Every file that was read from the directory of `id`, itself among them, in the order of [`Sources::all`].
     pub fn beside(&self, id: FileId) -> Vec<(FileId, Arc<SourceFile>)> {
-        let files = self.texts.read().unwrap_or_else(PoisonError::into_inner);
-        let directory = files.all.get(id.0 as usize).and_then(|file| file.path.parent());
-        let places = directory.and_then(|directory| files.by_directory.get(directory));
+        let texts = self.texts();
+        let directory = texts.get(id.0 as usize).and_then(|file| file.path.parent());
+        let places = directory.and_then(|directory| texts.by_directory.get(directory));
         let found = places.into_iter().flatten().filter_map(|&at| {
             let id = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-            Some((id, files.all.get(at)?.clone()))
+            Some((id, texts.get(at)?.clone()))
         });
         found.collect()
     }

@@ -392,7 +392,14 @@ fn typing(table: &mut Table) {
         directory.path(),
         "module/main.tf",
         "timeout = 3",
-        Duration::MAX,
+        bound,
+    );
+    row(
+        "one of the 200 callers",
+        directory.path(),
+        "live/7/main.tf",
+        "orders-",
+        bound,
     );
 }
 

@@ -1,13 +1,11 @@
-//! The disk under texts that somebody holds who has not saved them, an editor. What is asked of it is noted: a run whose
-//! questions all have the same answers as before would come out the same.
+//! The disk under texts that somebody holds who has not saved them, an editor.
 
 use super::store::Disk;
 use super::{Kind, Listed, Refusal, Store, clean, disk};
-use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Texts by the real paths of the files that they stand for, which need not be there.
 pub(crate) type Held = Arc<BTreeMap<PathBuf, Arc<str>>>;
@@ -17,7 +15,6 @@ pub(crate) type Held = Arc<BTreeMap<PathBuf, Arc<str>>>;
 pub(crate) struct Overlaid {
     disk: Disk,
     texts: Held,
-    asked: Mutex<FxHashSet<PathBuf>>,
 }
 
 impl Overlaid {
@@ -25,19 +22,6 @@ impl Overlaid {
         Overlaid {
             disk: Disk::default(),
             texts,
-            asked: Mutex::default(),
-        }
-    }
-
-    /// Every path that something was asked about, as it was asked for and without links.
-    pub(crate) fn asked(&self) -> FxHashSet<PathBuf> {
-        std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn note(&self, path: &Path) {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if !asked.contains(path) {
-            asked.insert(path.to_owned());
         }
     }
 
@@ -78,12 +62,8 @@ impl Store for Overlaid {
     }
 
     fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        self.note(path);
         match self.disk.real(path) {
-            Ok(real) => {
-                self.note(&real);
-                Ok(real)
-            }
+            Ok(real) => Ok(real),
             Err(error) => {
                 let path = clean(path);
                 self.told(&path).map(|_| path).ok_or(error)
@@ -92,7 +72,6 @@ impl Store for Overlaid {
     }
 
     fn kind(&self, path: &Path) -> io::Result<Kind> {
-        self.note(path);
         if let Some(text) = self.text(path) {
             return Ok(Kind::File(text.len() as u64));
         }
@@ -100,7 +79,6 @@ impl Store for Overlaid {
     }
 
     fn kind_of_itself(&self, path: &Path) -> io::Result<Kind> {
-        self.note(path);
         if let Some(text) = self.text(path) {
             return Ok(Kind::File(text.len() as u64));
         }
@@ -110,7 +88,6 @@ impl Store for Overlaid {
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<Listed>> {
-        self.note(directory);
         let mut listed = match self.disk.list(directory) {
             Ok(listed) => listed,
             Err(_) if self.is_directory(directory) => Vec::new(),
@@ -133,7 +110,6 @@ impl Store for Overlaid {
     }
 
     fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
-        self.note(path);
         match self.text(path) {
             Some(text) if text.len() as u64 > most => Err(Refusal::TooLarge(most)),
             Some(text) => Ok(text.as_bytes().to_vec()),
@@ -142,7 +118,6 @@ impl Store for Overlaid {
     }
 
     fn head(&self, path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
-        self.note(path);
         match self.text(path) {
             Some(text) => {
                 let most = usize::try_from(most).unwrap_or(usize::MAX).min(text.len());
@@ -182,7 +157,5 @@ mod tests {
         };
         assert_eq!(names(place.path()), ["a.tf", "b.tf", "new"]);
         assert_eq!(names(&at("new")), ["c.tf"]);
-        let asked = store.asked();
-        assert!(asked.contains(&at("b.tf")) && asked.contains(&at("new/d.tf")) && asked.contains(place.path()));
     }
 }

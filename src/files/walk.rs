@@ -29,6 +29,7 @@ impl Files {
     }
 
     fn enter<'s>(&'s self, directory: PathBuf, visitor: &'s impl Visitor, scope: &Scope<'s>) {
+        self.note(&directory);
         let listed = match self.store.list(&directory) {
             Ok(listed) => listed,
             Err(error) => return visitor.fail(&directory, &error.into()),

@@ -31,7 +31,7 @@ mod tests;
 mod value;
 
 use super::tree::{Node, Parsed, SyntaxError};
-use super::{Loaded, ReadError, Ties, limit_reached, parse_error, parsed, read};
+use super::{Loaded, ReadError, limit_reached, parse_error, parsed, read};
 use crate::conditions::Condition;
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
@@ -50,6 +50,7 @@ use std::sync::Arc;
 use template::Template;
 
 /// One file as read, and what of it concerns other files.
+#[derive(Clone)]
 struct Read {
     /// Its unit, and one for each nested stack that it calls.
     loaded: Vec<Loaded>,
@@ -166,13 +167,7 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
         call,
     };
     let name = unit.name.clone();
-    let mut loaded = Loaded {
-        graph: UnitGraph::new(unit),
-        diagnostics: Vec::new(),
-        errors: Vec::new(),
-        environments: Vec::new(),
-        ties: Ties::default(),
-    };
+    let mut loaded = Loaded::new(unit);
     let file = match read(path, sources, &name) {
         Ok(file) => file,
         Err(ReadError::Io(error)) => {

@@ -68,7 +68,7 @@ pub fn suppressions(sources: &Sources) -> Vec<Written> {
         .collect();
     let mut found: Vec<Written> = speaking
         .par_iter()
-        .flat_map_iter(|(id, file)| of_file(*id, file))
+        .flat_map_iter(|(id, file)| file.made(|_| Found(of_file(*id, file))).0.clone())
         .collect();
     found.sort_by_key(|written| (written.span.file, written.span.start));
     found
@@ -87,6 +87,9 @@ pub fn elements(id: FileId, file: &SourceFile) -> Vec<Span> {
         Some(Syntax::Source(_)) | None => Vec::new(),
     }
 }
+
+/// What stands in one file.
+struct Found(Vec<Written>);
 
 fn of_file(id: FileId, file: &SourceFile) -> Vec<Written> {
     let written = match Syntax::of(file.name()) {

@@ -22,10 +22,10 @@ mod tests;
 mod types;
 mod value;
 
-use super::{Loaded, Ties, limit_reached};
+use super::{Loaded, NamedEnvironment, Ties, limit_reached};
 use crate::given::Givens;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::Sources;
+use crate::source::{Noted, Sources};
 pub(super) use edits::{edits, is_only_use, realigned};
 use eval::Evaluator;
 use inputs::Inputs;
@@ -50,7 +50,7 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
     let calls = read_terragrunt(terragrunt, sources);
     let targets = calls.iter().filter_map(|root| root.module.as_ref());
     let directories: Vec<PathBuf> = directories.iter().chain(targets.clone()).cloned().collect();
-    let modules = module::read_all(&directories, &inputs, sources);
+    let (modules, noted) = module::read_all(&directories, &inputs, sources);
     let called = modules.values().flat_map(|module| module.called());
     let called: BTreeSet<&PathBuf> = called.chain(targets).collect();
     let roots: Vec<&Arc<Module>> = modules
@@ -67,10 +67,10 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
         .map(|call| load_called(call, &modules, &inputs, sources));
     let alone = roots.par_iter().map(|root| {
         let inputs = own.get(&root.directory).unwrap_or(&inputs);
-        let mut loaded = load_root(root, None, &modules, inputs, sources);
+        let mut loaded = remembered(root, &modules, &noted, inputs, sources);
         // In a run for one of them none is looked for.
         if own.is_empty() {
-            loaded.environments = environments::of_root(root, sources);
+            loaded.environments = named_environments(root, &noted, sources);
         }
         loaded
     });
@@ -155,6 +155,48 @@ fn load_called(call: &terragrunt::Root, modules: &Modules, inputs: &Inputs, sour
     loaded.diagnostics.extend(call.diagnostics.iter().cloned());
     loaded.errors.extend(call.errors.iter().cloned());
     loaded
+}
+
+/// As [`load_root`] for a root that nobody calls; the same as in an earlier run where nothing is another that it and
+/// the modules that it calls asked about.
+fn remembered(
+    root: &Arc<Module>,
+    modules: &Modules,
+    noted: &BTreeMap<PathBuf, Arc<Noted>>,
+    inputs: &Inputs,
+    sources: &Sources,
+) -> Loaded {
+    if sources.is_abandoned() {
+        return Loaded::new(Unit {
+            name: sources.name_of(&root.directory),
+            kind: UnitKind::TerraformModule,
+            notes: Vec::new(),
+            call: None,
+        });
+    }
+    let (loaded, _) = sources.remember(&root.directory, inputs.fingerprint, |sources| {
+        sources.absorb(&inputs.noted);
+        let reached = module::reached(root, modules).into_iter();
+        let noted = reached.filter_map(|module| noted.get(&module.directory));
+        noted.for_each(|noted| sources.absorb(noted));
+        load_root(root, None, modules, inputs, sources)
+    });
+    Arc::unwrap_or_clone(loaded)
+}
+
+/// As [`environments::of_root`], remembered.
+fn named_environments(
+    root: &Module,
+    noted: &BTreeMap<PathBuf, Arc<Noted>>,
+    sources: &Sources,
+) -> Vec<NamedEnvironment> {
+    let (found, _) = sources.remember(&root.directory, (), |sources| {
+        if let Some(noted) = noted.get(&root.directory) {
+            sources.absorb(noted);
+        }
+        environments::of_root(root, sources)
+    });
+    Arc::unwrap_or_clone(found)
 }
 
 fn load_root(

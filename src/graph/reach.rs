@@ -11,7 +11,7 @@
 
 use super::watch::{LEAST_LETTERS, name_of};
 use super::{Graph, Pattern, State, Target};
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
@@ -60,20 +60,6 @@ impl Reach {
         self.environments.extend(other.environments);
         self.open_names.extend(other.open_names);
         self.watched.extend(other.watched);
-    }
-
-    /// Whether an alarm of one may look at a queue of the other whose name is not known whole.
-    pub(crate) fn may_watch(&self, other: &Reach) -> bool {
-        let meets = |one: &Reach, other: &Reach| {
-            let mut names = one.open_names.iter();
-            names.any(|open| other.watched.iter().any(|name| open.may_be(name)))
-        };
-        meets(self, other) || meets(other, self)
-    }
-
-    /// Whether [`Reach::may_watch`] may hold at all.
-    pub(crate) fn has_patterns(&self) -> bool {
-        !(self.open_names.is_empty() && self.watched.is_empty())
     }
 
     /// As far as `graph` tells, whose rules have run.
@@ -139,5 +125,138 @@ impl Reach {
             }
         }
         self.grants = graph.policies().grants_openly();
+    }
+}
+
+/// Hands over the places of parts of which one has an alarm that may look at a queue of the other, whose name is not
+/// known whole: each of them with another, so that all hang together that belong together.
+pub(crate) fn may_watch<'r>(parts: impl Iterator<Item = &'r Reach> + Clone, join: &mut impl FnMut(usize, usize)) {
+    let mut watched = Watched::default();
+    for (at, part) in parts.clone().enumerate() {
+        for name in &part.watched {
+            watched.add(name, at);
+        }
+    }
+    watched.sort();
+    for (at, part) in parts.enumerate() {
+        for name in &part.open_names {
+            watched.join(name, at, join);
+        }
+    }
+}
+
+/// Names that alarms look at, each with the places of the parts that they are of.
+#[derive(Default)]
+struct Watched {
+    all: Vec<(Pattern, Vec<usize>)>,
+    by_text: FxHashMap<String, usize>,
+    /// Those that are known whole, sorted; and from their ends.
+    known: Vec<(String, usize)>,
+    reversed: Vec<(String, usize)>,
+    /// The others.
+    open: Vec<usize>,
+}
+
+impl Watched {
+    fn add(&mut self, name: &Pattern, at: usize) {
+        let next = self.all.len();
+        let place = *self.by_text.entry(name.to_string()).or_insert(next);
+        match self.all.get_mut(place) {
+            Some((_, parts)) => parts.push(at),
+            None => self.all.push((name.clone(), vec![at])),
+        }
+    }
+
+    fn sort(&mut self) {
+        for (place, (name, _)) in self.all.iter().enumerate() {
+            if name.is_known() {
+                let text = name.to_string();
+                self.reversed.push((reversed(&text), place));
+                self.known.push((text, place));
+            } else {
+                self.open.push(place);
+            }
+        }
+        self.known.sort();
+        self.reversed.sort();
+    }
+
+    /// Joins the part `at`, which has a queue of that name, with all that may look at it.
+    fn join(&mut self, name: &Pattern, at: usize, join: &mut impl FnMut(usize, usize)) {
+        let (head, tail) = (name.head(), reversed(name.tail()));
+        // What is longer leaves less to compare.
+        let (sorted, start) = if head.len() >= tail.len() {
+            (&self.known, head)
+        } else {
+            (&self.reversed, tail.as_str())
+        };
+        let from = sorted.partition_point(|(text, _)| text.as_str() < start);
+        let likely = sorted.iter().skip(from).take_while(|(text, _)| text.starts_with(start));
+        let places = likely.map(|(_, place)| *place).chain(self.open.iter().copied());
+        for place in places {
+            let Some((watched, parts)) = self.all.get_mut(place) else {
+                continue;
+            };
+            if name.may_be(watched) {
+                for part in parts.iter() {
+                    join(*part, at);
+                }
+                // They hang together now.
+                parts.truncate(1);
+            }
+        }
+    }
+}
+
+fn reversed(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `…` stands for what is not known.
+    fn pattern(text: &str) -> Pattern {
+        let mut pieces: Vec<Option<std::sync::Arc<str>>> = Vec::new();
+        for (at, piece) in text.split('…').enumerate() {
+            if at > 0 {
+                pieces.push(None);
+            }
+            pieces.push(Some(piece.into()));
+        }
+        pieces.into_iter().collect()
+    }
+
+    #[test]
+    fn parts_are_joined_as_their_names_are_compared_one_by_one() {
+        let names = ["a-dlq", "b-dlq", "…-dlq", "a-…", "a-…-dlq", "…", "x", "b-…q", "ü-…"];
+        let parts: Vec<Reach> = names
+            .iter()
+            .flat_map(|name| {
+                let (name, other) = (pattern(name), Reach::default());
+                let watches = Reach {
+                    watched: vec![name.clone()],
+                    ..Reach::default()
+                };
+                let open = Reach {
+                    open_names: if name.is_known() { Vec::new() } else { vec![name] },
+                    ..other
+                };
+                [watches, open]
+            })
+            .collect();
+        for one in &parts {
+            for other in &parts {
+                let mut joined = false;
+                may_watch([one, other].into_iter(), &mut |a, b| joined |= a != b);
+                let meets = |one: &Reach, other: &Reach| {
+                    one.open_names
+                        .iter()
+                        .any(|open| other.watched.iter().any(|name| open.may_be(name)))
+                };
+                assert_eq!(joined, meets(one, other) || meets(other, one), "{one:?} {other:?}");
+            }
+        }
     }
 }

@@ -44,7 +44,8 @@ pub(super) fn only(run: &Run<'_>, inputs: Vec<Input>) -> Result<Selected, Vec<St
 fn nothing(run: &Run<'_>) -> Gathered {
     let place = run.place;
     Gathered {
-        sources: Sources::reading(place.files.clone(), place.working_directory.clone()),
+        sources: Sources::reading(place.files.clone(), place.working_directory.clone())
+            .following(run.kept.clone(), run.is_abandoned.clone()),
         errors: Vec::new(),
         skipped: Vec::new(),
         taken_in: Vec::new(),

@@ -51,6 +51,8 @@ fn findings_of(name: &str, run: &Run<'_>) -> Result<Known, String> {
         configs: run.configs,
         place: &place,
         touched,
+        kept: None,
+        is_abandoned: None,
     };
     // What could not be read then is no fault of today; findings that were not made are new.
     let known = silenced(&earlier).map_or_else(|_| Known::default(), |silenced| Known::of(&silenced.held));

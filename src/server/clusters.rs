@@ -12,11 +12,13 @@
 
 use super::diagnostics::ByFile;
 use crate::discover::Input;
-use crate::files::{Stamp, stamp};
-use crate::graph::Reach;
+use crate::files::{Paths, Stamp, stamp};
+use crate::graph::{Reach, may_watch};
+use crate::source::Kept;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Units that are judged together.
 #[derive(Debug)]
@@ -24,7 +26,13 @@ pub(super) struct Cluster {
     /// Sorted.
     pub(super) inputs: Vec<Input>,
     /// Paths that it was asked about, there or not, as they were.
-    pub(super) asked: FxHashMap<PathBuf, Stamp>,
+    pub(super) asked: FxHashMap<Arc<Path>, Stamp>,
+    /// What its last judgement handed on, where somebody types in it.
+    pub(super) kept: Option<Arc<Kept>>,
+    /// When a file of it was last changed, on a clock of the project's own.
+    pub(super) touched: u64,
+    /// Paths that changed since it was judged: their stamps are others.
+    restamp: BTreeSet<PathBuf>,
     pub(super) reach: Reach,
     pub(super) found: ByFile,
     /// What kept sqslint from judging it.
@@ -43,6 +51,9 @@ impl Cluster {
         Cluster {
             inputs,
             asked: FxHashMap::default(),
+            kept: None,
+            touched: 0,
+            restamp: BTreeSet::new(),
             reach: Reach::default(),
             found: ByFile::new(),
             errors: Vec::new(),
@@ -53,27 +64,54 @@ impl Cluster {
     }
 
     /// Takes what was found, and notes what of it is new.
-    pub(super) fn take(&mut self, found: ByFile, reach: Reach, asked: FxHashMap<PathBuf, Stamp>) {
+    pub(super) fn take(&mut self, found: ByFile, reach: Reach, asked: Paths) {
         let both = self.found.keys().chain(found.keys());
         let changed = both.filter(|path| self.found.get(*path) != found.get(*path));
         self.changed.extend(changed.cloned());
-        let is_same = asked.len() == self.asked.len() && asked.keys().all(|path| self.asked.contains_key(path));
+        let is_same = asked.len() == self.asked.len() && asked.iter().all(|path| self.asked.contains_key(path));
         self.is_reshaped |= !is_same || reach != self.reach;
         self.found = found;
         self.reach = reach;
-        self.asked = asked;
+        let before = std::mem::take(&mut self.asked);
+        // What nobody said is another is as it was; where it is not, an old stamp tells so.
+        let known = |path: &Path| before.get(path).filter(|_| !self.restamp.contains(path)).copied();
+        let stamped = asked.into_iter().map(|path| {
+            let stamp = known(&path).unwrap_or_else(|| stamp(&path));
+            (path, stamp)
+        });
+        self.asked = stamped.collect();
+        self.restamp.clear();
         self.is_stale = false;
     }
 
-    /// Whether the file at `path` is read for it, or would be if it came; `exists_anew` says that it came or went.
-    pub(super) fn concerns(&self, path: &Path, exists_anew: bool) -> bool {
+    /// Notes that the file at `path` is another, and whether that concerns this. `exists_anew` says that it came or went,
+    /// with all below it.
+    pub(super) fn note(&mut self, path: &Path, exists_anew: bool) -> bool {
         let is_listed = || path.parent().is_some_and(|parent| self.asked.contains_key(parent));
-        self.asked.contains_key(path) || (exists_anew && is_listed())
+        let is_above = || self.asked.keys().any(|asked| asked.starts_with(path));
+        if !(self.asked.contains_key(path) || (exists_anew && (is_listed() || is_above()))) {
+            return false;
+        }
+        self.is_stale = true;
+        if exists_anew {
+            let below = self.asked.keys().filter(|asked| asked.starts_with(path));
+            self.restamp.extend(below.map(|asked| asked.to_path_buf()));
+            self.restamp.extend(path.parent().map(Path::to_owned));
+        }
+        self.restamp.insert(path.to_owned());
+        if let Some(kept) = &self.kept {
+            kept.changed(path, exists_anew);
+        }
+        true
     }
 
-    /// Whether something that it was asked about is another on disk now.
-    pub(super) fn is_outdated(&self) -> bool {
-        self.asked.iter().any(|(path, known)| stamp(path) != *known)
+    /// Notes what is another on disk than when it was asked about.
+    pub(super) fn look_again(&mut self) {
+        let outdated = self.asked.iter().filter(|(path, known)| stamp(path) != **known);
+        let outdated: Vec<Arc<Path>> = outdated.map(|(path, _)| path.clone()).collect();
+        for path in outdated {
+            self.note(&path, true);
+        }
     }
 }
 
@@ -86,7 +124,8 @@ pub(super) fn join(clusters: Vec<Cluster>) -> Vec<Cluster> {
     let mut groups = Groups::new(clusters.len());
     by_names(&clusters, &mut groups);
     by_files(&clusters, &mut groups);
-    by_patterns(&clusters, &mut groups);
+    let reaches = clusters.iter().map(|cluster| &cluster.reach);
+    may_watch(reaches, &mut |one, other| groups.join(one, other));
     let hears = clusters.iter().any(|cluster| cluster.reach.hears);
     groups.join_all(&clusters, |reach| hears && (reach.hears || reach.alarms));
     let grants = clusters.iter().any(|cluster| cluster.reach.grants);
@@ -122,7 +161,7 @@ fn by_files(clusters: &[Cluster], groups: &mut Groups) {
     for (at, cluster) in clusters.iter().enumerate() {
         #[allow(clippy::iter_over_hash_type)] // the groups are the same in every order
         for asked in cluster.asked.keys() {
-            if let Some(owner) = owners.get(asked.as_path()) {
+            if let Some(owner) = owners.get(&**asked) {
                 groups.join(*owner, at);
             }
         }
@@ -132,21 +171,6 @@ fn by_files(clusters: &[Cluster], groups: &mut Groups) {
                 if cluster.inputs.iter().any(is_below) {
                     groups.join(at, other);
                 }
-            }
-        }
-    }
-}
-
-fn by_patterns(clusters: &[Cluster], groups: &mut Groups) {
-    let patterned: Vec<usize> = (0..clusters.len())
-        .filter(|at| clusters.get(*at).is_some_and(|cluster| cluster.reach.has_patterns()))
-        .collect();
-    for (behind, one) in patterned.iter().enumerate() {
-        for other in patterned.iter().skip(behind + 1) {
-            if let (Some(first), Some(second)) = (clusters.get(*one), clusters.get(*other))
-                && first.reach.may_watch(&second.reach)
-            {
-                groups.join(*one, *other);
             }
         }
     }
@@ -213,6 +237,11 @@ impl Groups {
                     group.found.entry(path).or_default().extend(found);
                 }
                 group.changed.extend(cluster.changed);
+                group.restamp.extend(cluster.restamp);
+                if cluster.touched > group.touched {
+                    group.touched = cluster.touched;
+                    group.kept = cluster.kept;
+                }
             }
         }
         merged

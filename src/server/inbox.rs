@@ -4,6 +4,7 @@ use super::documents::{Document, Documents};
 use lsp_server::{Request, RequestId};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,9 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(120);
 /// How long somebody may type before what was typed is judged all the same.
 const LONGEST: Duration = Duration::from_millis(900);
+
+/// More questions do not wait: nobody reads as many answers.
+const MOST: usize = 4_000;
 
 /// What waits for the worker.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +35,8 @@ struct Waiting {
     is_urgent: bool,
     questions: VecDeque<Request>,
     is_closed: bool,
+    /// Tells the worker that what it does is overtaken.
+    overtaken: Arc<AtomicBool>,
 }
 
 /// What changed since the worker last asked.
@@ -61,6 +67,8 @@ pub(super) struct Work {
     pub(super) documents: BTreeMap<PathBuf, Document>,
     pub(super) changes: Changes,
     pub(super) question: Option<Request>,
+    /// Set once other texts have come.
+    pub(super) overtaken: Arc<AtomicBool>,
 }
 
 impl Inbox {
@@ -77,14 +85,23 @@ impl Inbox {
         let now = Instant::now();
         let first = waiting.since.map_or(now, |(first, _)| first);
         waiting.since = Some((first, now));
+        if !waiting.changes.is_empty() {
+            waiting.overtaken.store(true, Ordering::Relaxed);
+        }
         drop(waiting);
         self.0.rung.notify_all();
     }
 
-    /// Adds a question.
-    pub(super) fn ask(&self, request: Request) {
-        self.lock().questions.push_back(request);
+    /// Adds a question; gives it back where too many wait already.
+    pub(super) fn ask(&self, request: Request) -> Option<Request> {
+        let mut waiting = self.lock();
+        if waiting.questions.len() >= MOST {
+            return Some(request);
+        }
+        waiting.questions.push_back(request);
+        drop(waiting);
         self.0.rung.notify_all();
+        None
     }
 
     /// Takes back a question that nobody has begun to answer.
@@ -95,14 +112,16 @@ impl Inbox {
         waiting.questions.len() < before
     }
 
-    /// Whether what the worker does is overtaken by other texts.
-    pub(super) fn is_overtaken(&self) -> bool {
-        let waiting = self.lock();
-        waiting.is_closed || !waiting.changes.is_empty()
+    /// Puts back a question that cannot be answered yet.
+    pub(super) fn put_back(&self, question: Request) {
+        self.lock().questions.push_front(question);
     }
 
     pub(super) fn close(&self) {
-        self.lock().is_closed = true;
+        let mut waiting = self.lock();
+        waiting.is_closed = true;
+        waiting.overtaken.store(true, Ordering::Relaxed);
+        drop(waiting);
         self.0.rung.notify_all();
     }
 
@@ -142,7 +161,9 @@ impl Waiting {
     fn take(&mut self) -> Work {
         self.since = None;
         self.is_urgent = false;
+        self.overtaken = Arc::default();
         Work {
+            overtaken: self.overtaken.clone(),
             documents: self.documents.open.clone(),
             changes: std::mem::take(&mut self.changes),
             question: self.questions.pop_front(),

@@ -1,5 +1,6 @@
-//! What leaves for the editor, in a queue of its own: an editor that does not read keeps nobody waiting. Of what an
-//! editor would only overwrite, the diagnostics of a file and how far a load is, the last word is kept.
+//! What leaves for the editor, in a queue of its own: an editor that does not read keeps nobody waiting but itself, once
+//! it has asked thousands of things and read no answer. Of what an editor would only overwrite, the diagnostics of a file
+//! and how far a load is, the last word is kept.
 
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::{ProgressParams, ProgressParamsValue, PublishDiagnosticsParams, WorkDoneProgress};
@@ -9,6 +10,9 @@ use std::time::Duration;
 
 /// How long a server that ends waits for an editor to take what there is to say.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// More messages do not wait for an editor: it is not listened to until it reads some.
+const MOST: usize = 10_000;
 
 /// What leaves for the editor.
 #[derive(Debug, Clone, Default)]
@@ -26,9 +30,19 @@ struct Leaving {
     /// By address.
     diagnostics: BTreeMap<String, PublishDiagnosticsParams>,
     progress: Option<ProgressParams>,
+    /// Whether it is asked to ask for all diagnostics again.
+    refreshes: bool,
     requests: i32,
     is_closed: bool,
     is_gone: bool,
+}
+
+impl Leaving {
+    fn request(&mut self, method: &str, params: impl serde::Serialize) -> Message {
+        self.requests += 1;
+        let id = RequestId::from(format!("sqslint-{}", self.requests));
+        Request::new(id, method.to_owned(), params).into()
+    }
 }
 
 impl Outbox {
@@ -56,6 +70,9 @@ impl Outbox {
         let mut leaving = self.lock();
         loop {
             if let Some(message) = leaving.messages.pop_front() {
+                if leaving.messages.len() + 1 == MOST {
+                    self.0.rung.notify_all();
+                }
                 return Some(message);
             }
             if let Some((_, found)) = leaving.diagnostics.pop_first() {
@@ -63,6 +80,10 @@ impl Outbox {
             }
             if let Some(progress) = leaving.progress.take() {
                 return Some(notification("$/progress", progress));
+            }
+            if std::mem::take(&mut leaving.refreshes) {
+                let nothing = serde_json::Value::Null;
+                return Some(leaving.request("workspace/diagnostic/refresh", nothing));
             }
             if leaving.is_closed {
                 return None;
@@ -91,12 +112,20 @@ impl Outbox {
     /// Asks the editor something whose answer does not matter.
     pub(super) fn ask(&self, method: &str, params: impl serde::Serialize) {
         self.put(|leaving| {
-            leaving.requests += 1;
-            let id = RequestId::from(format!("sqslint-{}", leaving.requests));
-            leaving
-                .messages
-                .push_back(Request::new(id, method.to_owned(), params).into());
+            let request = leaving.request(method, params);
+            leaving.messages.push_back(request);
         });
+    }
+
+    /// Asks the editor to ask for all diagnostics again, once for all that is new until it reads so.
+    pub(super) fn refresh(&self) {
+        self.put(|leaving| leaving.refreshes = true);
+    }
+
+    /// Waits until an editor that asks has read some of the answers.
+    pub(super) fn wait_for_room(&self) {
+        let is_full = |leaving: &mut Leaving| leaving.messages.len() >= MOST && !leaving.is_gone;
+        drop(self.0.rung.wait_while(self.lock(), is_full));
     }
 
     /// Tells the editor something.

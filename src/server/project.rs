@@ -7,14 +7,16 @@ use super::names::Names;
 use super::settings::Settings;
 use crate::config::{Configs, NAMES};
 use crate::discover::{Input, unit_of};
-use crate::files::{HeldTexts, Overlaid, Stamp, Store, stamp};
+use crate::files::{Asked, HeldTexts, Overlaid, Stamp, stamp};
 use crate::pipeline::{Options, Outcome, Place, check_inputs, inputs};
 use crate::rules::Catalogue;
+use crate::source::Kept;
 use lsp_types::Diagnostic;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a project is the project of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +35,20 @@ impl Root {
     }
 }
 
+/// Who waits for what is judged.
+pub(super) struct Watch<'w> {
+    /// Hears how many clusters are judged, of how many.
+    pub(super) tell: &'w (dyn Fn(usize, usize) + Sync),
+    /// Set once nobody waits any more; `None` where somebody does, whatever comes.
+    pub(super) abandoned: Option<&'w Arc<AtomicBool>>,
+}
+
+impl Watch<'_> {
+    fn is_abandoned(&self) -> bool {
+        self.abandoned.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
 /// A folder, or a file by itself.
 pub(super) struct Project {
     pub(super) root: Root,
@@ -41,6 +57,8 @@ pub(super) struct Project {
     place: Place,
     configs: Configs,
     texts: HeldTexts,
+    /// The disk under them, as of the last look.
+    store: Arc<Overlaid>,
     clusters: Vec<Cluster>,
     /// Whether the units themselves may be others.
     is_moved: bool,
@@ -56,6 +74,8 @@ pub(super) struct Project {
     gone: BTreeSet<PathBuf>,
     /// What kept sqslint from looking.
     pub(super) errors: Vec<String>,
+    /// Counts changes.
+    clock: u64,
     /// The last outcome that somebody asked for, with the place of its cluster.
     looked_at: Option<(usize, Outcome)>,
 }
@@ -80,6 +100,7 @@ impl Project {
             place,
             configs,
             texts: HeldTexts::default(),
+            store: Arc::new(Overlaid::new(HeldTexts::default())),
             clusters: Vec::new(),
             is_moved: true,
             recognised: BTreeMap::new(),
@@ -88,6 +109,7 @@ impl Project {
             misconfigured: None,
             gone: BTreeSet::new(),
             errors: Vec::new(),
+            clock: 0,
             looked_at: None,
         }
     }
@@ -108,8 +130,11 @@ impl Project {
             return;
         }
         self.is_moved |= exists_anew || name == ".gitignore";
+        self.clock += 1;
         for cluster in &mut self.clusters {
-            cluster.is_stale |= cluster.concerns(path, exists_anew);
+            if cluster.note(path, exists_anew) {
+                cluster.touched = self.clock;
+            }
         }
     }
 
@@ -122,9 +147,7 @@ impl Project {
     /// Looks which files have changed without a word.
     pub(super) fn look_again(&mut self) {
         self.is_moved = true;
-        self.clusters
-            .par_iter_mut()
-            .for_each(|cluster| cluster.is_stale |= cluster.is_outdated());
+        self.clusters.par_iter_mut().for_each(Cluster::look_again);
     }
 
     /// Everything may have changed.
@@ -136,22 +159,18 @@ impl Project {
     }
 
     /// The bounds of what may be read, with the open texts in place of the files.
-    fn place(&self, store: Arc<dyn Store>) -> Place {
+    fn place(&self) -> Place {
         Place {
-            files: self.place.files.clone().of(store),
+            files: self.place.files.clone().of(self.store.clone()),
             ..self.place.clone()
         }
     }
 
-    /// Judges what has changed, with `texts` in place of files. `tell` hears how many clusters are judged, of how many,
-    /// and says whether to go on: where not, the rest stays stale. Returns whether anything was judged.
-    pub(super) fn refresh(
-        &mut self,
-        texts: &HeldTexts,
-        names: &Names,
-        tell: &mut dyn FnMut(usize, usize) -> bool,
-    ) -> bool {
+    /// Judges what has changed, with `texts` in place of files. Returns whether all of it was: where nobody waits for it
+    /// any more, the rest stays stale.
+    pub(super) fn refresh(&mut self, texts: &HeldTexts, names: &Names, watch: &Watch<'_>) -> bool {
         self.texts = texts.clone();
+        self.store = Arc::new(Overlaid::new(texts.clone()));
         self.find_moved();
         if self.is_moved {
             self.find_units();
@@ -159,7 +178,8 @@ impl Project {
         let (mut done, mut is_whole) = (0, true);
         while is_whole && self.clusters.iter().any(|cluster| cluster.is_stale) {
             self.looked_at = None;
-            is_whole = self.judge_stale(names, &mut done, tell);
+            self.share_out_room();
+            is_whole = self.judge_stale(names, &mut done, watch);
             // As long as nobody reaches further than before, those belong together that did.
             if is_whole && self.clusters.iter().any(|cluster| cluster.is_reshaped) {
                 self.clusters = clusters::join(std::mem::take(&mut self.clusters));
@@ -168,9 +188,25 @@ impl Project {
         is_whole
     }
 
+    /// Lets what was typed in last hand on what it makes from one judgement to the next.
+    fn share_out_room(&mut self) {
+        /// In so many clusters somebody types at a time; of more it would cost much memory.
+        const ROOM: usize = 4;
+        let mut touched: Vec<u64> = self.clusters.iter().map(|cluster| cluster.touched).collect();
+        touched.sort_by_key(|at| std::cmp::Reverse(*at));
+        let least = touched.get(ROOM).map_or(1, |next| next + 1);
+        for cluster in &mut self.clusters {
+            if cluster.touched < least {
+                cluster.kept = None;
+            } else {
+                cluster.kept.get_or_insert_default();
+            }
+        }
+    }
+
     /// Whether a text that is open has become a unit, or is none any more.
     fn find_moved(&mut self) {
-        let place = self.place(Arc::new(Overlaid::new(self.texts.clone())));
+        let place = self.place();
         let open = self.texts.keys().filter(|path| self.holds(path));
         let recognised = open.map(|path| (path.clone(), unit_of(path, &place.files))).collect();
         let is_listed = |path: &Path| {
@@ -187,7 +223,7 @@ impl Project {
 
     /// Looks for units, and for configurations.
     fn find_units(&mut self) {
-        let place = self.place(Arc::new(Overlaid::new(self.texts.clone())));
+        let place = self.place();
         self.configs = place.configs(&self.options);
         self.errors.clear();
         self.is_moved = false;
@@ -244,43 +280,55 @@ impl Project {
         error.map(ToString::to_string)
     }
 
-    /// Judges every stale cluster, unless it is told to stop.
-    fn judge_stale(&mut self, names: &Names, done: &mut usize, tell: &mut dyn FnMut(usize, usize) -> bool) -> bool {
-        /// So many are judged before it is asked whether to go on.
-        const TOGETHER: usize = 64;
+    /// Judges every stale cluster, as long as somebody waits for it, what was typed in last first.
+    fn judge_stale(&mut self, names: &Names, done: &mut usize, watch: &Watch<'_>) -> bool {
         let mut clusters = std::mem::take(&mut self.clusters);
         let mut stale: Vec<&mut Cluster> = clusters.iter_mut().filter(|cluster| cluster.is_stale).collect();
-        let all = *done + stale.len();
-        let mut is_whole = true;
-        for some in stale.chunks_mut(TOGETHER) {
-            if *done > 0 && !tell(*done, all) {
-                is_whole = false;
-                break;
+        stale.sort_by_key(|cluster| std::cmp::Reverse(cluster.touched));
+        let (before, all) = (*done, *done + stale.len());
+        let judged = AtomicUsize::new(before);
+        stale.into_par_iter().for_each(|cluster| {
+            if !watch.is_abandoned() && self.judge(cluster, names, watch) {
+                (watch.tell)(judged.fetch_add(1, Ordering::Relaxed) + 1, all);
             }
-            some.par_iter_mut().for_each(|cluster| self.judge(cluster, names));
-            *done += some.len();
-        }
+        });
         self.clusters = clusters;
-        is_whole
+        *done = judged.into_inner();
+        *done == all
     }
 
-    fn judge(&self, cluster: &mut Cluster, names: &Names) {
-        let (outcome, store) = self.checked(&cluster.inputs, false);
+    /// Whether it came to its end.
+    fn judge(&self, cluster: &mut Cluster, names: &Names, watch: &Watch<'_>) -> bool {
+        let abandoned = watch.abandoned.cloned();
+        let (outcome, asked) = self.checked(&cluster.inputs, false, cluster.kept.clone(), abandoned);
+        let Some(outcome) = outcome else {
+            return false;
+        };
         let found = diagnostics::of(&outcome, names, &self.settings);
-        let asked = store.asked().into_iter().map(|path| (stamp(&path), path));
-        let asked = asked.map(|(stamp, path)| (path, stamp)).collect();
-        cluster.take(found, outcome.reach, asked);
+        cluster.take(found, outcome.reach, asked.take());
         cluster.errors = outcome.errors;
+        true
     }
 
-    fn checked(&self, inputs: &[Input], trace: bool) -> (Outcome, Arc<Overlaid>) {
-        let store = Arc::new(Overlaid::new(self.texts.clone()));
-        let place = self.place(store.clone());
+    fn checked(
+        &self,
+        inputs: &[Input],
+        trace: bool,
+        kept: Option<Arc<Kept>>,
+        abandoned: Option<Arc<AtomicBool>>,
+    ) -> (Option<Outcome>, Arc<Asked>) {
+        let asked = Arc::<Asked>::default();
+        let place = self.place();
+        let place = Place {
+            files: place.files.clone().noting(asked.clone()),
+            ..place
+        };
         let options = Options {
             trace,
             ..self.options.clone()
         };
-        (check_inputs(&options, &place, &self.configs, inputs.to_vec()), store)
+        let outcome = check_inputs(&options, &place, &self.configs, inputs.to_vec(), kept, abandoned);
+        (outcome, asked)
     }
 
     /// Everything that is found, by file.
@@ -321,8 +369,9 @@ impl Project {
     pub(super) fn look(&mut self, path: &Path) -> Option<&Outcome> {
         let at = self.cluster_of(path)?;
         if self.looked_at.as_ref().is_none_or(|(known, _)| *known != at) {
-            let (outcome, _) = self.checked(&self.clusters.get(at)?.inputs, true);
-            self.looked_at = Some((at, outcome));
+            let cluster = self.clusters.get(at)?;
+            let (outcome, _) = self.checked(&cluster.inputs, true, cluster.kept.clone(), None);
+            self.looked_at = Some((at, outcome?));
         }
         self.looked_at.as_ref().map(|(_, outcome)| outcome)
     }
@@ -335,7 +384,10 @@ impl Project {
         };
         let inputs = self.clusters.iter().flat_map(|cluster| &cluster.inputs);
         let inputs: Vec<Input> = inputs.filter(is_its).cloned().collect();
-        (!inputs.is_empty()).then(|| self.checked(&inputs, false).0)
+        if inputs.is_empty() {
+            return None;
+        }
+        self.checked(&inputs, false, None, None).0
     }
 
     /// Hands [that](Self::look) over.

@@ -6,7 +6,7 @@ use super::documents::Document;
 use super::inbox::{Changes, Inbox, Work};
 use super::names::Names;
 use super::outbox::Outbox;
-use super::project::{Project, Root};
+use super::project::{Project, Root, Watch};
 use super::settings::Settings;
 use super::{address, questions};
 use crate::files::{HeldTexts, beyond_links};
@@ -16,7 +16,12 @@ use lsp_types::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What is typed waits no longer than this for what was typed before: then it is judged to the end, whatever comes.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Fewer clusters are judged faster than anybody reads of it.
 const WORTH_TELLING: usize = 32;
@@ -38,6 +43,8 @@ pub(super) struct Worker {
     /// Errors that were shown.
     shown: BTreeSet<String>,
     loads: i32,
+    /// When what is not judged to the end yet was begun.
+    begun: Option<Instant>,
 }
 
 impl Worker {
@@ -54,6 +61,7 @@ impl Worker {
             published: BTreeMap::new(),
             shown: BTreeSet::new(),
             loads: 0,
+            begun: None,
         }
     }
 
@@ -63,13 +71,22 @@ impl Worker {
             documents,
             changes,
             question,
+            overtaken,
         }) = self.inbox.next()
         {
             self.documents = documents;
             self.take(changes);
-            self.refresh();
-            if let Some(question) = question {
-                questions::answer(self, question);
+            let begun = *self.begun.get_or_insert_with(Instant::now);
+            let may_stop = begun.elapsed() < PATIENCE;
+            let is_whole = self.refresh(may_stop.then_some(&overtaken));
+            if is_whole {
+                self.begun = None;
+                self.publish();
+            }
+            match question {
+                Some(question) if is_whole => questions::answer(self, question),
+                Some(question) => self.inbox.put_back(question),
+                None => {}
             }
         }
     }
@@ -104,8 +121,8 @@ impl Worker {
         }
     }
 
-    /// Judges what is stale, and tells the editor.
-    fn refresh(&mut self) {
+    /// Judges what is stale, unless nobody waits for it any more; whether all of it was judged.
+    fn refresh(&mut self, abandoned: Option<&Arc<AtomicBool>>) -> bool {
         let texts = self
             .documents
             .iter()
@@ -113,18 +130,14 @@ impl Worker {
         let texts: HeldTexts = Arc::new(texts.collect());
         let mut is_whole = true;
         for project in &mut self.projects {
-            let mut load = Load::new(&self.settings, &self.outbox, &mut self.loads);
-            let inbox = &self.inbox;
-            is_whole &= project.refresh(&texts, &self.names, &mut |done, all| {
-                load.tell(done, all);
-                // Somebody waits for the first load to end, whatever is typed meanwhile.
-                load.is_first || !inbox.is_overtaken()
-            });
-            load.end();
+            self.loads += 1;
+            let load = Mutex::new(Load::new(&self.settings, &self.outbox, self.loads));
+            let tell = |done, all| load.lock().unwrap_or_else(PoisonError::into_inner).tell(done, all);
+            let watch = Watch { tell: &tell, abandoned };
+            is_whole &= project.refresh(&texts, &self.names, &watch);
+            load.lock().unwrap_or_else(PoisonError::into_inner).end();
         }
-        if is_whole {
-            self.publish();
-        }
+        is_whole
     }
 
     /// Everything that is found, by file.
@@ -208,7 +221,7 @@ impl Worker {
             }
         }
         if has_changed && self.settings.pull && self.settings.refreshes {
-            self.outbox.ask("workspace/diagnostic/refresh", serde_json::Value::Null);
+            self.outbox.refresh();
         }
     }
 
@@ -242,18 +255,18 @@ struct Load<'s> {
     token: NumberOrString,
     shows: bool,
     has_begun: bool,
-    is_first: bool,
+    /// What was told last, of a hundred.
+    percentage: u32,
 }
 
 impl<'s> Load<'s> {
-    fn new(settings: &Settings, outbox: &'s Outbox, loads: &mut i32) -> Self {
-        *loads += 1;
+    fn new(settings: &Settings, outbox: &'s Outbox, number: i32) -> Self {
         Load {
             outbox,
-            token: NumberOrString::String(format!("sqslint-load-{loads}")),
+            token: NumberOrString::String(format!("sqslint-load-{number}")),
             shows: settings.progress,
             has_begun: false,
-            is_first: *loads == 1,
+            percentage: 0,
         }
     }
 
@@ -261,7 +274,10 @@ impl<'s> Load<'s> {
         if !self.shows || all < WORTH_TELLING {
             return;
         }
-        let percentage = u32::try_from(done * 100 / all.max(1)).ok();
+        // Units turn out to concern each other, and are judged once more: it never goes back.
+        let percentage = u32::try_from(done * 100 / all.max(1)).unwrap_or(100);
+        self.percentage = percentage.max(self.percentage);
+        let percentage = Some(self.percentage);
         let message = Some(format!("{done} of {all} units"));
         if self.has_begun {
             self.send(WorkDoneProgress::Report(WorkDoneProgressReport {

@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_STACKS: usize = 10_000;
 
 /// Where a stack deploys to, as far as its app says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in crate::frontend) struct Environment {
     account: Option<String>,
     region: Option<String>,

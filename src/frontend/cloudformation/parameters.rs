@@ -11,7 +11,7 @@ pub(super) use declared::Parameter;
 use crate::diagnostic::Diagnostic;
 use crate::given::{Given, Givens, Parameters};
 use crate::graph::Reason;
-use crate::source::{Sources, Span};
+use crate::source::{Noted, Sources, Span};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,6 +60,10 @@ pub(in crate::frontend) struct Settings {
     own: FxHashMap<PathBuf, Settings>,
     /// What names environments, where they are looked for: not in a run for one of them.
     found: Option<environments::Found>,
+    /// What was given, in brief: two that are alike are given the same, where files are as they were.
+    pub(super) fingerprint: u64,
+    /// What was asked about to read it.
+    pub(super) noted: Arc<Noted>,
 }
 
 impl Settings {
@@ -79,8 +83,24 @@ impl Settings {
         self.own.get(path).unwrap_or(self)
     }
 
+    /// Whether the command line hands anything to parameters.
+    pub(super) fn takes_arguments(&self) -> bool {
+        !self.arguments.is_empty()
+    }
+
+    /// Whether environments are looked for.
+    pub(super) fn is_searching(&self) -> bool {
+        self.found.is_some()
+    }
+
     fn read(given: &Given, sources: &Sources) -> Self {
+        let (settings, noted) = sources.apart(|sources| Settings::read_here(given, sources));
+        Settings { noted, ..settings }
+    }
+
+    fn read_here(given: &Given, sources: &Sources) -> Self {
         let mut settings = Settings {
+            fingerprint: given.fingerprint(),
             stage: given.stage.as_deref().map(Arc::from),
             region: given.region.as_deref().map(Arc::from),
             account: given.account.as_deref().map(Arc::from),

@@ -12,6 +12,7 @@ use super::{Environment, Read, load_serverless, load_stack, load_template};
 use crate::diagnostic::RuleId;
 use crate::frontend::tree::{Node, Parsed, Value};
 use crate::frontend::{Loaded, Ties, parsed, read};
+use crate::graph::{Unit, UnitKind};
 use crate::source::{Sources, Span};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -26,6 +27,7 @@ const MAX_ROUNDS: usize = 4;
 const MAX_FRAGMENTS: usize = 300;
 
 /// What a file is read as. A template that is also a stack of an app is that stack.
+#[derive(Hash)]
 pub(in crate::frontend) enum Document {
     /// A template by itself.
     Template,
@@ -36,6 +38,31 @@ pub(in crate::frontend) enum Document {
 }
 
 impl Document {
+    /// As [`Document::read`] where nothing is known of other templates: the same as in an earlier run, where all that it
+    /// asked about is as it was.
+    fn read_alone(&self, path: &Path, settings: &Settings, sources: &Sources) -> Read {
+        if sources.is_abandoned() {
+            let unit = Unit {
+                name: sources.name_of(path),
+                kind: UnitKind::Template,
+                notes: Vec::new(),
+                call: None,
+            };
+            return Met::default().into_read(Loaded::new(unit));
+        }
+        let alone = Project::default();
+        // Which arguments templates take is told when they are read.
+        if settings.takes_arguments() {
+            return self.read(path, settings, &alone, sources);
+        }
+        let under = (settings.of(path).fingerprint, settings.is_searching(), self);
+        let (read, _) = sources.remember(path, under, |sources| {
+            sources.absorb(&settings.of(path).noted);
+            self.read(path, settings, &alone, sources)
+        });
+        Arc::unwrap_or_clone(read)
+    }
+
     fn read(&self, path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
         let read = match self {
             Document::Service => Met::default().into_read(load_serverless(path, settings, sources)),
@@ -120,7 +147,7 @@ pub(in crate::frontend) fn load_all(
 ) -> Vec<Loaded> {
     let mut project = Project::default();
     let alone = files.par_iter().map(|(path, document)| {
-        let read = document.read(path, settings, &project, sources);
+        let read = document.read_alone(path, settings, sources);
         (path.as_path(), document, read)
     });
     let mut reads: Vec<(&Path, &Document, Read)> = keep_uncalled(alone.collect());

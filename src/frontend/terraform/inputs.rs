@@ -8,7 +8,7 @@ use super::module::Module;
 use super::syntax::{self, Block, Body, Code, Expression, Fault, Kind, Part, Problem, Step};
 use crate::files;
 use crate::given::{Given, Variable};
-use crate::source::{FileId, SourceFile, Sources, Span};
+use crate::source::{FileId, Noted, SourceFile, Sources, Span};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,6 +28,10 @@ pub(super) struct Inputs {
     pub(super) region: Option<Arc<str>>,
     /// The account of the caller.
     pub(super) account: Option<Arc<str>>,
+    /// What was given, in brief: two that are alike are given the same, where files are as they were.
+    pub(super) fingerprint: u64,
+    /// What was asked about to read it.
+    pub(super) noted: Arc<Noted>,
 }
 
 /// One value for a variable.
@@ -49,11 +53,17 @@ enum Raw {
 impl Inputs {
     /// Reads what is given; what of it cannot be read comes second, a message each.
     pub(super) fn read(given: &Given, sources: &Sources) -> (Inputs, Vec<String>) {
+        let ((inputs, errors), noted) = sources.apart(|sources| Inputs::read_here(given, sources));
+        (Inputs { noted, ..inputs }, errors)
+    }
+
+    fn read_here(given: &Given, sources: &Sources) -> (Inputs, Vec<String>) {
         let shared = |text: &Option<String>| text.as_deref().map(Arc::from);
         let mut inputs = Inputs {
             workspace: shared(&given.workspace),
             region: shared(&given.region),
             account: shared(&given.account),
+            fingerprint: given.fingerprint(),
             ..Inputs::default()
         };
         let mut errors = Vec::new();

@@ -11,7 +11,7 @@ use super::syntax::{Attribute, Block, Kind, Problem};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::graph::Reason;
-use crate::source::Sources;
+use crate::source::{Noted, Sources};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -99,31 +99,62 @@ pub(super) enum Source {
 /// Every module of a run by its canonical directory.
 pub(super) type Modules = BTreeMap<PathBuf, Arc<Module>>;
 
-/// Reads the modules of `directories` and those they call.
-pub(super) fn read_all(directories: &[PathBuf], given: &Inputs, sources: &Sources) -> Modules {
-    let bounds = Bounds(sources.files().clone());
-    let mut modules = Modules::new();
+/// Reads the modules of `directories` and those they call; of each, what was asked about for it.
+pub(super) fn read_all(
+    directories: &[PathBuf],
+    given: &Inputs,
+    sources: &Sources,
+) -> (Modules, BTreeMap<PathBuf, Arc<Noted>>) {
+    let (mut modules, mut noted) = (Modules::new(), BTreeMap::new());
     let roots: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path, sources)).collect();
     let mut next = roots.clone();
     while !next.is_empty() {
-        let read: Vec<Arc<Module>> = next
+        let read: Vec<(Arc<Arc<Module>>, Arc<Noted>)> = next
             .par_iter()
             .map(|path| {
-                let mut module = files::read_module(path, sources, &bounds);
-                if roots.contains(path) {
-                    registry::read_installed(&mut module, sources, &bounds);
-                }
-                early::settle(Arc::new(module), given, sources, &bounds)
+                let is_root = roots.contains(path);
+                sources.remember(path, (is_root, given.fingerprint), |sources| {
+                    read_one(path, is_root, given, sources)
+                })
             })
             .collect();
         next.clear();
-        for module in read {
-            modules.insert(module.directory.clone(), module);
+        for (module, of_module) in read {
+            noted.insert(module.directory.clone(), of_module);
+            modules.insert(module.directory.clone(), Arc::unwrap_or_clone(module));
         }
         let called = modules.values().flat_map(|module| module.called());
         next.extend(called.filter(|path| !modules.contains_key(*path)).cloned());
     }
-    modules
+    (modules, noted)
+}
+
+fn read_one(path: &Path, is_root: bool, given: &Inputs, sources: &Sources) -> Arc<Module> {
+    let bounds = Bounds(sources.files().clone());
+    sources.absorb(&given.noted);
+    let mut module = files::read_module(path, sources, &bounds);
+    if is_root {
+        registry::read_installed(&mut module, sources, &bounds);
+    }
+    early::settle(Arc::new(module), given, sources, &bounds)
+}
+
+/// The modules that `root` calls, through others too, and itself, each once.
+pub(super) fn reached<'m>(root: &'m Module, modules: &'m Modules) -> Vec<&'m Module> {
+    let mut known: BTreeSet<&PathBuf> = BTreeSet::from([&root.directory]);
+    let mut all = vec![root];
+    let mut at = 0;
+    while let Some(module) = all.get(at).copied() {
+        at += 1;
+        for path in module.called() {
+            if let Some(called) = modules.get(path)
+                && known.insert(&called.directory)
+            {
+                all.push(called);
+            }
+        }
+    }
+    all
 }
 
 fn canonical(path: &Path, sources: &Sources) -> PathBuf {

@@ -16,8 +16,8 @@ mod translate;
 
 use crate::diagnostic::Diagnostic;
 use crate::frontend::tree::Node;
-use crate::frontend::{LARGEST_PLAN, Loaded, ReadError, Ties, json, limit_reached, parse_error, read_up_to};
-use crate::graph::{Unit, UnitGraph, UnitKind};
+use crate::frontend::{LARGEST_PLAN, Loaded, ReadError, json, limit_reached, parse_error, read_up_to};
+use crate::graph::{Unit, UnitKind};
 use crate::source::{FileId, Sources, Span};
 use document::Document;
 use reader::Reader;
@@ -30,18 +30,12 @@ const MAX_RESOURCES: usize = 1_000_000;
 /// Reads the plan or state in `file`.
 pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
     let name = sources.name_of(file);
-    let mut loaded = Loaded {
-        graph: UnitGraph::new(Unit {
-            name: name.clone(),
-            kind: UnitKind::Plan,
-            notes: Vec::new(),
-            call: None,
-        }),
-        diagnostics: Vec::new(),
-        errors: Vec::new(),
-        environments: Vec::new(),
-        ties: Ties::default(),
-    };
+    let mut loaded = Loaded::new(Unit {
+        name: name.clone(),
+        kind: UnitKind::Plan,
+        notes: Vec::new(),
+        call: None,
+    });
     let id = match read_up_to(LARGEST_PLAN, file, sources, &name) {
         Ok(id) => id,
         Err(ReadError::Io(error)) => {

@@ -30,7 +30,7 @@ fn evaluate_in(files: &[(&str, &str)], expressions: Vec<String>) -> Vec<Value> {
 /// Evaluates each expression in the module at `root`.
 fn evaluate_at(root: &Path, expressions: Vec<String>) -> Vec<Value> {
     let sources = Sources::new(None, root.to_owned());
-    let modules = module::read_all(&[root.to_owned()], &inputs::Inputs::default(), &sources);
+    let (modules, _) = module::read_all(&[root.to_owned()], &inputs::Inputs::default(), &sources);
     let module = modules[root].clone();
     let mut evaluator = Evaluator::new(&sources, &modules, module, "u");
     let scope = evaluator.scope(0);

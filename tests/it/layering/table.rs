@@ -5,7 +5,7 @@
 /// module has a row, each beside it needs one.
 pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("files", ""),
-    ("source", "files::Files files::counts"),
+    ("source", "files::Asked files::Files files::Paths files::counts"),
     ("conditions", ""),
     ("given", ""),
     // It knows SQS and Lambda, and nothing of ours.

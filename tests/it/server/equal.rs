@@ -43,6 +43,36 @@ const TIED: &[(&str, &str)] = &[
         "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Alarm:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      Namespace: AWS/SQS\n      MetricName: ApproximateNumberOfMessagesVisible\n      Dimensions: [{Name: QueueName, Value: mails-dlq}]\n      AlarmActions: [arn]\n",
     ),
     (
+        "ties/sam/template.yaml",
+        "AWSTemplateFormatVersion: '2010-09-09'\nTransform: AWS::Serverless-2016-10-31\nParameters:\n  Timeout:\n    Type: Number\n    Default: 5\nResources:\n  Tasks:\n    Type: AWS::SQS::Queue\n  Work:\n    Type: AWS::Serverless::Function\n    Properties:\n      Timeout: !Ref Timeout\n      Events:\n        Tasks:\n          Type: SQS\n          Properties:\n            Queue: !GetAtt Tasks.Arn\n",
+    ),
+    (
+        "ties/sam/samconfig.toml",
+        "version = 0.1\n\n[default.deploy.parameters]\nparameter_overrides = \"Timeout=45\"\n\n[prod.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n",
+    ),
+    (
+        "ties/sam/parameters/dev.json",
+        "[{\"ParameterKey\": \"Timeout\", \"ParameterValue\": \"31\"}]\n",
+    ),
+    (
+        "ties/values/main.tf",
+        "variable \"visibility\" {\n  default = 90\n}\n\nmodule \"q\" {\n  source  = \"../module\"\n  timeout = var.visibility\n}\n\nresource \"aws_sqs_queue\" \"own\" {\n  visibility_timeout_seconds = var.visibility\n}\n",
+    ),
+    ("ties/values/terraform.tfvars", "visibility = 70\n"),
+    ("ties/values/env/prod.tfvars", "visibility = 50000\n"),
+    (
+        "ties/exports-of/imports.yaml",
+        "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Second:\n    Type: AWS::Lambda::Function\n    Properties:\n      Timeout: 20\n  Reads:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties:\n      EventSourceArn: !ImportValue orders-arn\n      FunctionName: !Ref Second\n",
+    ),
+    (
+        "sqslint.toml",
+        "ignore = [\"queue-short-polling\"]\n\n[rules.visibility-timeout-below-function-timeout]\nseverity = \"warning\"\n\n[rules.queue-attribute-out-of-range]\n",
+    ),
+    (
+        "ties/callers/c/main.tf",
+        "module \"first\" {\n  source  = \"../../module\"\n  timeout = 61\n}\n\nmodule \"second\" {\n  source  = \"../../module\"\n  timeout = 1\n}\n",
+    ),
+    (
         "ties/callers/a/main.tf",
         "module \"q\" {\n  source  = \"../../module\"\n  timeout = 90\n}\n",
     ),
@@ -54,6 +84,17 @@ const TIED: &[(&str, &str)] = &[
         "ties/module/main.tf",
         "variable \"timeout\" {}\n\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 60\n}\n\nresource \"aws_lambda_function\" \"f\" {\n  timeout = var.timeout\n}\n\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  function_name = aws_lambda_function.f.arn\n}\n",
     ),
+];
+
+/// Files on which several units depend, or that are read for a unit and are none.
+const OF_MANY: &[&str] = &[
+    "sqslint.toml",
+    "ties/exports.yaml",
+    "ties/module/main.tf",
+    "ties/sam/parameters/dev.json",
+    "ties/sam/samconfig.toml",
+    "ties/values/env/prod.tfvars",
+    "ties/values/terraform.tfvars",
 ];
 
 /// Files below `directory`, by their paths from `root`.
@@ -84,6 +125,8 @@ fn project() -> BTreeMap<String, String> {
     all
 }
 
+const CONFIGURATION: &str = "sqslint.toml";
+
 /// What a run from nothing finds, as [`Client::found`] tells it.
 fn from_nothing(place: &Path) -> Vec<String> {
     let outcome = sqslint::check(&Options {
@@ -97,6 +140,8 @@ fn from_nothing(place: &Path) -> Vec<String> {
         let file = outcome.sources.file(span.file);
         let at = outcome.sources.start(span);
         let name = file.path().strip_prefix(place).unwrap().display().to_string();
+        // A run says it as its error.
+        assert_ne!(name, CONFIGURATION);
         all.push(format!("{name}:{}:{} {}", at.line - 1, at.column - 1, found.rule));
     }
     all.sort();
@@ -158,8 +203,13 @@ impl Desk {
         }
     }
 
+    /// Those of many dependents come up as often as all others.
     fn name(&self, at: usize) -> String {
-        self.first.keys().nth(at % self.first.len()).unwrap().clone()
+        let of_many = self.first.keys().filter(|name| OF_MANY.contains(&name.as_str()));
+        let all: Vec<&String> = self.first.keys().collect();
+        let of_many: Vec<&String> = of_many.cycle().take(all.len()).collect();
+        let all = [all, of_many].concat();
+        all[at % all.len()].clone()
     }
 
     fn edit(&mut self, at: usize, edit: impl FnOnce(&mut String)) {
@@ -234,7 +284,9 @@ impl Desk {
 
     /// What the server finds, and what a run from nothing finds with the open texts in place.
     fn both(&mut self) -> (Vec<String>, Vec<String>) {
-        let found = self.client.found();
+        let mut found = self.client.found();
+        // What is wrong with the configuration is marked in it.
+        found.retain(|one| !one.starts_with(CONFIGURATION));
         let mut disk = BTreeMap::new();
         texts(self.place.path(), self.place.path(), &mut disk);
         disk.extend(self.open.iter().map(|(name, text)| (name.clone(), text.clone())));

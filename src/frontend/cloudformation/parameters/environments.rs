@@ -10,7 +10,7 @@ use super::{Settings, files, samconfig};
 use crate::files::{Files, Kind};
 use crate::frontend::{NamedEnvironment, parsed, read};
 use crate::given::{Given, Parameters};
-use crate::source::Sources;
+use crate::source::{Noted, Sources};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,10 @@ const LARGEST: u64 = 256 << 10;
 
 /// The files of parameters beside templates, by directory: many templates lie in one.
 #[derive(Debug, Default)]
-pub(super) struct Found(Mutex<FxHashMap<PathBuf, Arc<Vec<Named>>>>);
+pub(super) struct Found(Mutex<FxHashMap<PathBuf, Beside>>);
+
+/// The files of parameters in one directory, and what was asked about to find them.
+type Beside = (Arc<Vec<Named>>, Arc<Noted>);
 
 /// A file of parameters, and the names that it gives values for.
 type Named = (PathBuf, BTreeSet<Arc<str>>);
@@ -93,12 +96,14 @@ impl Found {
             return Arc::default();
         };
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(directory) {
-            return found.clone();
+        let before = known().get(directory).cloned();
+        if let Some((found, noted)) = before {
+            sources.absorb(&noted);
+            return found;
         }
         // Not under the lock: it reads files.
-        let found = Arc::new(search(directory, sources));
-        known().insert(directory.to_owned(), found.clone());
+        let (found, noted) = sources.remember(directory, (), |sources| search(directory, sources));
+        known().insert(directory.to_owned(), (found.clone(), noted));
         found
     }
 }

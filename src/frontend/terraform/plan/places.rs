@@ -35,7 +35,7 @@ impl Places {
             if !holds_terraform(&directory, sources) {
                 continue;
             }
-            let modules = read_all(std::slice::from_ref(&directory), &Inputs::default(), sources);
+            let (modules, _) = read_all(std::slice::from_ref(&directory), &Inputs::default(), sources);
             if modules.get(&directory).is_some_and(|module| declares(module, planned)) {
                 return Places {
                     modules,
