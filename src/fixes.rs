@@ -1,12 +1,13 @@
 //! `--fix`: applies the fixes of findings to the texts, judges the result, and keeps what does good.
 //!
 //! Nothing is written before the last text is settled: a fix that breaks a file, does not silence its rule or brings
-//! another finding is left out. What a fix brings that can be fixed itself is fixed in the next round.
+//! another finding is left out. Where what it brings can be fixed itself, the two are one fix with two parts: both are
+//! made and told, or neither is.
 
 mod apply;
 mod whole;
 
-use crate::diagnostic::{Diagnostic, Fix, Safety, Severity};
+use crate::diagnostic::{Diagnostic, Fix, Safety, Severity, Subject};
 use crate::files::write::{Change, replace_all};
 use crate::files::{named, real};
 use crate::pipeline::{Options, Outcome, Place, check_here, on_own_threads};
@@ -19,20 +20,33 @@ use std::path::PathBuf;
 /// The number of times that fixes are applied and the result is judged, at most.
 const ROUNDS: usize = 64;
 
+/// The number of times that what fixes bring is fixed with them, at most.
+const PARTS: usize = 8;
+
 /// The result of fixing.
 #[derive(Debug)]
 pub struct Fixed {
     /// The outcome of checking the fixed texts.
     pub outcome: Outcome,
-    /// The number of findings that were fixed.
+    /// The number of findings that were fixed, without those that only other fixes would have brought.
     pub findings: usize,
-    /// Fixes of findings that other fixes bring, in words: nobody has been told of them before.
-    pub brought: Vec<String>,
+    /// Fixes of several parts.
+    pub chains: Vec<Chain>,
     /// Fixes that were left out because of what they do, in words.
     pub left: Vec<String>,
     /// Fixes that ought to have worked and did not: errors of sqslint's own.
     pub broken: Vec<String>,
     texts: Texts,
+}
+
+/// A fix with what it takes besides, in words: `main.tf:3: visibility-timeout-too-short: set …`. Nobody has been told of
+/// the other parts before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// The fix of what was found.
+    pub first: String,
+    /// Fixes of what it would bring.
+    pub others: Vec<String>,
 }
 
 impl Fixed {
@@ -81,8 +95,7 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
             texts: Texts::default(),
             given_up: FxHashSet::default(),
             fixed: 0,
-            announced: outcome.findings.iter().map(Diagnostic::fingerprint).collect(),
-            brought: Vec::new(),
+            chains: Vec::new(),
             left: Vec::new(),
             broken: Vec::new(),
         };
@@ -90,7 +103,7 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
         Fixed {
             outcome,
             findings: rounds.fixed,
-            brought: rounds.brought,
+            chains: rounds.chains,
             left: rounds.left,
             broken: rounds.broken,
             texts: rounds.texts,
@@ -127,21 +140,83 @@ fn counted(outcome: &Outcome) -> FxHashMap<Key, usize> {
 /// A fix to try, and the finding that it is for.
 struct Chosen {
     key: Key,
+    /// The resource that the finding is about.
+    subject: Subject,
+    /// What the finding says.
+    headline: String,
     /// `queues.tf:12: visibility-timeout-too-short`
     at: String,
     fix: Fix,
 }
 
 impl Chosen {
+    fn new(found: &Diagnostic, fix: &Fix, sources: &Sources) -> Self {
+        Chosen {
+            key: key(found),
+            subject: found.subject.clone(),
+            headline: found.headline.clone(),
+            at: place_of(found, sources),
+            fix: fix.clone(),
+        }
+    }
+
     fn said(&self) -> String {
         format!("{}: {}", self.at, self.fix.title)
     }
+
+    /// Whether `other` may well bring what this is for: it is about the same resource, or this speaks of that.
+    fn may_come_of(&self, other: &Chosen) -> bool {
+        let about = |one: &Chosen| (one.subject.unit.clone(), one.subject.address.clone());
+        about(self) == about(other) || self.headline.contains(&format!("`{}`", other.subject.address))
+    }
+}
+
+/// Fixes that are made together, with those of what they bring.
+struct Made {
+    texts: Texts,
+    outcome: Outcome,
+    /// Fixes of what those before them bring.
+    brought: Vec<Chosen>,
 }
 
 fn place_of(found: &Diagnostic, sources: &Sources) -> String {
     let span = found.primary().span;
     let (file, line) = (sources.file(span.file), sources.start(span).line);
     format!("{}:{line}: {}", file.shown(), found.rule)
+}
+
+/// What is found after fixes and was not before. Advice on what they declare is no reason to do without them.
+fn new<'o>(before: &'o Outcome, after: &'o Outcome) -> impl Iterator<Item = &'o Diagnostic> {
+    let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
+    let there = whole::addresses(&before.graph);
+    let is_advice = move |found: &Diagnostic| {
+        let subject = (&*found.subject.unit, &*found.subject.address);
+        found.severity == Severity::Info && !there.contains(&subject)
+    };
+    let all = after.findings.iter();
+    all.filter(move |found| !known.contains(&found.fingerprint()) && !is_advice(found))
+}
+
+/// The fixes of `chosen` that take others, with those: each part with the last before it that may bring it.
+fn chains(chosen: &[Chosen], brought: &[Chosen]) -> Vec<Chain> {
+    let all: Vec<&Chosen> = chosen.iter().chain(brought).collect();
+    // By part its first, which is among the chosen.
+    let mut first: Vec<usize> = (0..chosen.len()).collect();
+    for (at, part) in brought.iter().enumerate() {
+        let before = all.iter().take(chosen.len() + at).enumerate().rev();
+        let parent = before.filter(|(_, one)| part.may_come_of(one)).map(|(at, _)| at).next();
+        first.push(parent.and_then(|parent| first.get(parent).copied()).unwrap_or(0));
+    }
+    let chain = |(at, one): (usize, &Chosen)| {
+        let parts = brought.iter().zip(first.iter().skip(chosen.len()));
+        let others: Vec<String> = parts
+            .filter(|(_, first)| **first == at)
+            .map(|(part, _)| part.said())
+            .collect();
+        let first = one.said();
+        (!others.is_empty()).then_some(Chain { first, others })
+    };
+    chosen.iter().enumerate().filter_map(chain).collect()
 }
 
 struct Rounds {
@@ -153,9 +228,7 @@ struct Rounds {
     /// Fixes that were tried alone and failed.
     given_up: FxHashSet<Key>,
     fixed: usize,
-    /// What is found before anything is fixed.
-    announced: FxHashSet<String>,
-    brought: Vec<String>,
+    chains: Vec<Chain>,
     left: Vec<String>,
     broken: Vec<String>,
 }
@@ -180,12 +253,11 @@ impl Rounds {
                 break;
             }
             match (self.tried(&chosen, &outcome), chosen.as_slice()) {
-                (Ok((texts, next)), _) => {
+                (Ok(made), _) => {
                     self.fixed += chosen.len();
-                    let brought = chosen.iter().filter(|one| !self.announced.contains(&one.key.0));
-                    self.brought.extend(brought.map(Chosen::said));
-                    self.texts = texts;
-                    outcome = next;
+                    self.chains.extend(chains(&chosen, &made.brought));
+                    self.texts = made.texts;
+                    outcome = made.outcome;
                 }
                 (Err(failure), [one]) => {
                     self.given_up.insert(one.key.clone());
@@ -207,9 +279,46 @@ impl Rounds {
         outcome
     }
 
-    /// The texts with the chosen fixes applied, and what they are found to say.
-    fn tried(&self, chosen: &[Chosen], before: &Outcome) -> Result<(Texts, Outcome), Failure> {
-        let texts = self.texts.with(chosen.iter().map(|one| &one.fix), &before.sources);
+    /// The chosen fixes, with those of what they bring.
+    fn tried(&self, chosen: &[Chosen], before: &Outcome) -> Result<Made, Failure> {
+        let (texts, outcome) = self.applied(&self.texts, chosen, before)?;
+        let mut made = Made {
+            texts,
+            outcome,
+            brought: Vec::new(),
+        };
+        for _ in 0..PARTS {
+            let next = self.brought(before, &made.outcome);
+            if next.is_empty() {
+                return Ok(made);
+            }
+            let step = self.applied(&made.texts, &next, &made.outcome);
+            let (texts, outcome) = step.map_err(|failure| match failure {
+                // The part is not to blame: it would not be there.
+                Failure::Broken(why) | Failure::Worse(why) => {
+                    let parts: Vec<String> = next.iter().map(Chosen::said).collect();
+                    Failure::Worse(format!("it takes {}, and {why}", parts.join(" and ")))
+                }
+            })?;
+            made.brought.extend(next);
+            (made.texts, made.outcome) = (texts, outcome);
+        }
+        Err(Failure::Worse(format!("it would take more than {PARTS} others")))
+    }
+
+    /// Fixes of what was not found before.
+    fn brought(&self, before: &Outcome, after: &Outcome) -> Vec<Chosen> {
+        let mut taken = Taken::default();
+        let fixes = new(before, after).filter_map(|found| Some((found, self.may_fix(found, &after.sources)?)));
+        fixes
+            .filter(|(_, fix)| taken.take(fix))
+            .map(|(found, fix)| Chosen::new(found, fix, &after.sources))
+            .collect()
+    }
+
+    /// `texts` with the chosen fixes applied, and what they are found to say.
+    fn applied(&self, texts: &Texts, chosen: &[Chosen], before: &Outcome) -> Result<(Texts, Outcome), Failure> {
+        let texts = texts.with(chosen.iter().map(|one| &one.fix), &before.sources);
         if let Some(why) = whole::broken_file(&texts) {
             return Err(Failure::Broken(why));
         }
@@ -235,11 +344,7 @@ impl Rounds {
                 continue;
             };
             if taken.take(fix) {
-                chosen.push(Chosen {
-                    key: key(found),
-                    at: place_of(found, &outcome.sources),
-                    fix: fix.clone(),
-                });
+                chosen.push(Chosen::new(found, fix, &outcome.sources));
             }
         }
         chosen
@@ -274,16 +379,7 @@ impl Rounds {
         if chosen.iter().any(is_left) {
             return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
         }
-        let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
-        let there = whole::addresses(&before.graph);
-        // Advice on what a fix declares is no reason to do without it.
-        let is_advice = |found: &Diagnostic| {
-            let subject = (&*found.subject.unit, &*found.subject.address);
-            found.severity == Severity::Info && !there.contains(&subject)
-        };
-        let is_new = |found: &&Diagnostic| !known.contains(&found.fingerprint()) && !is_advice(found);
-        let mut new = after.findings.iter().filter(is_new);
-        let worse = new.find(|found| self.may_fix(found, &after.sources).is_none())?;
+        let worse = new(before, after).find(|found| self.may_fix(found, &after.sources).is_none())?;
         Some(Failure::Worse(format!(
             "it would bring `{}`: {}",
             worse.rule, worse.headline

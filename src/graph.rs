@@ -486,6 +486,8 @@ pub struct EventSourceMapping {
     pub failure_destination: Attribute<Option<Link>>,
     /// Settings that only streams take.
     pub stream_settings: Vec<StreamSetting>,
+    /// Whether its settings tell that it reads a queue, and be it not known which.
+    pub is_of_a_queue: bool,
     /// The alias or version of the function that it invokes; `None` for the function itself.
     pub qualifier: Attribute<Option<String>>,
     /// Where `SqsSubscription.Enabled: false` is written, which the SAM transform takes for `true`.

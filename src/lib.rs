@@ -41,7 +41,7 @@ pub mod suppress;
 pub mod testing;
 mod trials;
 
-pub use fixes::{Fixed, fix};
+pub use fixes::{Chain, Fixed, fix};
 pub use ignores::{Added, add_ignores};
 pub use pipeline::{Options, Outcome, Stdin, write_baseline};
 pub use trials::{Trial, try_policy};

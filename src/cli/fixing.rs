@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Stream
     if asked.diff {
         return diff(&fixed, options, arguments, streams).map(Next::End);
     }
-    name_brought(&fixed, streams)?;
+    name_chains(&fixed, streams)?;
     let failures = fixed.write();
     if failures.is_empty() {
         tell(&fixed, asked, "fixed", streams)?;
@@ -80,7 +80,7 @@ fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut S
     };
     streams.out.write_all(shown.as_bytes())?;
     streams.out.flush()?;
-    name_brought(fixed, streams)?;
+    name_chains(fixed, streams)?;
     tell(fixed, &arguments.fixing, "would fix", streams)?;
     for error in fixed.outcome.errors.iter().chain(&fixed.broken) {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
@@ -99,10 +99,13 @@ fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut S
     })
 }
 
-/// Names the changes that no finding has announced.
-fn name_brought(fixed: &Fixed, streams: &mut Streams<'_>) -> io::Result<()> {
-    for brought in &fixed.brought {
-        writeln!(streams.err, "sqslint: with the other fixes, {}", printable(brought))?;
+/// Names the fixes of several parts, whose other parts no finding has announced.
+fn name_chains(fixed: &Fixed, streams: &mut Streams<'_>) -> io::Result<()> {
+    for chain in &fixed.chains {
+        writeln!(streams.err, "sqslint: one fix, since the first part takes the others:")?;
+        for part in std::iter::once(&chain.first).chain(&chain.others) {
+            writeln!(streams.err, "  {}", printable(part))?;
+        }
     }
     Ok(())
 }

@@ -38,8 +38,7 @@ fn fixed(name: &str, text: &str, from: &str, to: &str) -> (Rounds, Outcome) {
         texts: Texts::default(),
         given_up: FxHashSet::default(),
         fixed: 0,
-        announced: FxHashSet::default(),
-        brought: Vec::new(),
+        chains: Vec::new(),
         left: Vec::new(),
         broken: Vec::new(),
     };

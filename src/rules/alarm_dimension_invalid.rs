@@ -84,6 +84,10 @@ fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &Al
         findings.report(&when.and(&other.when), alarm, finding);
     }
     for link in findings.known(when, alarm, &of.queue) {
+        // An empty default of a parameter stands for a name that whoever needs the alarm gives.
+        if *link.value == Link::none() && link.is_handed_in() {
+            continue;
+        }
         let is_name = fact(link.value.form == Form::Name && *link.value != Link::none(), || {
             format!("the dimension `{DIMENSION}` is a name")
         });
@@ -211,6 +215,20 @@ mod tests {
         };
         assert_eq!(query("QueueName"), 0);
         assert_eq!(query("Name"), 1);
+    }
+
+    #[test]
+    fn an_empty_default_is_no_name_yet() {
+        let text = |value: &str| {
+            format!(
+                "Parameters: {{Name: {{Type: String, Default: ''}}, On: {{Type: String}}}}\nConditions: {{On: !Equals [!Ref On, \
+                 'yes']}}\nResources:\n  A:\n    Type: AWS::CloudWatch::Alarm\n    Condition: On\n    Properties:\n      \
+                 Namespace: AWS/SQS\n      MetricName: ApproximateAgeOfOldestMessage\n      Dimensions:\n        - Name: \
+                 QueueName\n          Value: {value}\n"
+            )
+        };
+        assert_eq!(findings(&RULE, CloudFormation, &text("!Ref Name")).len(), 0);
+        assert_eq!(findings(&RULE, CloudFormation, &text("''")).len(), 1);
     }
 
     #[test]

@@ -130,6 +130,34 @@ mod tests {
     use crate::testing::{check, findings, run_files};
 
     #[test]
+    fn a_custom_resource_that_is_given_the_name_may_watch_it() {
+        let template = |custom: &str| {
+            format!(
+                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {{RedrivePolicy: {{deadLetterTargetArn: !GetAtt D.Arn, \
+                 maxReceiveCount: 5}}}}\n  D: {{Type: AWS::SQS::Queue, Properties: {{QueueName: orders-dlq}}}}\n  {custom}\n"
+            )
+        };
+        let count = |custom: &str| crate::testing::findings(&RULE, CloudFormation, &template(custom)).len();
+        assert_eq!(count(""), 1);
+        assert_eq!(
+            count("A: {Type: 'Custom::SQSAlarms', Properties: {QueueName: orders-dlq}}"),
+            0
+        );
+        assert_eq!(
+            count("A: {Type: 'Custom::SQSAlarms', Properties: {QueueName: orders}}"),
+            1
+        );
+        assert_eq!(
+            count("A: {Type: 'AWS::CloudFormation::CustomResource', Properties: {Queue: !GetAtt D.QueueName}}"),
+            0
+        );
+        assert_eq!(
+            count("A: {Type: 'Custom::S3BucketNotifications', Properties: {Queue: !GetAtt D.Arn}}"),
+            1
+        );
+    }
+
+    #[test]
     fn an_alarm_on_another_queue_is_none() {
         check(
             &RULE,

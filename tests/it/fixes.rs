@@ -332,11 +332,37 @@ resource "aws_lambda_event_source_mapping" "m" {
 "#;
 
 #[test]
-fn what_a_fix_brings_is_named() {
+fn a_fix_that_takes_another_is_one_with_two_parts() {
     let (_directory, fixed) = of_one(CHAIN);
-    assert_eq!(fixed.brought.len(), 1, "{:?}", fixed.brought);
-    let named = "main.tf:5: visibility-timeout-exceeds-retention: set `message_retention_seconds` to 345600";
-    assert!(fixed.brought[0].ends_with(named), "{:?}", fixed.brought);
+    let [chain] = &*fixed.chains else {
+        panic!("{:?}", fixed.chains);
+    };
+    let first = "main.tf:4: visibility-timeout-below-function-timeout: set `visibility_timeout_seconds` to 5400";
+    assert_eq!(chain.first, first);
+    let second = "main.tf:5: visibility-timeout-exceeds-retention: set `message_retention_seconds` to 345600";
+    assert_eq!(chain.others, [second]);
+    assert_eq!(fixed.findings, 1, "the second was never found");
+}
+
+/// The retention that the longer timeout takes would outlast that of the dead-letter queue, whose comment says why it is
+/// what it is: so nothing changes at all.
+#[test]
+fn a_fix_whose_last_part_cannot_be_made_is_not_made() {
+    let queues = CHAIN.replace("\"arn:aws:sqs:eu-west-1:123456789012:d\"", "aws_sqs_queue.d.arn");
+    let alarm = "resource \"aws_cloudwatch_metric_alarm\" \"d\" {\n  namespace = \"AWS/SQS\"\n  \
+                 metric_name = \"ApproximateNumberOfMessagesVisible\"\n  dimensions = { QueueName = aws_sqs_queue.d.name }\n  \
+                 alarm_actions = [\"arn:aws:sns:eu-west-1:111122223333:on-call\"]\n}\n";
+    let with = |retention: &str| {
+        format!(
+            "{queues}resource \"aws_sqs_queue\" \"d\" {{\n  name = \"d\"\n  message_retention_seconds = {retention}\n}}\n{alarm}"
+        )
+    };
+    let (_directory, fixed) = of_one(&with("7200"));
+    assert_eq!(fixed.chains.len(), 1, "{:?} {:?}", fixed.chains, fixed.left);
+    assert_eq!(fixed.chains[0].others.len(), 2, "{:?}", fixed.chains);
+    let (_directory, fixed) = of_one(&with("7200 # 2 hours, as agreed"));
+    assert_eq!(fixed.diff(), "");
+    assert!(fixed.left[0].contains("it takes "), "{:?}", fixed.left);
 }
 
 #[test]

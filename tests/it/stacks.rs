@@ -142,6 +142,45 @@ Resources:
     assert_eq!(of(BELOW, &found), [""; 0], "{}", describe(&outcome));
 }
 
+/// What is deployed from a bucket lies in the repository under the same path.
+#[test]
+fn uploaded_templates_are_found_by_the_end_of_their_url() {
+    let parent = |url: &str, more: &str| {
+        format!(
+            "Parameters: {{Base: {{Type: String}}}}\nResources:\n  Q: {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: 30}}}}\n  \
+             S: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: {url}, Parameters: {{Queue: !GetAtt Q.Arn, \
+             Seconds: 60{more}}}}}}}\n"
+        )
+    };
+    let found = |url: &str, more: &str| {
+        let parent = parent(url, more);
+        let files = [
+            ("infra/parent.yaml", &*parent),
+            ("infra/fragments/consumer.yaml", CONSUMER),
+        ];
+        of(BELOW, &read(&files, &["."]).0).len()
+    };
+    assert_eq!(found("!Sub '${Base}/fragments/consumer.yaml'", ""), 1);
+    assert_eq!(
+        found("!Sub 'https://s3.amazonaws.com/b/infra/fragments/consumer.yaml'", ""),
+        1
+    );
+    assert_eq!(
+        found(
+            "!Sub 'https://${Base}.s3.amazonaws.com/${Base}fragments/consumer.yaml'",
+            ""
+        ),
+        1
+    );
+    assert_eq!(found("https://s3.amazonaws.com/b/fragments/consumer.yaml", ""), 1);
+    // Another one: what is handed over is no parameter of the one here.
+    assert_eq!(found("!Sub '${Base}/fragments/consumer.yaml'", ", Other: 1"), 0);
+    assert_eq!(found("!Sub '${Base}/fragments/other.yaml'", ""), 0);
+    // The beginning of its name is not known, nor where it lies.
+    assert_eq!(found("!Sub '${Base}consumer.yaml'", ""), 0);
+    assert_eq!(found("https://s3.amazonaws.com/b/consumer.yaml", ""), 0);
+}
+
 #[test]
 fn circles_are_bounded() {
     let call = |path: &str, id: &str| {

@@ -2,7 +2,9 @@
 //! arguments of the call, and its outputs handed back.
 //!
 //! What crosses from one template to another is told in `handover.rs`. Only local files are read, inside the
-//! repository, and nothing that was downloaded (`node_modules`).
+//! repository, and nothing that was downloaded (`node_modules`). A URL under which templates are uploaded
+//! (`${Bucket}/fragments/queue.yaml`) names the file of the repository at the end of its path, where there is one that
+//! takes what the call hands over.
 //! <https://docs.aws.amazon.com/cli/latest/reference/cloudformation/package.html>
 
 use super::eval::intrinsic;
@@ -100,9 +102,51 @@ pub(super) enum Stack {
     Here(Rc<FxHashMap<Arc<str>, Outcomes<'static>>>),
 }
 
+/// How many directories up a template is looked for that is uploaded from there.
+const MAX_UP: usize = 8;
+
+/// The file of a nested template.
+enum Nested {
+    /// The call names it.
+    Named(PathBuf),
+    /// The call names what it is uploaded as.
+    Uploaded(PathBuf),
+}
+
 /// Whether resources of this type deploy a template.
 pub(super) fn is_stack(kind: &str) -> bool {
     matches!(kind, "AWS::CloudFormation::Stack" | "AWS::Serverless::Application")
+}
+
+/// The paths that a URL of an uploaded template ends with, the longest first: where its beginning is not known, all of
+/// its known end.
+fn uploaded_as(url: &Evaluated<'_>) -> Vec<String> {
+    let Evaluated::Text(parts) = url else {
+        return Vec::new();
+    };
+    let Some(Part::Text(end)) = parts.last() else {
+        return Vec::new();
+    };
+    let end = match end.split_once("://") {
+        Some((_, address)) => address.split_once('/').map_or("", |(_, path)| path),
+        None if parts.len() > 1 => end,
+        None => return Vec::new(),
+    };
+    // What stands directly behind what is not known may be the end of a longer name.
+    let is_cut = parts.len() > 1 && !end.starts_with('/') && !end.contains('/');
+    let components: Vec<&str> = end.split('/').filter(|part| !part.is_empty()).collect();
+    let starts = if is_cut { 0..0 } else { 0..components.len() };
+    starts
+        .filter_map(|start| components.get(start..))
+        .map(|rest| rest.join("/"))
+        .collect()
+}
+
+/// Whether every name that a call hands over is a parameter of `document`: it cannot be what is deployed otherwise.
+fn takes(document: &Node, names: &[&str]) -> bool {
+    let declared = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
+    let is_declared = |name: &&str| declared.iter().any(|entry| *entry.key == **name);
+    document.get("Resources").is_some() && names.iter().all(is_declared)
 }
 
 /// The file behind the URL of a template that CDK uploads under its hash.
@@ -116,6 +160,18 @@ fn uploaded(url: &Evaluated<'_>, around: &Surroundings<'_>) -> Option<String> {
     let hash = words.find(|word| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     let root = around.callers.first().map_or(around.path, PathBuf::as_path);
     cdk::asset(hash, root, around.sources)
+}
+
+/// The file of the repository that is uploaded as one of `paths`: at or above the template, a lone name beside it.
+fn uploaded_from(paths: &[String], around: &Surroundings<'_>) -> Option<PathBuf> {
+    let find = |location: &str| local::file(location, around.path, around.sources).ok();
+    paths
+        .iter()
+        .filter(|path| !path.contains("node_modules"))
+        .find_map(|path| {
+            let levels = if path.contains('/') { MAX_UP } else { 1 };
+            (0..levels).find_map(|up| find(&format!("{}{path}", "../".repeat(up))))
+        })
 }
 
 impl<'t> Template<'t> {
@@ -153,7 +209,10 @@ impl<'t> Template<'t> {
     /// Evaluates the template that `declared` deploys.
     fn follow(&self, declared: &Declared<'t>) -> Option<FxHashMap<Arc<str>, Outcomes<'static>>> {
         let around = self.surroundings?;
-        let path = self.nested_path(declared, around)?;
+        let (path, is_found) = match self.nested_path(declared, around)? {
+            Nested::Named(path) => (path, false),
+            Nested::Uploaded(path) => (path, true),
+        };
         let is_circle = path == around.path || around.callers.contains(&path);
         let calls = around.met.calls.get() + 1;
         let bound = match () {
@@ -169,8 +228,16 @@ impl<'t> Template<'t> {
         around.met.calls.set(calls);
         let assumed = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
-        let is_new = around.met.files.borrow_mut().insert(path.clone());
         let (mut loaded, parsed) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
+        if is_found
+            && !parsed
+                .documents
+                .first()
+                .is_some_and(|found| takes(found, &self.handed_names(declared)))
+        {
+            return None;
+        }
+        let is_new = around.met.files.borrow_mut().insert(path.clone());
         let name = loaded.graph.unit.name.clone();
         let mut is_whole = loaded.diagnostics.is_empty();
         if !is_new {
@@ -213,7 +280,7 @@ impl<'t> Template<'t> {
     }
 
     /// The file of the template that `declared` deploys, where it is a local one.
-    fn nested_path(&self, declared: &Declared<'t>, around: &Surroundings<'_>) -> Option<PathBuf> {
+    fn nested_path(&self, declared: &Declared<'t>, around: &Surroundings<'_>) -> Option<Nested> {
         let key = match &*declared.kind {
             "AWS::CloudFormation::Stack" => "TemplateURL",
             _ => "Location",
@@ -226,7 +293,10 @@ impl<'t> Template<'t> {
             let [only] = &*outcomes else { return None };
             match uploaded(&only.value, around) {
                 Some(asset) => asset,
-                None => only.value.text().ok()?,
+                None => match only.value.text() {
+                    Ok(text) if !text.contains("://") => text,
+                    _ => return uploaded_from(&uploaded_as(&only.value), around).map(Nested::Uploaded),
+                },
             }
         };
         let downloaded = Path::new(&written)
@@ -235,7 +305,20 @@ impl<'t> Template<'t> {
         if downloaded || written.is_empty() {
             return None;
         }
-        local::file(&written, around.path, around.sources).ok()
+        local::file(&written, around.path, around.sources)
+            .ok()
+            .map(Nested::Named)
+    }
+
+    /// The names of what the call hands over.
+    fn handed_names(&self, declared: &Declared<'t>) -> Vec<&'t str> {
+        let handed = declared.properties.and_then(|properties| properties.get("Parameters"));
+        let entries = handed.and_then(Node::entries).unwrap_or_default();
+        entries
+            .iter()
+            .map(|entry| &*entry.key)
+            .filter(|name| !name.starts_with("Fn::"))
+            .collect()
     }
 
     /// What the call hands to each parameter that `document` declares; absent where it does not name it.

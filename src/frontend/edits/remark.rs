@@ -28,6 +28,12 @@ const REASONS: [&str; 10] = [
     "never",
 ];
 
+/// What a comment says that tells why a queue has a visibility timeout, as every documentation does: `Must be >= 6x the
+/// Lambda timeout`.
+const LEAST: [&str; 8] = [">=", "≥", "at least", "6x", "6 x", "x6", "times", "longer than"];
+/// What speaks of the most a number may be.
+const MOST: [&str; 6] = ["<", "at most", "less", "below", "under", "max"];
+
 /// Whether a comment behind `number`, or in the lines above its line, says the number or why it is that.
 pub(super) fn speaks_of(text: &str, number: Span) -> bool {
     let Range { start, end } = number.range();
@@ -72,8 +78,30 @@ fn is_comment(line: &str) -> bool {
     line.starts_with('#') || line.starts_with("//") || line.starts_with("/*")
 }
 
+/// Whether a comment says only what the documentation of SQS says of visibility timeouts: it is no reason for one
+/// number, and a longer timeout leaves it true.
+fn is_of_the_documentation(comment: &str) -> bool {
+    let comment = comment.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| comment.contains(word));
+    let factor = ["6x", "x6", "6", "six", "times"];
+    let mut words = comment.split(|c: char| !c.is_alphanumeric());
+    let names_another = words.any(|word| {
+        let is_number = word.contains(|c: char| c.is_ascii_digit()) || NUMBERS.contains(&word);
+        is_number && !factor.contains(&word)
+    });
+    let other_reasons = REASONS.iter().filter(|reason| **reason != "must");
+    comment.contains("timeout")
+        && says(&LEAST)
+        && !says(&MOST)
+        && !names_another
+        && !other_reasons.into_iter().any(|reason| comment.contains(reason))
+}
+
 /// Whether a comment behind a number is about that.
 fn is_about_a_number(comment: &str) -> bool {
+    if is_of_the_documentation(comment) {
+        return false;
+    }
     let mut words = comment.split(|c: char| !c.is_alphanumeric());
     comment.contains(|c: char| c.is_ascii_digit())
         || gives_reason(comment)
@@ -81,6 +109,9 @@ fn is_about_a_number(comment: &str) -> bool {
 }
 
 fn gives_reason(comment: &str) -> bool {
+    if is_of_the_documentation(comment) {
+        return false;
+    }
     let comment = comment.to_ascii_lowercase();
     REASONS.iter().any(|reason| comment.contains(reason))
 }
@@ -129,6 +160,9 @@ mod tests {
             "# 1 hour\nx = 3600\n",
             "# an hour (3600 s)\nx = 3600\n",
             "# a\n# do not change: orders would be shipped twice\nx = 3600\n",
+            "x = 180 # 6 x the timeout of 30 s\n",
+            "# at least the timeout, because messages must not come twice\nx = 180\n",
+            "x = 30 # must be less than the timeout\n",
         ] {
             assert!(is_spoken_of(comment), "{comment}");
         }
@@ -138,6 +172,9 @@ mod tests {
             "x = 3600 # how long a message is hidden\n",
             "# Orders of 2 shops wait here.\nx = 3600\n",
             "# 1 hour\n\nx = 3600\n",
+            "x = 180 # Must be >= 6x Lambda timeout\n",
+            "# Should be at least six times the function timeout.\nx = 180\n",
+            "x = 180 # must be longer than the timeout of the consumer\n",
             "y = 2 # 1 hour\n",
         ] {
             let is_other = comment.starts_with('y');

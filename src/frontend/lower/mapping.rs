@@ -56,6 +56,7 @@ impl<V: View> Lowering<V> {
             failure_destination: self.optional_link(written, names.failure_destination),
             stream_settings: self.stream_settings(written, names.stream_settings),
             qualifier: self.read(written, names.function, &None, V::qualifier),
+            is_of_a_queue: self.proves_a_queue(written, names),
             ignored_disabling: node.made.ignored_disabling,
             resource: node.resource,
         };
@@ -78,6 +79,21 @@ impl<V: View> Lowering<V> {
             State::Set(None) | State::Default(_) => true,
             State::Unresolved(_) => tells_of_another,
         })
+    }
+
+    /// Whether only a queue can be the source, whatever its ARN is: no other takes a maximum concurrency, and every other
+    /// demands what tells it, or where to begin.
+    /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
+    fn proves_a_queue(&mut self, written: &V::Written, names: &MappingNames) -> bool {
+        let limit = self.view.attribute(written, names.maximum_concurrency);
+        let start = names.stream_settings.first();
+        let of_others = names.other_sources.iter().chain(start);
+        limit.cases.iter().all(|case| matches!(case.state, State::Set(Some(_))))
+            || of_others.into_iter().all(|name| {
+                let found = self.view.attribute(written, name);
+                let is_absent = |state: &State<_>| matches!(state, State::Set(None) | State::Default(None));
+                found.cases.iter().all(|case| is_absent(&case.state))
+            })
     }
 
     /// Every response type that is written, as far as the list is known.

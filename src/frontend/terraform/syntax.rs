@@ -194,7 +194,7 @@ pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
             body.blocks.extend(lost);
             continue;
         }
-        convert::item(file, text, item.range, &mut body, &mut problems);
+        convert::item(file, text, &item, &mut body, &mut problems);
     }
     (body, problems)
 }
@@ -334,6 +334,25 @@ mod tests {
         };
         assert_eq!(items.len(), 4);
         assert!(matches!(&items[3].key.kind, Kind::Text(text) if &**text == "b"));
+    }
+
+    /// The parser takes a line that begins with the heredoc's name for its end; Terraform wants nothing else on it.
+    #[test]
+    fn a_heredoc_ends_on_a_line_of_its_own() {
+        for (text, expected) in [
+            ("x = <<EOF\na << EOF\nEOF\"\nb\nEOF\n", "a << EOF\nEOF\"\nb\n"),
+            ("x = <<-E\n  E)\n  E x\n  E\n", "E)\nE x\n"),
+            ("x = <<E\nEE\nE.\n\tE\n", "EE\nE.\n"),
+            ("x = <<E\n${<<E\nE,\nE\n}E\nE;\nE\n", "E,\nE\nE;\n"),
+        ] {
+            let (_, body, problems) = parse_text(text);
+            assert_eq!(problems, [], "{text}");
+            match &body.attributes[0].value.kind {
+                Kind::Text(read) => assert_eq!(&**read, expected, "{text}"),
+                Kind::Template(parts) => assert_eq!(parts.len(), 2, "{text}: {parts:?}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
     }
 
     #[test]

@@ -344,7 +344,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     close(&mut open, &mut all);
     match all.len() {
         0 => Value::text(""),
-        MAX_PARTS.. => Value::beyond(TOO_MIXED),
+        MAX_PARTS.. => Value::unknown(Cause::Unsupported.because(TOO_MIXED)),
         1 if matches!(all[0].kind, Kind::Text(_) | Kind::Reference(..)) => all.remove(0),
         _ => Kind::Template(all.into()).into(),
     }

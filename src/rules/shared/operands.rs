@@ -51,6 +51,11 @@ impl<'g> Provenance<'g> {
         origin.map_or_else(String::new, |origin| format!(" ({})", origin.what))
     }
 
+    /// Whether it is written elsewhere, and comes here by a name.
+    pub(crate) fn is_handed_in(&self) -> bool {
+        !self.origins.is_empty()
+    }
+
     /// What makes nothing of an attribute that is written: "`var.redrives`, which is false".
     pub(crate) fn made_null(&self) -> Option<&'g str> {
         let origin = self.origins.first().filter(|_| self.is_default);

@@ -38,6 +38,8 @@ const SYNCHRONOUS: [&str; 5] = [
     "AWS::Serverless::HttpApi",
 ];
 const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticloadbalancing.amazonaws.com"];
+/// The custom resource by which CDK sets the notifications of a bucket: it does nothing with queues.
+const NOTIFICATIONS: &str = "Custom::S3BucketNotifications";
 /// The header by which an API invokes a function without waiting.
 const WITHOUT_WAITING: &str = "Invocation-Type";
 
@@ -75,14 +77,35 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 self.invocation(declared, &found);
             }
             let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Away);
-            let is_stack =
-                (is_stack(kind) && is_away()) || (!kind.starts_with("AWS::") && !kind.starts_with("Custom::"));
-            if is_stack && self.is_handed(&found.link) {
+            let goes_away = (is_stack(kind) && is_away()) || is_custom(kind) || !kind.starts_with("AWS::");
+            if goes_away && kind != NOTIFICATIONS && self.is_handed(&found.link) {
                 self.graph.handed_out.push(found.link);
             }
         }
+        if is_custom(kind) {
+            self.hand_out_names(properties);
+        }
         if kind == "AWS::Lambda::Permission" && !waits {
             self.open_permission(declared, properties);
+        }
+    }
+
+    /// The code behind a custom resource may do anything with the queues whose names it is given.
+    fn hand_out_names(&mut self, properties: &'t Node) {
+        for entry in properties.entries().unwrap_or_default() {
+            let outcomes = self
+                .view
+                .template
+                .eval(&entry.value, entry.span(), &Condition::always());
+            let names: Vec<String> = outcomes
+                .iter()
+                .filter_map(|outcome| outcome.value.text().ok())
+                .collect();
+            let links = names.into_iter().map(|name| Link {
+                target: Target::External(name.into()),
+                form: Form::Name,
+            });
+            self.graph.handed_out.extend(links);
         }
     }
 
@@ -271,6 +294,11 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             }));
         }
     }
+}
+
+/// Whether resources of this type are code of somebody's own.
+fn is_custom(kind: &str) -> bool {
+    kind.starts_with("Custom::") || kind == "AWS::CloudFormation::CustomResource"
 }
 
 /// The ARN of a queue in a text that holds JSON.

@@ -15,6 +15,16 @@ pub(super) fn is_queue(template: &Template<'_>, link: &Link) -> Option<bool> {
     }
 }
 
+/// Whether an ARN of which not all is known is that of something else than a queue.
+pub(super) fn is_of_another(arn: &Evaluated<'_>) -> bool {
+    let Evaluated::Text(parts) = arn else { return false };
+    let texts = parts.iter().map(|part| match part {
+        Part::Text(text) => text.as_str(),
+        Part::Open { .. } | Part::Reference(_) => "${}",
+    });
+    is_of_other_service(&texts.collect::<String>())
+}
+
 /// Whether `link` leads to a function.
 pub(super) fn is_function(template: &Template<'_>, link: &Link) -> bool {
     match &link.target {

@@ -347,8 +347,12 @@ impl<'t> View for CloudFormation<'_, 't> {
     }
 
     fn is_queue(&mut self, value: &Written<'t>) -> Option<bool> {
-        let link = self.template.link(value.value().ok()?).ok()?;
-        target::is_queue(self.template, &link)
+        let value = value.value().ok()?;
+        match self.template.link(value) {
+            Ok(link) => target::is_queue(self.template, &link),
+            // The service may be known, and the rest not.
+            Err(_) => target::is_of_another(value).then_some(false),
+        }
     }
 
     fn refers_to(&mut self, value: &Written<'t>, link: &Link) -> bool {

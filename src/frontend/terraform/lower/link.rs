@@ -8,6 +8,7 @@ use super::super::provider;
 use super::super::value::{Kind, ResourceId, Value, joined};
 use super::view::{pieced, refusal, text};
 use crate::graph::{Cause, Form, Link, Target, Unresolved};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Aliases of aliases, and data sources by the name of others, are followed so far.
@@ -238,19 +239,22 @@ pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<St
 }
 
 /// The service of an ARN or of the resource behind a reference.
-pub(super) fn service(value: &Value) -> Option<&str> {
+pub(super) fn service(value: &Value) -> Option<Cow<'static, str>> {
     match &value.kind {
-        Kind::Reference(id, _) if &*id.kind == "aws_sqs_queue" => Some("sqs"),
-        Kind::Reference(id, _) if id.kind.starts_with("aws_") => Some("other"),
-        Kind::Text(text) => text.strip_prefix("arn:")?.split(':').nth(1),
-        Kind::Template(parts) => match &parts.first()?.kind {
-            Kind::Text(text) => text
-                .strip_prefix("arn:")?
-                .split(':')
-                .nth(1)
-                .filter(|service| !service.is_empty()),
-            _ => None,
-        },
+        Kind::Reference(id, _) if &*id.kind == "aws_sqs_queue" => Some("sqs".into()),
+        Kind::Reference(id, _) if id.kind.starts_with("aws_") => Some("other".into()),
+        Kind::Text(text) => service_of(text).map(|service| service.to_owned().into()),
+        Kind::Template(parts) => {
+            // `arn:${local.partition}:kinesis:…`: what is not known holds no colon.
+            let texts = parts.iter().map(Value::to_text);
+            let text: String = texts.map(|text| text.as_deref().unwrap_or("${}").to_owned()).collect();
+            service_of(&text).map(|service| service.to_owned().into())
+        }
         _ => None,
     }
+}
+
+fn service_of(arn: &str) -> Option<&str> {
+    let service = arn.strip_prefix("arn:")?.split(':').nth(1)?;
+    (!service.is_empty() && !service.contains("${")).then_some(service)
 }

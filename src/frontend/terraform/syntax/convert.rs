@@ -22,13 +22,13 @@ const MAX_RENAMED: usize = 256;
 /// Begins keys that were told apart; no author writes it.
 const MARK: &str = "sqslint__";
 
-/// Parses the item at `range` of `text`.
-pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Body, problems: &mut Vec<Problem>) {
-    let Some(original) = text.get(range.clone()) else {
+/// Parses `item` of `text`.
+pub(super) fn item(file: FileId, text: &str, item: &scan::Item, body: &mut Body, problems: &mut Vec<Problem>) {
+    let Some(original) = text.get(item.range.clone()) else {
         return;
     };
-    let mut source = Cow::Borrowed(original);
-    let mut places = Places::new(file, range);
+    let mut source = with_other_names(original, item);
+    let mut places = Places::new(file, item.range.clone());
     let mut read = Body::default();
     let mut blanked: Vec<Line> = Vec::new();
     loop {
@@ -67,6 +67,23 @@ pub(super) fn item(file: FileId, text: &str, range: Range<usize>, body: &mut Bod
     body.attributes.append(&mut read.attributes);
     body.blocks.append(&mut read.blocks);
     body.lost |= read.lost;
+}
+
+/// The text of `item` with names of its heredocs that begin no line but the last; of the same length, so that all
+/// stands where it stood. A name for which none is found stays.
+fn with_other_names<'t>(original: &'t str, item: &scan::Item) -> Cow<'t, str> {
+    let mut text = Cow::Borrowed(original);
+    for names in &item.ambiguous {
+        let candidates = (b'A'..=b'Z').map(|letter| char::from(letter).to_string().repeat(names[0].len()));
+        let Some(other) = candidates.into_iter().find(|name| !text.contains(name.as_str())) else {
+            continue;
+        };
+        for name in names {
+            let range = name.start - item.range.start..name.end - item.range.start;
+            text.to_mut().replace_range(range, &other);
+        }
+    }
+    text
 }
 
 /// Where a text stands that may not be written as it is read: a JSON string has escapes.

@@ -39,6 +39,9 @@ pub(super) struct Item {
     pub(super) limit: Option<&'static str>,
     /// Where a comment or a heredoc begins that is not closed, and which of both: the rest of the file is in it.
     pub(super) unclosed: Option<(usize, Unclosed)>,
+    /// Where the names of heredocs stand, at their beginning and end, that begin a line of their text, too: the parser
+    /// would take that line for the end.
+    pub(super) ambiguous: Vec<[Range<usize>; 2]>,
 }
 
 /// What takes in the rest of a file where it is not closed.
@@ -54,7 +57,16 @@ enum Context<'a> {
         object: Option<usize>,
     },
     Quoted,
-    Heredoc(&'a str),
+    Heredoc(Heredoc<'a>),
+}
+
+#[derive(Clone, Copy)]
+struct Heredoc<'a> {
+    name: &'a str,
+    /// Where the name stands at the beginning.
+    at: usize,
+    /// Whether a line begins with the name and goes on.
+    is_ambiguous: bool,
 }
 
 struct Scanner<'a> {
@@ -63,9 +75,10 @@ struct Scanner<'a> {
     start: usize,
     stack: Vec<Context<'a>>,
     /// Heredocs whose text begins on the next line.
-    pending: Vec<&'a str>,
+    pending: Vec<Heredoc<'a>>,
     limit: Option<&'static str>,
     unclosed: Option<(usize, Unclosed)>,
+    ambiguous: Vec<[Range<usize>; 2]>,
     /// Where the last heredoc begins.
     heredoc_at: usize,
     /// The last byte of code that is no space.
@@ -97,6 +110,7 @@ fn scan(text: &str, trace: Option<Tracer>) -> Scanner<'_> {
         pending: Vec::new(),
         limit: None,
         unclosed: None,
+        ambiguous: Vec::new(),
         heredoc_at: 0,
         last: b'\n',
         blank: true,
@@ -162,7 +176,12 @@ pub(in crate::frontend::terraform) fn are_in_comments(text: &str, places: impl I
 /// The bound that a template exceeds which is the whole of a text.
 pub(super) fn limit_of_template(text: &str) -> Option<&'static str> {
     // No line of it ends a heredoc with this name.
-    limit_within(text, Context::Heredoc("\0"))
+    let outermost = Heredoc {
+        name: "\0",
+        at: 0,
+        is_ambiguous: false,
+    };
+    limit_within(text, Context::Heredoc(outermost))
 }
 
 /// The bound that an expression exceeds which is the whole of a text.
@@ -196,6 +215,7 @@ impl<'a> Scanner<'a> {
             pending: Vec::new(),
             limit: None,
             unclosed: None,
+            ambiguous: Vec::new(),
             heredoc_at: 0,
             last: b'=',
             blank: true,
@@ -217,6 +237,7 @@ impl<'a> Scanner<'a> {
                 range: self.start..end,
                 limit: self.limit,
                 unclosed: self.unclosed.take(),
+                ambiguous: std::mem::take(&mut self.ambiguous),
             });
         }
         self.start = end;
@@ -240,7 +261,7 @@ impl<'a> Scanner<'a> {
     fn step(&mut self) {
         match self.stack.last() {
             Some(Context::Quoted) => self.quoted(),
-            Some(Context::Heredoc(delimiter)) => self.heredoc(delimiter),
+            Some(Context::Heredoc(heredoc)) => self.heredoc(*heredoc),
             Some(Context::Code { .. }) | None => self.code(),
         }
     }
@@ -275,15 +296,25 @@ impl<'a> Scanner<'a> {
         self.at += 1 + behind.take_while(|byte| plain(**byte)).count();
     }
 
-    fn heredoc(&mut self, delimiter: &str) {
+    fn heredoc(&mut self, heredoc: Heredoc<'a>) {
         let at_line_start = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
         if at_line_start {
             let line = self.text.get(self.at..).unwrap_or("").split('\n').next().unwrap_or("");
-            if line.trim() == delimiter {
+            if line.trim() == heredoc.name {
                 self.at += line.trim_end().len();
                 self.stack.pop();
                 self.last = b'"';
+                if heredoc.is_ambiguous {
+                    let length = heredoc.name.len();
+                    let names = [heredoc.at..heredoc.at + length, self.at - length..self.at];
+                    self.ambiguous.push(names);
+                }
                 return;
+            }
+            if line.trim_start().starts_with(heredoc.name)
+                && let Some(Context::Heredoc(heredoc)) = self.stack.last_mut()
+            {
+                heredoc.is_ambiguous = true;
             }
         }
         match self.rest() {
@@ -382,23 +413,28 @@ impl<'a> Scanner<'a> {
         let end = name
             .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
             .unwrap_or(name.len());
-        let delimiter = name.get(..end).unwrap_or("");
-        if !delimiter.is_empty() {
-            self.pending.push(delimiter);
+        let at = self.at + 2 + (after.len() - name.len());
+        let name = name.get(..end).unwrap_or("");
+        if !name.is_empty() {
+            self.pending.push(Heredoc {
+                name,
+                at,
+                is_ambiguous: false,
+            });
             self.heredoc_at = self.at;
         }
         if let Some(trace) = &mut self.trace {
             trace.token(self.at);
         }
-        self.at += 2 + (after.len() - name.len()) + end;
+        self.at = at + end;
         self.blank = false;
     }
 
     fn newline(&mut self) {
         self.at += 1;
-        if let Some(delimiter) = self.pending.pop() {
+        if let Some(heredoc) = self.pending.pop() {
             self.pending.clear();
-            self.push(Context::Heredoc(delimiter));
+            self.push(Context::Heredoc(heredoc));
             if let Some(trace) = &mut self.trace {
                 trace.line();
             }
