@@ -54,6 +54,9 @@ pub struct Label {
     pub primary: bool,
 }
 
+/// What the environment is called that nobody names, where others are named: everything has its default.
+pub const DEFAULT_ENVIRONMENT: &str = "default";
+
 /// The resource a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject {
@@ -211,8 +214,11 @@ impl Diagnostic {
     /// Says that it holds in these environments only.
     #[must_use]
     pub fn in_environments(mut self, names: &[String]) -> Self {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let environment = format!("the environment is {}", names.join(" or "));
+        let declared = names.iter().filter(|name| *name != DEFAULT_ENVIRONMENT);
+        let shown: Vec<String> = declared.map(|name| format!("`{name}`")).collect();
+        let by_default = (shown.len() < names.len()).then(|| "no environment's values are given".to_owned());
+        let by_name = (!shown.is_empty()).then(|| format!("the environment is {}", shown.join(" or ")));
+        let environment = by_name.into_iter().chain(by_default).collect::<Vec<_>>().join(" or ");
         self.when = Some(match self.when {
             Some(when) => format!("{when} and {environment}"),
             None => environment,

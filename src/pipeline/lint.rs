@@ -2,11 +2,11 @@
 //! for what they say.
 
 use super::declarations::Declarations;
-use super::load::{DEFAULT, Environment, Loaded};
+use super::load::{Environment, Loaded};
 use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::RuleSettings;
-use crate::diagnostic::{Diagnostic, NotEvaluated, Subject};
+use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
 use crate::graph::{Graph, UnitId};
 use crate::policy::Policy;
 use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, Settled, Verdict};
@@ -80,7 +80,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
     let own = own_policies(&graph, policies);
     let checks: Vec<_> = (own.iter())
         .map(|(policy, units)| {
-            let environment = name.as_deref().filter(|name| *name != DEFAULT);
+            let environment = name.as_deref().filter(|name| *name != DEFAULT_ENVIRONMENT);
             move |graph: &Graph, findings: &mut Findings<'_>| {
                 policy.judge(graph, environment, &|unit| units.contains(&unit), findings);
             }

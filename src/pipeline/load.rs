@@ -4,7 +4,7 @@ use super::policies::Policies;
 use super::select::{Group, Selected};
 use super::{Gathered, Run};
 use crate::config::Environment as Declared;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic};
 use crate::discover::Input;
 use crate::frontend::{self, NamedEnvironment};
 use crate::given::{Given, Givens};
@@ -60,7 +60,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
         .map(|(name, own)| described(name, own, &gathered.sources))
         .collect();
     if let (Some(first), false) = (all.first_mut(), found.is_empty()) {
-        first.name.get_or_insert_with(|| DEFAULT.to_owned());
+        first.name.get_or_insert_with(|| DEFAULT_ENVIRONMENT.to_owned());
     }
     for (name, own) in found {
         all.push(environment(run, Some(name), &groups, &own, &mut policies, &mut gathered).0);
@@ -87,8 +87,6 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
 /// What units are given by environments that their own files name.
 type Found = Vec<NamedEnvironment>;
 
-/// What the environment is called that nobody names, where others are named.
-pub(super) const DEFAULT: &str = "default";
 /// More environments are not judged.
 const MAX_ENVIRONMENTS: usize = 12;
 

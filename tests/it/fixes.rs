@@ -338,9 +338,12 @@ fn a_fix_that_takes_another_is_one_with_two_parts() {
         panic!("{:?}", fixed.chains);
     };
     let first = "main.tf:4: visibility-timeout-below-function-timeout: set `visibility_timeout_seconds` to 5400";
-    assert_eq!(chain.first, first);
-    let second = "main.tf:5: visibility-timeout-exceeds-retention: set `message_retention_seconds` to 345600";
-    assert_eq!(chain.others, [second]);
+    assert!(chain.first.ends_with(first), "{chain:?}");
+    let [second] = &*chain.others else {
+        panic!("{chain:?}");
+    };
+    let wanted = "main.tf:5: visibility-timeout-exceeds-retention: set `message_retention_seconds` to 345600";
+    assert!(second.ends_with(wanted), "{chain:?}");
     assert_eq!(fixed.findings, 1, "the second was never found");
 }
 

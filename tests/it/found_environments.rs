@@ -93,6 +93,13 @@ fn parts_of_one_environment_are_judged_together() {
 }
 
 #[test]
+fn what_holds_for_defaults_alone_says_so() {
+    let main = MAIN.replace("default = 5", "default = 100");
+    let files = [("main.tf", &*main), ("prod.tfvars", "timeout = 5\n")];
+    assert_eq!(check(&files), ["no environment's values are given"]);
+}
+
+#[test]
 fn a_finding_of_all_environments_names_none() {
     let main = MAIN.replace("default = 5", "default = 100");
     let files = [
