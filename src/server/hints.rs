@@ -30,7 +30,14 @@ pub(super) fn within(worker: &mut Worker, params: &InlayHintParams) -> Option<Ve
                 continue;
             };
             if is_here(case.span) {
-                let known = hints.entry(case.span.end as usize).or_default();
+                // What nobody sets stands behind the line of whatever it is a default of.
+                let line = file.line_range(file.line_index(case.span.end as usize));
+                let end = file
+                    .text()
+                    .get(line.clone())
+                    .map(|text| line.start + text.trim_end().len());
+                let at = end.filter(|_| case.is_default).unwrap_or(case.span.end as usize);
+                let known = hints.entry(at).or_default();
                 if !known.contains(&text) {
                     known.push(text);
                 }

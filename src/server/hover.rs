@@ -2,8 +2,11 @@
 
 use super::position::Lines;
 use super::worker::Worker;
+use crate::diagnostic::{Diagnostic, Silencer};
 use crate::explain::{Asked, look};
+use crate::pipeline::Outcome;
 use crate::rules::{self, Rule};
+use crate::source::SourceFile;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, Position, Range, Uri};
 use std::path::Path;
 
@@ -50,9 +53,33 @@ fn explained(worker: &mut Worker, path: &Path, position: Position) -> Option<Str
     let explained = look(outcome, asked);
     let has_any = !(explained.told().is_empty() && explained.conclusions().is_empty());
     let subject = format!("{}:{}", file.shown(), asked.line);
-    let text = has_any.then(|| explained.text(&subject));
+    let suppressed = suppressed(&explained.outcome, &file, asked.line);
+    let text = suppressed.or_else(|| has_any.then(|| explained.text(&subject)));
     project.give_back(path, explained.outcome);
     text
+}
+
+/// What the suppressions on a line keep from being findings.
+fn suppressed(outcome: &Outcome, file: &SourceFile, line: usize) -> Option<String> {
+    let sources = &outcome.sources;
+    let stands_here = |by: &Silencer| match by {
+        Silencer::Suppression(span) => {
+            sources.file(span.file).path() == file.path() && file.line_index(span.start as usize) + 1 == line
+        }
+        Silencer::Baseline(_) | Silencer::Since(_) => false,
+    };
+    let here = outcome.suppressed.iter().filter(|one| stands_here(&one.by));
+    let told = here.map(|one| {
+        let place = sources.start(one.finding.primary().span).line;
+        let reason = one.reason.as_deref().map(|reason| format!("  reason: {reason}\n"));
+        let Diagnostic { rule, headline, .. } = &one.finding;
+        format!(
+            "suppressed[{rule}] on line {place}\n  {headline}\n{}",
+            reason.unwrap_or_default()
+        )
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("\n"))
 }
 
 /// The rule that is named at a place where rules are named: in a suppression, or in a configuration.

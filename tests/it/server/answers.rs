@@ -285,6 +285,35 @@ fn values_are_hinted_at_for_those_who_ask() {
 }
 
 #[test]
+fn a_default_is_hinted_at_behind_the_line() {
+    let text = "resource \"aws_sqs_queue\" \"q\" {\n}\n";
+    let place = TemporaryDirectory::with_files([("main.tf", text)]);
+    let mut client = Client::with(place.path(), &able(), &json!({"inlayHints": true}));
+    client.open("main.tf", text);
+    let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
+    let params = json!({"textDocument": {"uri": client.address("main.tf")}, "range": range});
+    let hints = client.ask("textDocument/inlayHint", params);
+    let end = text.lines().next().unwrap().len();
+    assert_eq!(hints[0]["position"], json!({"line": 0, "character": end}));
+}
+
+#[test]
+fn a_suppression_says_what_it_suppresses() {
+    let text = "resource \"aws_sqs_queue\" \"q\" {\n  # sqslint: ignore[queue-attribute-out-of-range] agreed\n  visibility_timeout_seconds = 50000\n}\n";
+    let place = TemporaryDirectory::with_files([("main.tf", text)]);
+    let mut client = Client::with(place.path(), &able(), &json!({}));
+    client.open("main.tf", text);
+    let at = client.place("main.tf", 1, 5);
+    let hover = client.ask("textDocument/hover", at);
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        told.contains("suppressed[queue-attribute-out-of-range] on line 3"),
+        "{told}"
+    );
+    assert!(told.contains("reason: agreed"), "{told}");
+}
+
+#[test]
 fn a_unit_is_drawn() {
     let place = module();
     let mut client = opened(&place, &json!({}));
