@@ -42,6 +42,14 @@ impl Published<'_> {
     }
 }
 
+impl Published<'_> {
+    /// Where editors find the schema of configurations; `None` where only a copy of one's own is there.
+    pub fn schema(&self) -> Option<String> {
+        let (repository, version) = (self.repository, env!("CARGO_PKG_VERSION"));
+        (!repository.is_empty()).then(|| format!("{repository}/raw/v{version}/sqslint.schema.json"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Published;

@@ -4,6 +4,7 @@ use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
 use sqslint::files::{self, Files};
+use sqslint::published::Published;
 use sqslint::report::{printable, printable_error};
 use sqslint::rules::{RULES, Rule};
 use std::io;
@@ -227,7 +228,13 @@ pub(super) fn template() -> String {
     };
     let rules = RULES.iter().filter(|rule| !rule.settings.is_empty());
     let tables: Vec<String> = rules.map(|rule| table(rule)).collect();
-    TEMPLATE.replace(RULE_SETTINGS, &tables.join("\n"))
+    // Unpublished, it is a copy that `sqslint config schema` writes.
+    let schema = Published::HERE
+        .schema()
+        .unwrap_or_else(|| "sqslint.schema.json".to_owned());
+    TEMPLATE
+        .replace("#:schema SCHEMA", &format!("#:schema {schema}"))
+        .replace(RULE_SETTINGS, &tables.join("\n"))
 }
 
 /// `sqslint init`.

@@ -71,7 +71,8 @@ pub(super) fn judged(report: &Report<'_>) -> Option<String> {
 pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
     let causes = by_cause(report).into_iter();
     let lines = causes.map(|(count, cause, entries)| {
-        format!("{}: {}{}", counted(count, "resource"), reasons(&entries), advice(cause))
+        let advice = advice(cause, report.units);
+        format!("{}: {}{advice}", counted(count, "resource"), reasons(&entries))
     });
     lines.collect()
 }
@@ -91,8 +92,10 @@ fn by_cause<'e>(report: &Report<'e>) -> Vec<(usize, &'e str, Vec<&'e NotEvaluate
 }
 
 /// ` (what to do about a cause)`, where there is something.
-fn advice(cause: &str) -> String {
+fn advice(cause: &str, units: &Units) -> String {
     let advice = ADVICE.iter().find(|(of, _)| *of == cause);
+    // Only Terraform makes plans.
+    let advice = advice.filter(|_| cause != "known-after-apply" || units.modules > 0);
     advice.map_or_else(String::new, |(_, advice)| format!(" ({advice})"))
 }
 
@@ -117,7 +120,7 @@ pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::
             out,
             "not judged: {}, {cause}{}",
             counted(count, "resource"),
-            advice(cause)
+            advice(cause, report.units)
         )?;
         let mut by_reason: BTreeMap<&str, BTreeMap<(String, u32, u32, &str), BTreeSet<&str>>> = BTreeMap::new();
         for entry in entries {

@@ -101,6 +101,7 @@ needs! {
         Runs(&["python3", "-c", "import regopy"]),
     ];
     PYYAML: "PyYAML", for "fixed templates read by another parser", [Runs(&["python3", "-c", "import yaml"])];
+    JQ: "jq", for "the comment and the upload of the action", [Runs(&["jq", "--version"])];
     BASH: "bash", for "the script of the action, and completions", [Runs(&["bash", "--version"])];
     ZSH: "zsh", for "completions", [Runs(&["zsh", "--version"])];
     FISH: "fish", for "completions", [Runs(&["fish", "--version"])];

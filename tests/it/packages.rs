@@ -3,7 +3,7 @@
 
 #[cfg(unix)]
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{BASH, FISH, GROFF, ZSH};
+use sqslint::testing::needs::{BASH, FISH, GROFF, JQ, ZSH};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -37,11 +37,8 @@ fn fed(program: &str, arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// The script of the last step of the action, without its indentation.
-fn script(action: &str) -> String {
-    let (_, script) = action.rsplit_once("run: |\n").expect("the last step has one");
-    script.lines().map(|line| line.trim_start().to_owned() + "\n").collect()
-}
+/// The scripts of the action, in the order of its steps.
+const SCRIPTS: [&str; 4] = ["install", "check", "upload", "comment"];
 
 #[test]
 fn inputs_of_the_action_are_used_and_are_no_script() {
@@ -53,61 +50,302 @@ fn inputs_of_the_action_are_used_and_are_no_script() {
             .filter(|name| !name.starts_with(' '))
     });
     let names: Vec<&str> = names.collect();
-    assert_eq!(names, ["paths", "arguments", "working-directory"]);
+    let all = "paths arguments working-directory version sha256 upload-sarif comment token";
+    assert_eq!(names.join(" "), all);
     for name in names {
-        assert!(
-            runs.contains(&format!("${{{{ inputs.{name} }}}}")),
-            "{name} is not used"
-        );
+        assert!(runs.contains(&format!("inputs.{name} ")), "{name} is not used");
     }
-    assert!(!script(&action).contains("${{"), "an input stands in the script");
+    let steps: Vec<&str> = runs
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("run: "))
+        .collect();
+    let expected = SCRIPTS.map(|name| format!("bash \"$GITHUB_ACTION_PATH/.github/action/{name}.sh\""));
+    assert_eq!(steps, expected, "an input would stand in a script");
+}
+
+/// A place in which the scripts of the action run: a repository, a runner's directory, and programs in place of others.
+#[cfg(unix)]
+struct Runner(TemporaryDirectory);
+
+#[cfg(unix)]
+impl Runner {
+    /// `programs` are scripts that are found before what is installed.
+    fn new(programs: &[(&str, &str)]) -> Runner {
+        use std::os::unix::fs::PermissionsExt;
+        let place = TemporaryDirectory::with_files([("runner/sqslint/bin/x", ""), ("bin/x", ""), ("repository/x", "")]);
+        for (name, script) in programs {
+            let path = place.path().join("bin").join(name);
+            std::fs::write(&path, format!("#!/usr/bin/env bash\n{script}")).expect("it is writable");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        }
+        Runner(place)
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with_sqslint(self) -> Runner {
+        let program = self.path("runner/sqslint/bin/sqslint");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_sqslint"), program).expect("it is writable");
+        self
+    }
+
+    /// The code and all that is said by the script called `name`.
+    fn run(&self, name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/action");
+        let mut command = Command::new("bash");
+        command
+            .args(["--noprofile", "--norc"])
+            .arg(scripts.join(name).with_extension("sh"));
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .current_dir(self.path("repository"))
+            .env("PATH", format!("{}:{path}", self.path("bin").display()))
+            .env("RUNNER_TEMP", self.path("runner"))
+            .env("GITHUB_ACTION_PATH", env!("CARGO_MANIFEST_DIR"))
+            .env("SQSLINT_FORMAT", "concise")
+            .env("LOG", self.path("log"))
+            .envs(variables.iter().copied());
+        let output = command.output().expect("bash is there");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), said)
+    }
+
+    /// What the programs in place of others were asked for.
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+
+    /// What git prints in the repository.
+    fn git(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command
+            .args(["-c", "user.name=a", "-c", "user.email=a@example.org"])
+            .args(arguments);
+        let output = command
+            .current_dir(self.path("repository"))
+            .output()
+            .expect("git is there");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Commits a module with queues on no visibility timeout, and returns the commit.
+    fn commit(&self, queues: &[&str]) -> String {
+        let text: Vec<String> = queues
+            .iter()
+            .map(|name| format!("resource \"aws_sqs_queue\" \"{name}\" {{\n  visibility_timeout_seconds = 0\n}}\n"))
+            .collect();
+        std::fs::write(self.path("repository/main.tf"), text.concat()).expect("it is writable");
+        self.git(&["add", "."]);
+        self.git(&["commit", "-qm", "queues"]);
+        self.git(&["rev-parse", "HEAD"])
+    }
 }
 
 #[cfg(unix)]
 #[test]
 fn the_action_hands_its_inputs_over() {
-    let place = TemporaryDirectory::with_files([
-        (
-            "a/main.tf",
-            "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n",
-        ),
-        ("sqslint/bin/x", ""),
-    ]);
-    let program = place.path().join("sqslint/bin/sqslint");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_sqslint"), program).expect("it is writable");
-    let run = |paths: &str, arguments: &str| {
-        let mut command = Command::new("bash");
-        command.args([
-            "--noprofile",
-            "--norc",
-            "-eo",
-            "pipefail",
-            "-c",
-            &script(&text("action.yml")),
-        ]);
-        command.current_dir(place.path()).env("RUNNER_TEMP", place.path());
-        command
-            .env("PATHS", paths)
-            .env("ARGUMENTS", arguments)
-            .env("SQSLINT_FORMAT", "concise");
-        let output = command.output().expect("bash is there");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        (output.status.code(), said)
-    };
     if !BASH.is_met() {
         return;
     }
-    let (code, said) = run("a", "--select visibility\n--fail-level error");
+    let runner = Runner::new(&[]).with_sqslint();
+    runner.git(&["init", "-q"]);
+    runner.commit(&["q"]);
+    let run = |paths: &str, arguments: &str| runner.run("check", &[("PATHS", paths), ("ARGUMENTS", arguments)]);
+    let (code, said) = run(".", "--select visibility\n--fail-level error");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("1 warning in 1 module"), "{said}");
-    assert_eq!(run("a", "").0, Some(1));
-    let (code, said) = run("a\nb", "");
+    assert_eq!(run(".", "").0, Some(1));
+    let (code, said) = run(".\nb", "");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("`b`: no such file"), "{said}");
     // Neither a command nor a flag can be slipped in.
     run("$(touch harm) `touch harm` ; touch harm", "$(touch harm)");
-    assert!(!place.path().join("harm").exists());
+    assert!(!runner.path("repository/harm").exists());
     assert!(run("--version", "").1.contains("`--version`: no such file"));
+}
+
+/// In place of the program that asks GitHub: it logs what it is asked for, and what it is given.
+#[cfg(unix)]
+const GH: &str = r#"
+echo "gh $*" >> "$LOG"
+case "$*" in
+  *--paginate*) echo "${KNOWN:-}" ;;
+  *body=@*) for one in "$@"; do case "$one" in body=@*) cat "${one#body=@}" >> "$LOG" ;; esac; done ;;
+  *) cat >> "$LOG" ;;
+esac
+"#;
+
+#[cfg(unix)]
+#[test]
+fn the_comment_tells_what_is_new_fixed_and_left() {
+    if !BASH.is_met() || !JQ.is_met() {
+        return;
+    }
+    let runner = Runner::new(&[("gh", GH)]).with_sqslint();
+    runner.git(&["init", "-q"]);
+    let base = runner.commit(&["gone", "kept"]);
+    runner.commit(&["kept", "come"]);
+    let asked = [("PATHS", "."), ("ARGUMENTS", ""), ("COMMENT", "true"), ("BASE", &*base)];
+    let (code, said) = runner.run("check", &asked);
+    assert_eq!(code, Some(1), "{said}");
+    assert_eq!(
+        runner.git(&["worktree", "list"]).lines().count(),
+        1,
+        "what was checked out is gone"
+    );
+    let pull_request = [("REPOSITORY", "shop/orders"), ("NUMBER", "7")];
+    let (code, said) = runner.run("comment", &pull_request);
+    assert_eq!(code, Some(0), "{said}");
+    let first = runner.log();
+    assert!(
+        first.contains("--method POST repos/shop/orders/issues/7/comments"),
+        "{first}"
+    );
+    assert!(first.contains("**1 new**, 1 fixed, 1 remaining"), "{first}");
+    let place = |title: &str| first.find(title).expect(title);
+    let (new, fixed, left) = (place(">New: 1<"), place(">Fixed: 1<"), place(">Remaining: 1<"));
+    let queue = |name: &str| place(&format!("aws\\_sqs\\_queue.{name} "));
+    assert!(new < queue("come") && queue("come") < fixed, "{first}");
+    assert!(
+        fixed < queue("gone") && queue("gone") < left && left < queue("kept"),
+        "{first}"
+    );
+    // The next time it is there.
+    let mut known = pull_request.to_vec();
+    known.push(("KNOWN", "42"));
+    runner.run("comment", &known);
+    assert!(
+        runner
+            .log()
+            .contains("--method PATCH repos/shop/orders/issues/comments/42")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_found_makes_no_comment() {
+    if !BASH.is_met() || !JQ.is_met() {
+        return;
+    }
+    let runner = Runner::new(&[("gh", GH)]);
+    std::fs::write(runner.path("runner/sqslint-head.json"), "{\"findings\": []}").expect("it is writable");
+    let (code, said) = runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1")]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!runner.log().contains("--method"), "{}", runner.log());
+    // One that was there says so.
+    runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1"), ("KNOWN", "5")]);
+    assert!(runner.log().contains("Nothing is left to find."), "{}", runner.log());
+}
+
+#[cfg(unix)]
+#[test]
+fn findings_are_uploaded_for_the_commit() {
+    if !BASH.is_met() || !JQ.is_met() {
+        return;
+    }
+    let runner = Runner::new(&[("gh", GH)]);
+    std::fs::write(runner.path("runner/sqslint.sarif"), "{}").expect("it is writable");
+    let place = [
+        ("REPOSITORY", "a/b"),
+        ("COMMIT", "c0ffee"),
+        ("REF", "refs/pull/1/merge"),
+    ];
+    let (code, said) = runner.run("upload", &place);
+    assert_eq!(code, Some(0), "{said}");
+    let log = runner.log();
+    let (asked, given) = log.split_once('\n').expect("both");
+    assert_eq!(
+        asked,
+        "gh api --silent --method POST repos/a/b/code-scanning/sarifs --input -"
+    );
+    let given: serde_json::Value = serde_json::from_str(given).expect("it is JSON");
+    assert_eq!(
+        (&given["commit_sha"], &given["ref"]),
+        (&"c0ffee".into(), &"refs/pull/1/merge".into())
+    );
+    assert!(
+        given["sarif"].as_str().is_some_and(|sarif| sarif.starts_with("H4sI")),
+        "{given}"
+    );
+}
+
+/// In place of the program that fetches: it gives what lies in `$RELEASE`, and else fails as for 404.
+#[cfg(unix)]
+const CURL: &str = r#"
+to=; for one in "$@"; do if [ "$last" = --output ]; then to="$one"; fi; last="$one"; done
+echo "curl $last" >> "$LOG"
+if [ -n "${UNREACHABLE:-}" ]; then exit 6; fi
+cp "$RELEASE/${last##*/}" "$to" 2> /dev/null || exit 22
+"#;
+
+#[cfg(unix)]
+#[test]
+fn the_action_takes_a_binary_that_its_checksum_tells() {
+    if !BASH.is_met() {
+        return;
+    }
+    let name = format!("sqslint-v{VERSION}-x86_64-unknown-linux-musl");
+    let runner = || {
+        let runner = Runner::new(&[("curl", CURL), ("cargo", "echo \"cargo $*\" >> \"$LOG\"")]);
+        let release = runner.path("release");
+        std::fs::create_dir_all(release.join(&name)).expect("it is writable");
+        std::fs::write(release.join(&name).join("sqslint"), "#!/bin/sh\necho it\n").expect("it is writable");
+        let packed = format!(
+            "cd '{}' && chmod +x {name}/sqslint && tar -czf {name}.tar.gz {name} && sha256sum {name}.tar.gz > SHA256SUMS",
+            release.display()
+        );
+        assert!(
+            Command::new("bash")
+                .args(["-c", &packed])
+                .status()
+                .expect("bash is there")
+                .success()
+        );
+        runner
+    };
+    let installed = |runner: &Runner| runner.path("runner/sqslint/bin/sqslint").exists();
+    let install = |runner: &Runner, more: &[(&str, &str)]| {
+        let release = runner.path("release").display().to_string();
+        let mut all = vec![
+            ("RUNNER_OS", "Linux"),
+            ("RUNNER_ARCH", "X64"),
+            ("REPOSITORY", "a/b"),
+            ("RELEASE", &*release),
+        ];
+        all.extend(more);
+        runner.run("install", &all)
+    };
+    let one = runner();
+    let (code, said) = install(&one, &[]);
+    assert!(code == Some(0) && installed(&one), "{said}");
+    let from = format!("curl https://github.com/a/b/releases/download/v{VERSION}/{name}.tar.gz");
+    assert!(
+        one.log().starts_with(&from) && !one.log().contains("cargo"),
+        "{}",
+        one.log()
+    );
+    // Another archive than the one that is asked for is not unpacked, and nothing is built in its place.
+    for more in [("SHA256", "00"), ("UNREACHABLE", "1"), ("VERSION", "99.0.0")] {
+        let other = runner();
+        let (code, said) = install(&other, &[more]);
+        assert!(
+            code == Some(1) && !installed(&other) && said.contains("::error::"),
+            "{more:?}: {said}"
+        );
+        assert!(!other.log().contains("cargo"), "{more:?}");
+    }
+    // Where there is none, it is compiled.
+    for more in [("RUNNER_ARCH", "RISCV"), ("REPOSITORY", ""), ("RELEASE", "/nowhere")] {
+        let other = runner();
+        let (code, said) = install(&other, &[more]);
+        assert!(
+            code == Some(0) && other.log().contains("cargo install --locked"),
+            "{more:?}: {said}"
+        );
+    }
 }
 
 #[test]
@@ -145,7 +383,7 @@ fn archives_have_the_name_that_binstall_looks_for() {
         "completions/_sqslint\"",
         "sqslint.1",
         "sqslint.schema.json",
-        "tests/schemas/report.json",
+        "tests/schemas/{report,record,graph,simulation}.json",
         "LICENSE-*",
         "SHA256SUMS",
         "maturin build",

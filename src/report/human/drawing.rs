@@ -324,15 +324,20 @@ impl SourceCode for Excerpt {
     }
 }
 
-/// `text` with line breaks, no line wider than `room` that has a blank in it.
+/// `text` with line breaks, no line wider than `room` that has a blank in it; blanks at its beginning begin each.
 pub fn wrapped(text: &str, room: usize) -> String {
+    let rest = text.trim_start_matches(' ');
+    let indent = text.len() - rest.len();
+    let blanks = " ".repeat(indent);
     let mut lines = String::with_capacity(text.len());
-    let mut column = 0;
-    for word in text.split(' ') {
-        if column > 0 && column + 1 + word.width() > room {
+    lines.push_str(&blanks);
+    let mut column = indent;
+    for word in rest.split(' ') {
+        if column > indent && column + 1 + word.width() > room {
             lines.push('\n');
-            column = 0;
-        } else if column > 0 {
+            lines.push_str(&blanks);
+            column = indent;
+        } else if column > indent {
             lines.push(' ');
             column += 1;
         }

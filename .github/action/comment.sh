@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Keeps one comment on the pull request up to date: what is new in it, what it fixes, what remains.
+#
+# REPOSITORY, NUMBER   the pull request
+# GH_TOKEN             may write to it
+set -euo pipefail
+
+head="$RUNNER_TEMP/sqslint-head.json"
+base="$RUNNER_TEMP/sqslint-base.json"
+body="$RUNNER_TEMP/sqslint-comment.md"
+mark='<!-- sqslint -->'
+
+if [ ! -s "$head" ]; then
+  echo "sqslint: there is no report, and so no comment"
+  exit 0
+fi
+if [ ! -s "$base" ]; then
+  echo '{"findings": []}' > "$base"
+fi
+
+# Fingerprints tell findings; one that is there twice is so twice. What comes from files is code, and ends no code.
+jq --raw-output --null-input --slurpfile head "$head" --slurpfile base "$base" --arg mark "$mark" '
+  def code: "`" + (tostring | gsub("[`\n\r]"; " ") | gsub("\\|"; "¦")) + "`";
+  def plain: gsub("[\n\r]"; " ") | gsub("`(?<name>[^`]*)`"; "\u0001\(.name)\u0002")
+    | gsub("&"; "&amp;") | gsub("<"; "&lt;") | gsub(">"; "&gt;") | gsub("(?<c>[\\\\`*_{}\\[\\]|~!$])"; "\\\(.c)")
+    | gsub("(?<c>[@#])"; "\(.c)<!-- -->") | gsub("://"; ":<!-- -->//") | gsub("[\u0001\u0002]"; "");
+  def without($others): reduce $others[] as $other ([., []];
+      (.[0] | map(.fingerprint) | index($other.fingerprint)) as $at
+      | if $at == null then . else .[0] |= del(.[$at]) end) | .[0];
+  def table($title): if length == 0 then "" else
+      "\n<details\(if $title == "New" then " open" else "" end)><summary>\($title): \(length)</summary>\n\n"
+      + "| severity | rule | place | finding |\n| --- | --- | --- | --- |\n"
+      + (.[:50] | map("| \(.severity) | \(.rule | code) | \("\(.file):\(.line)" | code) | \(.message | plain) |\n") | add)
+      + (if length > 50 then "\nand \(length - 50) more\n" else "" end) + "\n</details>\n" end;
+  $head[0].findings as $now | $base[0].findings as $old
+  | ($now | without($old)) as $new | ($old | without($now)) as $fixed
+  | ($now | without($new)) as $left
+  | if ($now + $fixed | length) == 0 then "" else
+      "\($mark)\n## sqslint\n\n**\($new | length) new**, \($fixed | length) fixed, \($left | length) remaining\n"
+      + ($new | table("New")) + ($fixed | table("Fixed")) + ($left | table("Remaining")) end
+' > "$body"
+
+known=$(gh api --paginate "repos/$REPOSITORY/issues/$NUMBER/comments" \
+  --jq ".[] | select(.body | startswith(\"$mark\")) | .id" | head -n 1)
+if [ -z "$(tr -d '[:space:]' < "$body")" ]; then
+  if [ -z "$known" ]; then
+    exit 0
+  fi
+  printf '%s\n## sqslint\n\nNothing is left to find.\n' "$mark" > "$body"
+fi
+if [ -n "$known" ]; then
+  to=(--method PATCH "repos/$REPOSITORY/issues/comments/$known")
+else
+  to=(--method POST "repos/$REPOSITORY/issues/$NUMBER/comments")
+fi
+# A pull request from a fork has a token that may not write; that is no finding.
+gh api --silent "${to[@]}" --field "body=@$body" || echo "::warning::sqslint: the comment could not be written"
