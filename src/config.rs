@@ -76,6 +76,20 @@ pub struct Override {
     pub ignore: Vec<String>,
     /// Why.
     pub reason: Option<String>,
+    /// Where it is written; `None` for the command line.
+    pub file: Option<ConfigText>,
+    /// What says where it applies, as written: its paths and its resources.
+    pub patterns: Placed<Vec<String>>,
+    /// The resources alone, as written.
+    pub names: Vec<String>,
+}
+
+impl Override {
+    /// Whether it may apply to a finding in `file`, where its paths are relative to `base`.
+    pub fn takes_in(&self, file: &Path, base: &Path) -> bool {
+        let paths = self.paths.as_ref();
+        paths.is_none_or(|globs| matching(globs, base, file).is_some())
+    }
 }
 
 /// A set of values under which the files are judged.
@@ -164,10 +178,9 @@ impl Config {
     /// The override that silences `rule` for a resource at `address` whose finding stands in `file`.
     pub fn silences(&self, rule: &Rule<'_>, file: &Path, address: &str) -> Option<&Override> {
         let applies = |(base, rules): &&(PathBuf, Override)| {
-            let paths = rules.paths.as_ref();
             let resources = rules.resources.as_ref();
             rules.ignore.iter().any(|name| crate::selection::covers(name, rule))
-                && paths.is_none_or(|globs| matching(globs, base, file).is_some())
+                && rules.takes_in(file, base)
                 && resources.is_none_or(|globs| globs.is_match(address))
         };
         self.overrides.iter().find(applies).map(|(_, rules)| rules)

@@ -21,6 +21,7 @@ mod load;
 mod options;
 mod order;
 mod outcome;
+mod overrides;
 mod place;
 mod policies;
 mod select;

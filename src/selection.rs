@@ -12,12 +12,23 @@ pub struct Selection {
 
 /// A name that is no rule, category or set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown rule `{name}`; {}", suggestion.as_ref().map_or("`sqslint rules` lists them".to_owned(), |s| format!("did you mean `{s}`?")))]
+#[error("unknown rule `{name}`; {}", advice(near))]
 pub struct UnknownRule {
     /// As given.
     pub name: String,
-    /// The nearest name there is.
-    pub suggestion: Option<String>,
+    /// The nearest names there are.
+    pub near: Vec<String>,
+}
+
+/// What was meant, or how to find it.
+fn advice(near: &[String]) -> String {
+    const LISTED: &str = "`sqslint rules` lists them";
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    match near.split_last() {
+        None => LISTED.to_owned(),
+        Some((only, [])) => format!("did you mean {only}?"),
+        Some((last, others)) => format!("did you mean {} or {last}? {LISTED}", others.join(", ")),
+    }
 }
 
 impl Selection {
@@ -72,7 +83,7 @@ pub fn check(name: &str, known: &Catalogue) -> Result<(), UnknownRule> {
     }
     Err(UnknownRule {
         name: name.to_owned(),
-        suggestion: suggest(name, known),
+        near: near(name, || names(known)),
     })
 }
 
@@ -99,6 +110,22 @@ pub fn names(known: &Catalogue) -> impl Iterator<Item = &str> {
 /// The name nearest to `name`, where one is near enough to be a slip.
 pub fn suggest(name: &str, known: &Catalogue) -> Option<String> {
     nearest(name, names(known)).map(str::to_owned)
+}
+
+/// The few of `known` that `name` may be meant for: what it is a slip of, else what holds all its words.
+pub fn near<'k, K: Iterator<Item = &'k str>>(name: &str, known: impl Fn() -> K) -> Vec<String> {
+    const MOST: usize = 3;
+    // A name without its end, or its beginning, is not one name rather than another.
+    let words: Vec<&str> = name.split('-').collect();
+    let has_words = |known: &&str| words.iter().all(|word| known.split('-').any(|one| one == *word));
+    let mut held: Vec<String> = known().filter(has_words).map(str::to_owned).collect();
+    held.sort_by_key(|known| !known.starts_with(name));
+    held.truncate(MOST);
+    match nearest(name, known()) {
+        _ if held.len() > 1 => held,
+        Some(one) => vec![one.to_owned()],
+        None => held,
+    }
 }
 
 /// The one of `known` nearest to `name`, where one is near enough to be a slip.
@@ -135,5 +162,25 @@ mod tests {
         let error = Selection::new(vec!["redrve".into()], vec![], false).check(Catalogue::OURS);
         let error = error.map_err(|e| e.to_string());
         assert_eq!(error, Err("unknown rule `redrve`; did you mean `redrive`?".into()));
+    }
+
+    #[test]
+    fn a_part_of_a_name_gets_the_names_that_have_it() {
+        let message = |name: &str| {
+            check(name, Catalogue::OURS)
+                .map_err(|error| error.to_string())
+                .unwrap_err()
+        };
+        let said = message("visibility-timeout-too");
+        for name in [
+            "`visibility-timeout-too-short`",
+            "`visibility-timeout-too-long`",
+            " or ",
+        ] {
+            assert!(said.contains(name), "{said}");
+        }
+        let said = message("policy-missing");
+        assert!(said.contains("`redrive-policy-missing`"), "{said}");
+        assert_eq!(message("zzzzzz"), "unknown rule `zzzzzz`; `sqslint rules` lists them");
     }
 }

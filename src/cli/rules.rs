@@ -9,7 +9,7 @@ use sqslint::report::json_text::write_pretty;
 use sqslint::report::printable;
 use sqslint::report::wrapped;
 use sqslint::rules::{Catalogue, Rule, by_id};
-use sqslint::selection::{UnknownRule, check, covers, nearest};
+use sqslint::selection::{UnknownRule, check, covers, near};
 use std::io;
 use std::path::Path;
 
@@ -67,9 +67,9 @@ fn no_rule(name: &str, known: &Catalogue) -> String {
             ids => format!("`{name}` is not a rule but a set of rules: {}", ids.join(", ")),
         };
     }
-    let suggestion = nearest(name, known.ids()).map(str::to_owned);
+    let near = near(name, || known.ids());
     let name = name.to_owned();
-    UnknownRule { name, suggestion }.to_string()
+    UnknownRule { name, near }.to_string()
 }
 
 pub(super) fn list(format: RulesFormat, config: &ConfigArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {

@@ -7,7 +7,7 @@ use policies::nameless;
 
 use super::error::in_words_of_toml;
 use super::file::{self, File};
-use super::{Config, ConfigError, Environment, FailLevel, Override, RuleSettings, address_glob};
+use super::{Config, ConfigError, ConfigText, Environment, FailLevel, Override, Placed, RuleSettings, address_glob};
 use crate::diagnostic::{RuleId, Severity};
 use crate::given::{Given, Parameters, Variable};
 use crate::rules::{self, Catalogue, Rule, Value};
@@ -114,6 +114,15 @@ impl Reader<'_> {
         }
     }
 
+    /// The file for places in it, where there is anything to place.
+    fn text_of(&self, is_wanted: bool) -> Option<ConfigText> {
+        let path = self.path.filter(|_| is_wanted)?;
+        Some(ConfigText {
+            path: path.to_owned(),
+            text: Arc::from(self.text),
+        })
+    }
+
     /// What the parser says, with the nearest of the names that it would have taken.
     fn syntax(&self, error: &toml::de::Error) -> ConfigError {
         let said = error.message().trim().replace('\n', ", ");
@@ -153,10 +162,11 @@ impl Reader<'_> {
                 None => settings.insert(self.later(name), self.rule_settings(&nameless(name.get_ref()), table)?),
             };
         }
+        let written_in = self.text_of(!file.overrides.is_empty());
         let overrides = file
             .overrides
             .iter()
-            .map(|rules| Ok((self.base.to_owned(), self.override_of(rules)?)));
+            .map(|rules| Ok((self.base.to_owned(), self.override_of(rules, written_in.clone())?)));
         let keys = keys(&file);
         let config = Config {
             exclude_patterns: file.exclude.iter().map(|glob| glob.get_ref().clone()).collect(),
@@ -282,7 +292,7 @@ impl Reader<'_> {
         Ok(settings)
     }
 
-    fn override_of(&self, rules: &file::Override) -> Checks<Override> {
+    fn override_of(&self, rules: &file::Override, file: Option<ConfigText>) -> Checks<Override> {
         let globs =
             |patterns: &Option<Vec<Spanned<String>>>| patterns.as_deref().map(|all| self.globs(all)).transpose();
         let whole = rules.ignore.first().map_or(0..0, Spanned::span);
@@ -291,7 +301,20 @@ impl Reader<'_> {
                 "an override needs `paths` or `resources`; what applies everywhere goes into `ignore` at the top";
             return Err(self.error(whole, message));
         }
+        let patterns = rules.paths.iter().chain(&rules.resources).flatten();
+        let patterns: Vec<&Spanned<String>> = patterns.collect();
         Ok(Override {
+            file,
+            patterns: Placed {
+                value: patterns.iter().map(|pattern| pattern.get_ref().clone()).collect(),
+                range: patterns.first().map_or(whole, |pattern| pattern.span()),
+            },
+            names: rules
+                .resources
+                .iter()
+                .flatten()
+                .map(|one| one.get_ref().clone())
+                .collect(),
             paths: globs(&rules.paths)?,
             resources: rules.resources.as_deref().map(|all| self.addresses(all)).transpose()?,
             ignore: self.rule_names(&rules.ignore)?,

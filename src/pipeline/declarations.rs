@@ -24,10 +24,10 @@ pub(super) struct Declarations<'a> {
 }
 
 /// What a declaration is about and is not there.
-struct Missing {
-    file: Option<PathBuf>,
-    at: usize,
-    message: String,
+pub(super) struct Missing {
+    pub(super) file: Option<PathBuf>,
+    pub(super) at: usize,
+    pub(super) message: String,
 }
 
 type Key = (UnitId, Arc<str>);
@@ -124,22 +124,26 @@ impl<'a> Declarations<'a> {
     /// What declarations are about nothing that was judged, a line each: those that hold for everything under a path
     /// of the run, and not for a part of it only.
     pub(super) fn unmatched(self, run: &Run<'_>) -> Vec<String> {
-        let options = run.options;
-        if options.staged || options.stdin.is_some() {
-            return Vec::new();
-        }
-        let walked: Vec<PathBuf> = (options.paths.iter())
-            .filter_map(|path| named(path).ok())
-            .filter(|path| is_directory(path))
-            .collect();
-        let is_whole = |file: Option<&Path>| match file.and_then(Path::parent) {
-            Some(directory) if run.configs.are_searched() => walked.iter().any(|path| directory.starts_with(path)),
-            _ => !walked.is_empty(),
-        };
-        let missing = self.all.into_values().flatten();
-        let missing = missing.filter(|one| is_whole(one.file.as_deref()));
-        missing.map(|one| one.told(self.sources)).collect()
+        told(run, self.sources, self.all.into_values().flatten())
     }
+}
+
+/// What is missing, a line each: of configurations that hold for everything under a path of the run.
+pub(super) fn told(run: &Run<'_>, sources: &Sources, missing: impl Iterator<Item = Missing>) -> Vec<String> {
+    let options = run.options;
+    if options.staged || options.stdin.is_some() {
+        return Vec::new();
+    }
+    let walked: Vec<PathBuf> = (options.paths.iter())
+        .filter_map(|path| named(path).ok())
+        .filter(|path| is_directory(path))
+        .collect();
+    let is_whole = |file: Option<&Path>| match file.and_then(Path::parent) {
+        Some(directory) if run.configs.are_searched() => walked.iter().any(|path| directory.starts_with(path)),
+        _ => !walked.is_empty(),
+    };
+    let missing = missing.filter(|one| is_whole(one.file.as_deref()));
+    missing.map(|one| one.told(sources)).collect()
 }
 
 impl Missing {

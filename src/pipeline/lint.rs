@@ -3,6 +3,7 @@
 
 use super::declarations::Declarations;
 use super::load::{Environment, Loaded};
+use super::overrides;
 use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::RuleSettings;
@@ -48,6 +49,9 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         declarations.add_to(&mut environment.graph);
     }
     gathered.unmatched = declarations.unmatched(run);
+    let graphs: Vec<&Graph> = environments.iter().map(|environment| &environment.graph).collect();
+    let overrides = overrides::unmatched(run, &graphs, &policies, &gathered.sources);
+    gathered.unmatched.extend(overrides);
     let environments = environments.into_iter();
     let environments = environments.map(|environment| lint_one(run, environment, &gathered.sources, &policies));
     Linted {

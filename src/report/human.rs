@@ -179,7 +179,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
     for other in &group.others {
         seen.part(other, report);
         let place = place(other.primary(), report, style);
-        let mut told = printable(&other.headline);
+        let mut told = order::difference(found, other);
         if !other.calls.is_empty() {
             let _ = write!(told, " (for {})", prose::calls(&other.calls));
         }

@@ -3,7 +3,6 @@
 use super::{Checks, Reader};
 use crate::config::consumer::{ConfigText, Consumer, Heartbeat, Names, Placed};
 use crate::config::{ConfigError, Duration, file};
-use std::sync::Arc;
 use toml::Spanned;
 
 /// No visibility timeout of SQS is longer.
@@ -12,11 +11,7 @@ const LONGEST_VISIBILITY: u64 = 12 * 3_600_000;
 impl Reader<'_> {
     /// What `written` means; they all share the text of the file.
     pub(super) fn consumers(&self, written: &[file::Consumer]) -> Checks<Vec<Consumer>> {
-        let path = self.path.filter(|_| !written.is_empty());
-        let file = path.map(|path| ConfigText {
-            path: path.to_owned(),
-            text: Arc::from(self.text),
-        });
+        let file = self.text_of(!written.is_empty());
         written.iter().map(|one| self.consumer(one, file.clone())).collect()
     }
 

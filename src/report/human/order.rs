@@ -1,6 +1,7 @@
 //! Which finding comes first, which are told together, and how many there are of each rule.
 
 use crate::diagnostic::{Diagnostic, Safety, Severity};
+use crate::report::printable;
 use crate::rules::RULES;
 use std::fmt::Write;
 
@@ -46,14 +47,55 @@ fn is_alike(one: &Diagnostic, other: &Diagnostic) -> bool {
     (&one.rule, one.severity) == (&other.rule, other.severity)
 }
 
-/// Whether both rest on the same place: a shared default, an argument of a call.
+/// Whether both rest on the same place, a shared default or an argument of a call, or say the same of their subjects in
+/// one file.
 fn has_cause_of(one: &Diagnostic, other: &Diagnostic) -> bool {
+    let is_of_one_file = one.primary().span.file == other.primary().span.file;
+    let is_equal = one.calculation == other.calculation && one.when == other.when;
+    if is_of_one_file && is_equal && says_the_same(one, other) {
+        return true;
+    }
     let causes = |found: &'_ Diagnostic| {
         let further = found.labels().iter().filter(|label| !label.primary);
         further.map(|label| label.span).collect::<Vec<_>>()
     };
     let known = causes(one);
     one.calculation == other.calculation && causes(other).iter().any(|cause| known.contains(cause))
+}
+
+/// The parts of a text outside of backticks, and those within.
+fn parts(text: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut said, mut names) = (Vec::new(), Vec::new());
+    for (at, part) in text.split('`').enumerate() {
+        if at.is_multiple_of(2) { &mut said } else { &mut names }.push(part);
+    }
+    (said, names)
+}
+
+/// Whether their sentences differ in names only.
+fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    parts(&one.headline).0 == parts(&other.headline).0
+}
+
+/// What `other` says that `first` does not: the names, where only they differ.
+pub(super) fn difference(first: &Diagnostic, other: &Diagnostic) -> String {
+    let headline = printable(&other.headline);
+    if !says_the_same(first, other) {
+        return headline;
+    }
+    let (known, names) = (parts(&first.headline).1, parts(&other.headline).1);
+    let mut differing: Vec<String> = Vec::new();
+    for (name, known) in names.into_iter().zip(known) {
+        let shown = format!("`{}`", printable(name));
+        if name != known && !differing.contains(&shown) {
+            differing.push(shown);
+        }
+    }
+    if differing.is_empty() {
+        headline
+    } else {
+        differing.join(", ")
+    }
 }
 
 /// A line a rule: how many findings, and how many of them can be fixed.
