@@ -70,7 +70,7 @@ fn labels_end_before_the_edge() {
         let file = sources.add(Path::new("main.tf"), text);
         let at = |from: &str, to: &str| Span::new(file, text.find(from).unwrap()..text.find(to).unwrap());
         let one_line = Diagnostic::new("r", Severity::Error, subject("a"), "h", at("\"aws", " {"), said);
-        let several = Diagnostic::new("r", Severity::Error, subject("a"), "h", at("a =", "}"), said);
+        let several = Diagnostic::new("r", Severity::Error, subject("a"), "i", at("a =", "}"), said);
         let drawn = human(&plain(&sources, &[one_line, several]), Style { width, ..STYLE });
         assert!(drawn.lines().all(|line| line.width() <= width), "{width}\n{drawn}");
         assert_eq!(drawn.matches("受注").count(), 2, "{drawn}");
