@@ -171,7 +171,7 @@ mod tests {
                 .map_err(|error| error.to_string())
                 .unwrap_err()
         };
-        let said = message("visibility-timeout-too");
+        let said = message("timeout-too");
         for name in [
             "`visibility-timeout-too-short`",
             "`visibility-timeout-too-long`",
