@@ -1,4 +1,4 @@
-//! Flags queues with two policies, of which the one that is written last takes the place of the other.
+//! Flags queues with two policies, of which whichever is written last replaces the other.
 
 use super::prelude::*;
 use crate::graph::access::{PolicyWriter, QueuePolicy};
@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: None,
-    summary: "a queue has two policies, and the one that is written last takes the place of the other",
+    summary: "a queue has two policies, and whichever is written last replaces the other",
     page: include_str!("../../rules/queue-policy-overwritten.md"),
     settings: &[],
     check: Some(check),
@@ -104,7 +104,7 @@ fn place(policy: &QueuePolicy) -> Span {
 
 fn overwritten(first: &Written<'_>, second: &Written<'_>) -> Finding {
     let headline = format!(
-        "{} has two policies, and the one that is written last takes the place of the other",
+        "{} has two policies, and whichever is written last replaces the other",
         first.queue.resource.shown()
     );
     let label = |policy: &QueuePolicy| match policy.writer {

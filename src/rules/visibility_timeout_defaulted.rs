@@ -46,7 +46,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn defaulted(queue: &Queue, visibility: &Operand<'_>, poll: &Poll<'_>, time: &RunTime<'_>, needed: i64) -> Finding {
     let headline = format!(
-        "{} leaves its visibility timeout to the default of {} s; {} needs {needed} s, and with a longer timeout of the function it is too short",
+        "{} leaves its visibility timeout to the default of {} s; {} needs {needed} s, so a longer function timeout makes it too short",
         queue.resource.shown(),
         visibility.value,
         time.function.resource.shown()

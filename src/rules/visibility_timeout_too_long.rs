@@ -44,9 +44,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn too_long(queue: &Queue, visibility: &Operand<'_>, factor: i64, advice: Advice) -> Finding {
     let advised = advice.times("what its functions may take");
     let headline = format!(
-        "{} has a visibility timeout of {}, more than {factor} times as much as {advised}: a failure is retried only then",
+        "{} has a visibility timeout of {}, more than {} times as long as its functions may run: a failure is retried only then",
         queue.resource.shown(),
-        visibility.spoken()
+        visibility.spoken(),
+        factor.saturating_mul(advice.factor)
     );
     let label = format!("retried after {}", visibility.shown());
     Finding::new("visibility_timeout", headline, visibility, label).help(format!(
