@@ -176,7 +176,10 @@ fn drawings_are_well_formed() {
     let svg = out(&run(&[], &["graph", "--format", "svg"]));
     let document = roxmltree::Document::parse(&svg).unwrap();
     let boxes = document.descendants().filter(|node| node.has_tag_name("rect"));
-    let boxes = boxes.filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("b ")));
+    let boxes = boxes.filter(|node| {
+        node.attribute("class")
+            .is_some_and(|class| class.split(' ').next() == Some("b"))
+    });
     assert_eq!(boxes.count(), 3, "{svg}");
     let page = out(&run(&[], &["check", "--format", "html"]));
     assert!(page.contains("<svg ") && !page.contains("<script"), "{page}");
