@@ -100,7 +100,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
         check(
             &RULE,
             Terraform,
-            &terraform("901", "").replace("aws_sqs_queue.q.arn", "var.open"),
+            &terraform("901", "").replace("aws_sqs_queue.q.arn", "var.open\n  starting_position = \"LATEST\""),
         );
     }
 

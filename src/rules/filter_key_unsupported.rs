@@ -91,7 +91,10 @@ resource "aws_lambda_event_source_mapping" "m" {{
             (QUEUE, "jsonencode({ \"$or\" = [{ body = { a = [1] } }] })"),
             (QUEUE, "var.open"),
             (QUEUE, "\"no json\""),
-            ("var.open", "jsonencode({ messageAttributes = { a = [1] } })"),
+            (
+                "var.open\n starting_position = \"LATEST\"",
+                "jsonencode({ messageAttributes = { a = [1] } })",
+            ),
         ] {
             check(&RULE, Terraform, &terraform(source, pattern));
         }

@@ -82,12 +82,12 @@ impl<V: View> Lowering<V> {
     }
 
     /// Whether only a queue can be the source, whatever its ARN is: no other takes a maximum concurrency, and every other
-    /// demands what tells it, or where to begin.
+    /// demands what tells it, or where to begin. A setting that is mostly one of others speaks against it.
     /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
     fn proves_a_queue(&mut self, written: &V::Written, names: &MappingNames) -> bool {
         let limit = self.view.attribute(written, names.maximum_concurrency);
-        let start = names.stream_settings.first();
-        let of_others = names.other_sources.iter().chain(start);
+        let mostly = [names.failure_destination, names.provisioned_pollers];
+        let of_others = names.other_sources.iter().chain(&names.stream_settings).chain(&mostly);
         limit.cases.iter().all(|case| matches!(case.state, State::Set(Some(_))))
             || of_others.into_iter().all(|name| {
                 let found = self.view.attribute(written, name);
