@@ -319,7 +319,11 @@ impl Totals {
             Value::Array(values) => values.iter().for_each(|value| self.count_unresolved(value)),
             Value::Object(fields) => match fields.get("unresolved").and_then(Value::as_str) {
                 Some(reason) => *self.unresolved.entry(reason.to_owned()).or_default() += 1,
-                None => fields.values().for_each(|value| self.count_unresolved(value)),
+                // Tags are values of their own, of which no rule of ours asks.
+                None => {
+                    let all = fields.iter().filter(|(name, _)| *name != "tags");
+                    all.for_each(|(_, value)| self.count_unresolved(value));
+                }
             },
             _ => {}
         }

@@ -4,6 +4,7 @@ use super::finding::{Show, Spot};
 use super::findings::Findings;
 use super::operands::{Known, hides_target};
 use super::trace::Read;
+use crate::graph::Cause;
 use crate::graph::{
     Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UnitId,
 };
@@ -84,7 +85,7 @@ impl Findings<'_> {
     ) -> Vec<QueueRead<'g>> {
         let mut all = Vec::new();
         let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
-            if mapping.is_of_a_queue {
+            if mapping.is_of_a_queue && is_given(unresolved.reason().cause()) {
                 all.push(QueueRead {
                     queue: None,
                     when: when.clone(),
@@ -239,4 +240,11 @@ fn fifo_of_arn(arn: &Pattern) -> Option<(bool, String)> {
     let shown = arn.to_string();
     let name = shown.rsplit(':').next().unwrap_or_default();
     Some((arn.ends_with(FIFO_SUFFIX)?, format!("`{name}`")))
+}
+/// Whether an ARN is one that somebody gives, and not a reference that leads to nothing or cannot be read.
+fn is_given(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::InputWithoutValue | Cause::ModuleNotHere | Cause::KnownAfterApply | Cause::Elsewhere | Cause::Run
+    )
 }
