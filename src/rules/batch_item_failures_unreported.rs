@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::graph::Response;
 use crate::rules::shared::handlers::Handled;
-use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-item-failures-unreported",
@@ -33,11 +33,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 if findings.satisfied(&batch.when, mapping, is_single) || !limits::BATCH_SIZE.accepts(batch.value) {
                     continue;
                 }
-                for source in findings.queues_read(graph, mapping, &batch.when) {
-                    // A module that is given its queue is likely given this, too.
-                    if source.is_any && reports.is_handed_in() {
-                        continue;
-                    }
+                for source in findings.sources(graph, mapping, &batch.when) {
                     let handled = findings.handled(graph, mapping, &source.when);
                     let finding = unreported(mapping, &reports, &batch, &source, &handled);
                     findings.report(&source.when, mapping, finding);
@@ -51,7 +47,7 @@ fn unreported(
     mapping: &EventSourceMapping,
     reports: &Known<'_, bool>,
     batch: &Operand<'_>,
-    source: &QueueRead<'_>,
+    source: &TypedQueue<'_>,
     handled: &[Handled<'_>],
 ) -> Finding {
     let headline = format!(
@@ -70,7 +66,7 @@ fn unreported(
         Some(false) => Severity::Info,
         _ => Severity::Warning,
     };
-    let order = if source.is_fifo() {
+    let order = if source.fifo {
         ", and on this FIFO queue stop at the first failure and report the rest of the batch too"
     } else {
         ""
@@ -94,35 +90,6 @@ mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
     use crate::testing::check;
-
-    #[test]
-    fn a_mapping_may_tell_that_it_reads_a_queue() {
-        let mapping = |settings: &str, expected: &str| {
-            let text = format!(
-                "variable \"arn\" {{}}\nvariable \"types\" {{ default = [] }}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{ \
-                 {expected}\n  event_source_arn = var.arn\n  function_name = \"f\"\n  {settings}\n}}\n"
-            );
-            check(&RULE, Terraform, &text);
-        };
-        let expected = "# expect: batch-item-failures-unreported";
-        mapping("", expected);
-        mapping("scaling_config {\n    maximum_concurrency = 5\n  }", expected);
-        mapping("starting_position = \"LATEST\"", "");
-        mapping("topics = [\"t\"]", "");
-        mapping("queues = [\"q\"]", "");
-        // Whoever gives the queue may give the types, too.
-        mapping("function_response_types = var.types", "");
-        let template = |source: &str, settings: &str, expected: &str| {
-            let text = format!(
-                "Parameters: {{Arn: {{Type: String}}}}\nResources:\n  M: {expected}\n    Type: \
-                 AWS::Lambda::EventSourceMapping\n    Properties: {{EventSourceArn: {source}, FunctionName: f{settings}}}\n"
-            );
-            check(&RULE, CloudFormation, &text);
-        };
-        template("!Ref Arn", "", expected);
-        template("!Ref Arn", ", StartingPosition: LATEST", "");
-        template("!Sub 'arn:aws:mq:${AWS::Region}:1:broker:${Arn}'", "", "");
-    }
 
     #[test]
     fn a_batch_of_one_is_fine_and_two_are_not() {
@@ -310,7 +277,6 @@ variable "x" {}
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = var.x
   function_name = "f"
-  starting_position = var.x
 }
 "#,
         );

@@ -4,7 +4,6 @@ use super::finding::{Show, Spot};
 use super::findings::Findings;
 use super::operands::{Known, hides_target};
 use super::trace::Read;
-use crate::graph::Cause;
 use crate::graph::{
     Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UnitId,
 };
@@ -63,16 +62,6 @@ pub(crate) struct QueueRead<'g> {
     pub(crate) when: Condition,
     /// How to call it in a sentence.
     pub(crate) shown: String,
-    /// Whether the mapping tells only that it is a queue, and not which.
-    pub(crate) is_any: bool,
-}
-
-impl QueueRead<'_> {
-    /// Whether it is known to be a FIFO queue.
-    pub(crate) fn is_fifo(&self) -> bool {
-        let declared = self.queue.and_then(|queue| queue.fifo.known());
-        declared.copied().unwrap_or_else(|| self.shown.ends_with(".fifo`"))
-    }
 }
 
 impl Findings<'_> {
@@ -83,33 +72,17 @@ impl Findings<'_> {
         mapping: &EventSourceMapping,
         when: &Condition,
     ) -> Vec<QueueRead<'g>> {
-        let mut all = Vec::new();
-        let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
-            if mapping.is_of_a_queue && is_given(unresolved.reason().cause()) {
-                all.push(QueueRead {
-                    queue: None,
-                    when: when.clone(),
-                    shown: "its queue".to_owned(),
-                    is_any: true,
-                });
-            } else {
-                findings.unresolved(when, mapping.as_ref(), case, unresolved, case.cause());
-            }
-        });
-        all.extend(links.into_iter().filter_map(|link| {
+        let links = self.known(when, mapping, &mapping.queue).into_iter();
+        let read = links.filter_map(|link| {
             let queue = graph.queue(mapping.resource.unit, link.value);
             let shown = match queue {
                 Some(queue) => queue.resource.shown(),
                 None => format!("`{}`", link.value.external_queue_name()?),
             };
-            Some(QueueRead {
-                queue,
-                when: link.when,
-                shown,
-                is_any: false,
-            })
-        }));
-        all
+            let when = link.when;
+            Some(QueueRead { queue, when, shown })
+        });
+        read.collect()
     }
 
     /// The queues that `link`, written in `unit`, names, as far as their type is known. A queue outside the project
@@ -240,11 +213,4 @@ fn fifo_of_arn(arn: &Pattern) -> Option<(bool, String)> {
     let shown = arn.to_string();
     let name = shown.rsplit(':').next().unwrap_or_default();
     Some((arn.ends_with(FIFO_SUFFIX)?, format!("`{name}`")))
-}
-/// Whether an ARN is one that somebody gives, and not a reference that leads to nothing or cannot be read.
-fn is_given(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::InputWithoutValue | Cause::ModuleNotHere | Cause::KnownAfterApply | Cause::Elsewhere | Cause::Run
-    )
 }
