@@ -317,14 +317,15 @@ impl Totals {
     fn count_unresolved(&mut self, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.count_unresolved(value)),
-            Value::Object(fields) => match fields.get("unresolved").and_then(Value::as_str) {
-                Some(reason) => *self.unresolved.entry(reason.to_owned()).or_default() += 1,
-                // Tags are values of their own, of which no rule of ours asks.
-                None => {
-                    let all = fields.iter().filter(|(name, _)| *name != "tags");
-                    all.for_each(|(_, value)| self.count_unresolved(value));
+            Value::Object(fields) => {
+                if let Some(reason) = fields.get("unresolved").and_then(Value::as_str) {
+                    *self.unresolved.entry(reason.to_owned()).or_default() += 1;
+                    return;
                 }
-            },
+                // Tags are values of their own, of which no rule of ours asks.
+                let all = fields.iter().filter(|(name, _)| *name != "tags");
+                all.for_each(|(_, value)| self.count_unresolved(value));
+            }
             _ => {}
         }
     }
