@@ -107,7 +107,7 @@ needs! {
     FISH: "fish", for "completions", [Runs(&["fish", "--version"])];
     GROFF: "groff", for "the manual page", [Runs(&["groff", "--version"])];
     TERMINAL: "a `script` that gives a terminal", for "output to terminals", [Runs(&["script", "-qec", "true", "/dev/null"])];
-    PRLIMIT: "prlimit", for "runs where the system allows few threads", [Runs(&["prlimit", "--nproc=1000", "true"])];
+    PRLIMIT: "prlimit", for "runs where the system allows few threads, or little memory and time", [Runs(&["prlimit", "--nproc=1000", "true"])];
     NEOVIM: "nvim", for "the language server in Neovim", [Runs(&["nvim", "--version"])];
     PYTEST_LSP: "pytest-lsp", for "the language server as pytest-lsp sees it", [
         Runs(&["target/pytest-lsp/bin/python", "-c", "import pytest_lsp"]),

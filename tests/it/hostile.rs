@@ -3,7 +3,6 @@
 mod damage;
 mod memory;
 mod modules;
-mod mutate;
 mod mutated;
 mod names;
 mod templates;

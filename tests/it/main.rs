@@ -19,6 +19,7 @@ mod fixes;
 mod fixtures;
 mod formats;
 mod found_environments;
+mod fuzz;
 mod history;
 mod hostile;
 mod includes;

@@ -1,25 +1,26 @@
 //! Projects of the fixtures, changed in their structure: blocks are doubled, moved, nested and taken away, numbers and
 //! texts become odd ones, YAML gets anchors, tags and merge keys, files get other names, links and pipes beside them.
-//! Each result is checked and fixed, and some are printed in every format. None panics, and none takes long.
+//! The program checks each and tells it in every format, and fixes, explains and draws some. It never panics, and
+//! always ends within bounds of processor time, memory and stack, which the system holds it to.
 //!
 //! The same changes in every run. `SQSLINT_MUTATIONS` sets how many, `SQSLINT_MUTATION_SEED` from where on; a failure
 //! names the number that brings it back: `SQSLINT_MUTATION_SEED=17 SQSLINT_MUTATIONS=1`.
 
-use super::mutate::{Project, Random, mutated};
 use crate::formats::FORMATS;
-use sqslint::testing::TemporaryDirectory;
-use sqslint::{Options, check, fix};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use crate::fuzz::mutate::{Project, Random, mutated};
+use sqslint::testing::{TemporaryDirectory, needs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::LazyLock;
 
 /// How many projects are made and checked.
 const MUTATIONS: u64 = 240;
-/// The time that one may take, in a debug build on a busy machine.
-const TIME: Duration = Duration::from_mins(1);
-/// Every so many are printed in every format.
-const PRINTED: u64 = 12;
+/// What a run may have, in a debug build: seconds of processors, bytes of memory, and of stack before it has threads of
+/// its own.
+const BOUNDS: [&str; 4] = ["prlimit", "--cpu=10", "--data=536870912", "--stack=524288"];
+
+/// Formats of the graph.
+const GRAPHS: [&str; 5] = ["json", "dot", "mermaid", "svg", "text"];
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"))
@@ -34,19 +35,48 @@ fn mutated_projects_neither_panic_nor_hang() {
     for seed in first..last {
         let mut random = Random::new(seed);
         let files = mutated(&projects, &mut random);
+        // Reports lie beside the project.
         let directory = TemporaryDirectory::with_files([]);
-        let begun = Instant::now();
-        let tried = catch_unwind(AssertUnwindSafe(|| {
-            for (name, bytes) in &files {
-                write(directory.path(), name, bytes);
+        let project = directory.path().join("project");
+        for (name, bytes) in &files {
+            write(&project, name, bytes);
+        }
+        special(&project, &mut random);
+        for arguments in commands(seed, &files) {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            if let Err(why) = run(&project, &arguments) {
+                panic!("SQSLINT_MUTATION_SEED={seed} SQSLINT_MUTATIONS=1: {arguments:?}: {why}");
             }
-            special(directory.path(), &mut random);
-            judge(directory.path(), seed);
-        }));
-        let took = begun.elapsed();
-        assert!(tried.is_ok(), "SQSLINT_MUTATION_SEED={seed} SQSLINT_MUTATIONS=1");
-        assert!(took < TIME, "SQSLINT_MUTATION_SEED={seed}: {took:?}");
+        }
     }
+}
+
+/// A run of which each format is written beside the project.
+fn check_in_every_format() -> Vec<String> {
+    let words = "check --pedantic --verbose --statistics --show-suppressed --format json .";
+    let mut check: Vec<String> = words.split(' ').map(str::to_owned).collect();
+    for format in FORMATS {
+        check.extend(["--report".to_owned(), format!("{format}=../{format}")]);
+    }
+    check
+}
+
+/// What the program is asked for: every format each time, and the rest by turns.
+fn commands(seed: u64, files: &[(PathBuf, Vec<u8>)]) -> Vec<Vec<String>> {
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
+    let mut all = vec![check_in_every_format()];
+    if seed.is_multiple_of(3) {
+        all.push(words("check --fix --unsafe-fixes --diff ."));
+    }
+    if seed.is_multiple_of(2) {
+        let (first, _) = &files[0];
+        all.push(vec!["explain".to_owned(), format!("{}:3", first.display())]);
+    }
+    if seed.is_multiple_of(4) {
+        let at = usize::try_from(seed / 4).unwrap_or(0) % GRAPHS.len();
+        all.push(words(&format!("graph --format {} .", GRAPHS[at])));
+    }
+    all
 }
 
 fn write(directory: &Path, name: &Path, bytes: &[u8]) {
@@ -71,72 +101,98 @@ fn special(directory: &Path, random: &mut Random) {
     }
 }
 
-fn judge(directory: &Path, seed: u64) {
-    let options = Options {
-        paths: vec![directory.to_owned()],
-        trace: seed.is_multiple_of(2),
-        ..Options::default()
-    };
-    check(&options);
-    if seed.is_multiple_of(3) {
-        fix(&options, sqslint::diagnostic::Safety::Unsafe).diff();
-    }
-    if seed.is_multiple_of(PRINTED) {
-        for format in FORMATS {
-            run(directory, &["check", "--pedantic", "--format", format, "."]);
-        }
-        run(directory, &["check", "--verbose", "--statistics", "."]);
-        for format in ["dot", "mermaid", "json"] {
-            run(directory, &["graph", "--format", format, "."]);
-        }
-    }
-}
-
-/// Runs the program, which ends by itself and says what it wants to say.
-fn run(directory: &Path, arguments: &[&str]) -> Vec<u8> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
-    command.args(arguments).current_dir(directory).stdin(Stdio::null());
+/// Runs the program, which ends by itself, within the bounds, and says what it wants to say; why not, otherwise.
+fn run(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    static IS_BOUNDED: LazyLock<bool> = LazyLock::new(|| needs::PRLIMIT.is_met());
+    let program = env!("CARGO_BIN_EXE_sqslint");
+    let mut words = if *IS_BOUNDED { BOUNDS.to_vec() } else { Vec::new() };
+    words.push(program);
+    let mut command = Command::new(words[0]);
+    command
+        .args(&words[1..])
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::null());
     let output = command.output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
-    let code = output.status.code();
-    assert!(
-        code.is_some_and(|code| code <= 3) && !said.contains("panicked"),
-        "{arguments:?}: {code:?} {said}"
-    );
-    output.stdout
+    if output.status.code().is_some_and(|code| code <= 3) && !said.contains("panicked") {
+        return Ok(output.stdout);
+    }
+    Err(format!("{} {said}", output.status))
 }
 
-/// Every file of the fixtures at once, copied in another order each time and checked with another number of threads.
+#[test]
+fn the_system_holds_a_run_to_its_bounds() {
+    if !needs::PRLIMIT.is_met() {
+        return;
+    }
+    let mut command = Command::new(BOUNDS[0]);
+    command
+        .args(&BOUNDS[1..])
+        .args(["sh", "-c", "ulimit -t; ulimit -d; ulimit -s"]);
+    let output = command.output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "10\n524288\n512\n");
+}
+
+/// A whole run in every format, every graph and every fix, of many stacks at once: the files lie in another directory each
+/// time, are written in another order, and are read by another number of threads.
 #[test]
 fn the_same_is_said_in_any_order_with_any_number_of_threads() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/stacks"));
     let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for project in Project::all(root) {
-        files.extend(
-            project
-                .files
-                .into_iter()
-                .map(|(name, bytes)| (project.name.join(name), bytes)),
-        );
+        let below = project.files.into_iter();
+        files.extend(below.map(|(name, bytes)| (project.name.join(name), bytes)));
     }
     files.sort();
-    let mut said: Vec<Vec<u8>> = Vec::new();
-    for (threads, turned) in [("1", false), ("2", true), ("16", false)] {
-        let directory = TemporaryDirectory::with_files([]);
-        if turned {
-            files.reverse();
-        }
-        for (name, bytes) in &files {
-            write(directory.path(), name, bytes);
-        }
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
-        command.args(["check", "--pedantic", "--verbose", "--format", "json", "."]);
-        command.env("RAYON_NUM_THREADS", threads).current_dir(directory.path());
-        let output = command.output().expect("it starts");
-        let text = String::from_utf8(output.stdout).expect("it is UTF-8");
-        said.push(text.replace(&*directory.path().to_string_lossy(), "").into_bytes());
+    let first = everything_said(&files, "1");
+    assert!(
+        first.iter().all(|(what, said)| said.len() > 1_000 || what == "github"),
+        "{first:?}"
+    );
+    let two = everything_said(&files, "2");
+    files.reverse();
+    let turned = everything_said(&files, "16");
+    for (at, (what, said)) in first.iter().enumerate() {
+        assert!(said == &two[at].1, "{what}: two threads");
+        assert!(
+            said == &turned[at].1,
+            "{what}: sixteen threads and another order of files"
+        );
     }
-    assert!(said[0].len() > 10_000, "{}", said[0].len());
-    assert!(said[0] == said[1], "another order of files");
-    assert!(said[0] == said[2], "another number of threads");
+}
+
+/// What each format says, and each command.
+fn everything_said(files: &[(PathBuf, Vec<u8>)], threads: &str) -> Vec<(String, String)> {
+    let directory = TemporaryDirectory::with_files([]);
+    let project = directory.path().join("project");
+    for (name, bytes) in files {
+        write(&project, name, bytes);
+    }
+    let place = directory.path().to_string_lossy().into_owned();
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
+        command
+            .args(arguments)
+            .current_dir(&project)
+            .env("RAYON_NUM_THREADS", threads);
+        let output = command.output().expect("it starts");
+        let said = [output.stdout, output.stderr].concat();
+        String::from_utf8(said).expect("it is UTF-8").replace(&place, "")
+    };
+    let check = check_in_every_format();
+    let check: Vec<&str> = check.iter().map(String::as_str).collect();
+    let mut all = vec![("check".to_owned(), said(&check))];
+    for format in FORMATS {
+        let written = std::fs::read_to_string(directory.path().join(format)).expect("it is written");
+        all.push((format.to_owned(), written.replace(&place, "")));
+    }
+    for format in GRAPHS {
+        all.push((format!("graph {format}"), said(&["graph", "--format", format, "."])));
+    }
+    all.push((
+        "fixes".to_owned(),
+        said(&["check", "--fix", "--unsafe-fixes", "--diff", "."]),
+    ));
+    all
 }

@@ -75,17 +75,17 @@ const NAMES: [&str; 9] = [
 ];
 
 /// A linear congruential generator: the same numbers in every run.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(20_261_122));
         random.below(2);
         random
     }
 
     /// From 0 to `end`, which is left out; 0 where that is 0.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -99,16 +99,16 @@ impl Random {
 }
 
 /// The files of one directory.
-pub(super) struct Project {
+pub(crate) struct Project {
     /// Where it lies among the others.
-    pub(super) name: PathBuf,
+    pub(crate) name: PathBuf,
     /// By name.
-    pub(super) files: Vec<(PathBuf, Vec<u8>)>,
+    pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Project {
     /// The directories below `root` that have files, in order.
-    pub(super) fn all(root: &Path) -> Vec<Project> {
+    pub(crate) fn all(root: &Path) -> Vec<Project> {
         let (mut all, mut ahead) = (Vec::new(), vec![root.to_owned()]);
         while let Some(directory) = ahead.pop() {
             let entries = std::fs::read_dir(&directory).expect("it can be read").flatten();
@@ -135,7 +135,7 @@ impl Project {
 }
 
 /// A project of `projects` with some changes, for some of which it takes from another.
-pub(super) fn mutated(projects: &[Project], random: &mut Random) -> Vec<(PathBuf, Vec<u8>)> {
+pub(crate) fn mutated(projects: &[Project], random: &mut Random) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = random.one_of(projects).files.clone();
     let other = random.one_of(projects);
     let (_, donor) = random.one_of(&other.files);
@@ -147,13 +147,27 @@ pub(super) fn mutated(projects: &[Project], random: &mut Random) -> Vec<(PathBuf
             files.push((PathBuf::from(*random.one_of(&NAMES)), bytes));
             continue;
         }
-        let mut text = lines(&String::from_utf8_lossy(&files[at].1));
-        change(&mut text, &donor, random);
-        let ending = *random.one_of(&["\n", "\n", "\n", "\n", "\r\n", "\r"]);
-        let start = *random.one_of(&["", "", "", "", "\u{feff}"]);
-        files[at].1 = format!("{start}{}{ending}", text.join(ending)).into_bytes();
+        files[at].1 = one_change(&files[at].1, &donor, random);
     }
     files
+}
+
+/// A text with some changes, for some of which it takes from `donor`.
+pub(crate) fn changed(text: &[u8], donor: &[u8], random: &mut Random) -> Vec<u8> {
+    let donor = lines(&String::from_utf8_lossy(donor));
+    let mut text = text.to_vec();
+    for _ in 0..=random.below(CHANGES) {
+        text = one_change(&text, &donor, random);
+    }
+    text
+}
+
+fn one_change(text: &[u8], donor: &[String], random: &mut Random) -> Vec<u8> {
+    let mut text = lines(&String::from_utf8_lossy(text));
+    change(&mut text, donor, random);
+    let ending = *random.one_of(&["\n", "\n", "\n", "\n", "\r\n", "\r"]);
+    let start = *random.one_of(&["", "", "", "", "\u{feff}"]);
+    format!("{start}{}{ending}", text.join(ending)).into_bytes()
 }
 
 fn lines(text: &str) -> Vec<String> {

@@ -1,0 +1,407 @@
+//! What each fuzz target does with bytes. A body returns, whatever they are: it does not panic, and what it writes is
+//! well-formed.
+
+use super::seeds::{self, Seed};
+use lsp_server::{Connection, Message, Notification, Request, RequestId};
+use serde_json::{Value, json};
+use sqslint::diagnostic::{Safety, Severity};
+use sqslint::policy::{Definition, Demand, Policy, Target as Of};
+use sqslint::published::Published;
+use sqslint::report::graph::Marks;
+use sqslint::report::graph::topology::{Extent, topologies};
+use sqslint::report::{
+    Report, Units, checkstyle, concise, github, gitlab, graph, html, human, json as report_json, json_lines, junit,
+    markdown, rdjson, sarif, statistics, summary,
+};
+use sqslint::suppress::Day;
+use sqslint::testing::{TemporaryDirectory, written};
+use sqslint::{Options, Outcome, add_ignores, check, config, fix};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+/// Something that a fuzzer drives.
+pub(crate) struct Target {
+    /// The name of the target.
+    pub(crate) name: &'static str,
+    /// What to do with an input.
+    pub(crate) run: fn(&[u8]),
+    /// What to begin with.
+    pub(crate) seeds: fn() -> Vec<Seed>,
+}
+
+/// All there are, each with a file in `fuzz_targets/`.
+pub(crate) const TARGETS: [Target; 10] = [
+    target("terraform", terraform, seeds::terraform),
+    target(
+        "terraform_expression",
+        terraform_expression,
+        seeds::terraform_expressions,
+    ),
+    target("yaml", yaml, seeds::yaml),
+    target("json", |data| judge("template.json", data), seeds::json),
+    target("plan", |data| judge("plan.json", data), seeds::plans),
+    target("configuration", configuration, seeds::configurations),
+    target("policy", policy, seeds::policies),
+    target("suppressions", suppressions, seeds::suppressions),
+    target("server", server, seeds::sessions),
+    target("check", whole, seeds::trees),
+];
+
+const fn target(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Seed>) -> Target {
+    Target { name, run, seeds }
+}
+
+/// A queue with a finding, a function, and what stands between them.
+const MODULE: &str = r#"variable "open" {}
+variable "stage" { default = "dev" }
+resource "aws_sqs_queue" "orders" {
+  name                       = "${var.stage}-orders"
+  visibility_timeout_seconds = 0
+  delay_seconds              = var.open
+  tags                       = { owner = "shop" }
+  redrive_policy             = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_lambda_function" "worker" {
+  function_name = "worker"
+  timeout       = 30
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.worker.arn
+}
+"#;
+
+const TEMPLATE: &str = "Transform: AWS::Serverless-2016-10-31
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {VisibilityTimeout: 0}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties: {Timeout: 30, Events: {Orders: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}}
+";
+
+/// A directory with these files.
+fn directory(files: &[(&str, &[u8])]) -> TemporaryDirectory {
+    let directory = TemporaryDirectory::with_files([]);
+    for (name, bytes) in files {
+        put(directory.path(), Path::new(name), bytes);
+    }
+    directory
+}
+
+/// Writes a file where nothing stands in its way.
+fn put(directory: &Path, name: &Path, bytes: &[u8]) {
+    let path = directory.join(name);
+    let parent = path.parent().unwrap_or(directory);
+    if std::fs::create_dir_all(parent).is_ok() {
+        let _ = std::fs::write(path, bytes);
+    }
+}
+
+fn options(path: PathBuf) -> Options {
+    Options {
+        paths: vec![path],
+        today: Day::parse("2026-09-01"),
+        trace: true,
+        ..Options::default()
+    }
+}
+
+/// Checks, draws and fixes.
+fn check_and_fix(options: &Options) -> Outcome {
+    let outcome = check(options);
+    written(|out| graph::json::write(&outcome.graph, &outcome.sources, out));
+    fix(options, Safety::Unsafe).diff();
+    outcome
+}
+
+fn judge(name: &str, data: &[u8]) {
+    let directory = directory(&[(name, data)]);
+    check_and_fix(&options(directory.path().join(name)));
+}
+
+fn terraform(data: &[u8]) {
+    let directory = directory(&[("main.tf", data)]);
+    check_and_fix(&options(directory.path().to_owned()));
+}
+
+/// The value of a local, and with it of much else.
+fn terraform_expression(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let text = format!(
+        "variable \"list\" {{ default = [\"a\", \"b\", 3] }}
+variable \"map\" {{ default = {{ a = 1, b = [2] }} }}
+variable \"open\" {{}}
+locals {{
+  value = {text}
+}}
+resource \"aws_sqs_queue\" \"q\" {{
+  name                       = \"q-${{local.value}}\"
+  visibility_timeout_seconds = local.value
+  redrive_policy             = jsonencode({{ maxReceiveCount = local.value, deadLetterTargetArn = aws_sqs_queue.all[\"a\"].arn }})
+}}
+resource \"aws_sqs_queue\" \"all\" {{
+  for_each      = local.value
+  name          = each.key
+  delay_seconds = each.value
+}}
+"
+    );
+    terraform(text.as_bytes());
+}
+
+fn yaml(data: &[u8]) {
+    let is_service = data.starts_with(b"service:") || data.windows(9).any(|part| part == b"\nservice:");
+    judge(if is_service { "serverless.yml" } else { "template.yaml" }, data);
+}
+
+fn configuration(data: &[u8]) {
+    let files = [("main.tf", MODULE), ("t/template.yaml", TEMPLATE)].map(|(name, text)| (name, text.as_bytes()));
+    let directory = directory(&[files[0], files[1], ("sqslint.toml", data)]);
+    check_and_fix(&options(directory.path().to_owned()));
+}
+
+/// An expression of a policy, asked of every kind of node.
+fn policy(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    // A string of JSON is one of TOML.
+    let quoted = Value::from(text).to_string().replace('\u{7f}', "\\u007F");
+    let mut lines = Vec::new();
+    for of in Of::ALL {
+        let id = format!("fuzzed-{}", of.name().replace('_', "-"));
+        let definition = Definition {
+            id: id.clone(),
+            target: of,
+            selects: None,
+            demand: Demand::Require(text.to_owned()),
+            message: "{{address}}".to_owned(),
+            severity: Severity::Warning,
+            help: None,
+            references: Vec::new(),
+            examples: Vec::new(),
+        };
+        if let Err(fault) = Policy::new(definition) {
+            assert!(text.get(fault.at.clone()).is_some(), "{:?} {}", fault.at, fault.message);
+            continue;
+        }
+        lines.push(format!(
+            "{{id = \"{id}\", for = \"{}\", require = {quoted}, message = \"m\"}}",
+            of.name()
+        ));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    let directory = directory(&[("main.tf", MODULE.as_bytes())]);
+    let outcome = check(&Options {
+        config: config::Source {
+            lines: vec![format!("policy = [{}]", lines.join(", "))],
+            isolated: true,
+            ..config::Source::default()
+        },
+        ..options(directory.path().to_owned())
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+}
+
+/// What stands behind `sqslint:` in comments of both kinds, and the same as metadata; then as the reason of new ones.
+fn suppressions(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let said: Vec<&str> = text.lines().collect();
+    let comments: String = said.iter().map(|line| format!("# sqslint:{line}\n")).collect();
+    let first = said.first().copied().unwrap_or_default();
+    let module = MODULE.replace("= 0\n", &format!("= 0 // sqslint:{first}\n"));
+    let module = format!("{comments}{module}/* sqslint:{text} */\n");
+    let quoted = Value::from(&*text).to_string();
+    let metadata = format!(
+        "    Metadata: {{sqslint: {{ignore: [{quoted}, {{rule: {quoted}, until: {quoted}, reason: {quoted}}}]}}}}\n    Properties: {{VisibilityTimeout"
+    );
+    let template = format!(
+        "{comments}{}",
+        TEMPLATE.replacen("    Properties: {VisibilityTimeout", &metadata, 1)
+    );
+    let directory = directory(&[("main.tf", module.as_bytes()), ("t/template.yaml", template.as_bytes())]);
+    let options = options(directory.path().to_owned());
+    let outcome = check_and_fix(&options);
+    add_ignores(&options, &outcome, &text);
+    check(&options);
+}
+
+/// Where the folder stands in messages.
+pub(crate) const ROOT: &str = "file:///root";
+/// Longer than an answer takes on a busy machine.
+const LONG: Duration = Duration::from_mins(1);
+
+/// A message a line, as an editor says them. Every question has one answer.
+fn server(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let directory = directory(&[("main.tf", MODULE.as_bytes()), ("t/template.yaml", TEMPLATE.as_bytes())]);
+    let root = format!("file://{}", directory.path().display());
+    let text = text.replace(ROOT, &root);
+    let (editor, theirs) = Connection::memory();
+    let serving = std::thread::spawn(move || sqslint::server::serve(theirs));
+    let mut asked: Vec<(RequestId, String)> = Vec::new();
+    let mut say = |message: &Value| {
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        let params = message["params"].clone();
+        if message.get("id").is_none() {
+            let _ = editor.sender.send(Notification::new(method, params).into());
+            return;
+        }
+        let id = RequestId::from(i32::try_from(asked.len()).unwrap_or(0));
+        asked.push((id.clone(), method.clone()));
+        let _ = editor.sender.send(Request::new(id, method, params).into());
+    };
+    let begin = json!({"workspaceFolders": [{"uri": root, "name": "root"}], "capabilities": {}});
+    say(&json!({"id": 0, "method": "initialize", "params": begin}));
+    say(&json!({"method": "initialized", "params": {}}));
+    for line in text.lines() {
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        if message["method"].as_str().is_some_and(|method| method != "exit") {
+            say(&message);
+        }
+    }
+    while !asked.is_empty() {
+        match editor.receiver.recv_timeout(LONG) {
+            Ok(Message::Response(response)) => {
+                let at = asked.iter().position(|(id, _)| *id == response.id);
+                asked.swap_remove(at.expect("nobody asked that, or it was answered before"));
+            }
+            Ok(_) => {}
+            Err(error) => panic!("{asked:?} is not answered: {error}"),
+        }
+    }
+    let shutdown = Request::new(RequestId::from(-1), "shutdown".to_owned(), Value::Null);
+    let _ = editor.sender.send(shutdown.into());
+    let _ = editor
+        .sender
+        .send(Notification::new("exit".to_owned(), Value::Null).into());
+    let served = serving.join().expect("it does not panic");
+    assert_eq!(served, Ok(true));
+}
+
+/// What stands before the name of a file among several.
+const FILE: &str = "-- ";
+
+/// Several files in one text, each under a line with its name.
+pub(crate) fn packed(files: &[(PathBuf, Vec<u8>)]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for (name, bytes) in files {
+        packed.extend(format!("{FILE}{}\n", name.display()).bytes());
+        packed.extend(bytes);
+        if !bytes.ends_with(b"\n") {
+            packed.push(b'\n');
+        }
+    }
+    packed
+}
+
+/// The files again; names that lead out of the directory are left out.
+fn unpacked(data: &[u8]) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    for line in data.split_inclusive(|byte| *byte == b'\n') {
+        let name = line.strip_prefix(FILE.as_bytes());
+        if let Some(name) = name.and_then(|name| std::str::from_utf8(name).ok()) {
+            files.push((PathBuf::from(name.trim()), Vec::new()));
+        } else if let Some((_, bytes)) = files.last_mut() {
+            bytes.extend(line);
+        }
+    }
+    let is_within = |name: &PathBuf| name.components().all(|part| matches!(part, Component::Normal(_)));
+    files.retain(|(name, _)| is_within(name) && !name.to_string_lossy().contains('\0'));
+    files.truncate(16);
+    files
+}
+
+/// A small tree, checked, fixed, drawn, and told in every format.
+fn whole(data: &[u8]) {
+    let directory = TemporaryDirectory::with_files([]);
+    for (name, bytes) in unpacked(data) {
+        put(directory.path(), &name, &bytes);
+    }
+    let options = options(directory.path().to_owned());
+    let outcome = check_and_fix(&options);
+    tell(&outcome);
+    let topologies = topologies(&outcome.graph, &Marks::new(&outcome.findings), Extent::Queues);
+    written(|out| graph::drawing::write_mermaid(&topologies, out));
+    written(|out| graph::drawing::write_dot(&topologies, out));
+    let drawn = written(|out| graph::svg::write(&topologies, out));
+    assert!(
+        drawn.is_empty() || roxmltree::Document::parse(&drawn).is_ok(),
+        "{drawn}"
+    );
+    let text = written(|out| graph::text::write(&outcome.graph, &outcome.sources, &Marks::new(&outcome.findings), out));
+    assert_harmless(&text);
+}
+
+fn tell(outcome: &Outcome) {
+    let units = Units::default();
+    let silenced = outcome.silenced();
+    let report = &Report {
+        sources: &outcome.sources,
+        findings: &outcome.findings,
+        suppressed: &silenced,
+        show_suppressed: true,
+        not_evaluated: &outcome.not_evaluated,
+        errors: &outcome.errors,
+        rules: &outcome.rules,
+        units: &units,
+        published: Published::HERE,
+    };
+    for (width, graphics) in [(100, true), (40, false)] {
+        let style = human::Style {
+            width,
+            color: false,
+            unicode: graphics,
+            graphics,
+            links: false,
+            infos: true,
+        };
+        assert_harmless(&written(|out| human::write(report, style, out)));
+    }
+    assert_harmless(&written(|out| concise::write(report, false, out)));
+    assert_harmless(&statistics::render(report));
+    assert_harmless(&written(|out| summary::write_not_evaluated(report, out)));
+    assert_harmless(&written(|out| github::write(report, out)));
+    assert_harmless(&github::step_summary(report));
+    for text in [
+        written(|out| report_json::write(report, out)),
+        written(|out| sarif::write(report, out)),
+        written(|out| gitlab::write(report, out)),
+        written(|out| graph::json::write(&outcome.graph, &outcome.sources, out)),
+    ] {
+        assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
+    }
+    let lines = written(|out| json_lines::write(report, out)) + &written(|out| rdjson::write(report, out));
+    assert!(
+        serde_json::Deserializer::from_str(&lines)
+            .into_iter::<Value>()
+            .all(|value| value.is_ok()),
+        "{lines}"
+    );
+    for text in [
+        written(|out| junit::write(report, out)),
+        written(|out| checkstyle::write(report, out)),
+    ] {
+        assert!(roxmltree::Document::parse(&text).is_ok(), "{text}");
+    }
+    let drawings = topologies(&outcome.graph, &Marks::new(report.findings), Extent::Queues);
+    assert_harmless(&written(|out| markdown::write(report, &drawings, out)));
+    let origin = html::Origin {
+        project: None,
+        commit: None,
+        day: "2026-09-01".to_owned(),
+    };
+    written(|out| html::write(report, &drawings, &origin, out));
+}
+
+/// Nothing in it moves a cursor or turns the direction of writing.
+fn assert_harmless(text: &str) {
+    let is_obeyed = |letter: char| {
+        (letter.is_control() && !matches!(letter, '\n' | '\t'))
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!(!text.contains(is_obeyed), "{text:?}");
+}

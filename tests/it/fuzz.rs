@@ -1,0 +1,73 @@
+//! The bodies of the fuzz targets, by stable Rust: over some of their seeds and over changes of these, the same in every
+//! run. `tests/fuzz` is the package of the targets; CONTRIBUTING.md says how to run them for longer.
+
+#[path = "../fuzz/src/mutate.rs"]
+pub(crate) mod mutate;
+#[path = "../fuzz/src/seeds.rs"]
+mod seeds;
+#[path = "../fuzz/src/targets.rs"]
+mod targets;
+
+use crate::inputs::{entries, repository};
+use mutate::{Random, changed};
+use std::panic::catch_unwind;
+use targets::{TARGETS, Target};
+
+/// How many seeds of a target are run, spread over all there are.
+const SEEDS: usize = 8;
+/// How many changes of each.
+const CHANGES: usize = 2;
+
+fn runs(target: &Target) {
+    let seeds = (target.seeds)();
+    assert!(seeds.len() >= SEEDS, "{} has {} seeds", target.name, seeds.len());
+    let mut random = Random::new(16);
+    for seed in seeds.iter().step_by(seeds.len() / SEEDS) {
+        let donor = &seeds[random.below(seeds.len())];
+        let changed = (0..CHANGES).map(|_| changed(&seed.bytes, &donor.bytes, &mut random));
+        for input in std::iter::once(seed.bytes.clone()).chain(changed) {
+            let tried = catch_unwind(|| (target.run)(&input));
+            assert!(
+                tried.is_ok(),
+                "{}, from {}:\n{}",
+                target.name,
+                seed.name,
+                String::from_utf8_lossy(&input)
+            );
+        }
+    }
+}
+
+/// A test for each of the targets, and one that no target lacks its test.
+macro_rules! tests {
+    ($($name:ident)*) => {
+        const TESTED: &[&str] = &[$(stringify!($name)),*];
+        $(#[test]
+        fn $name() {
+            runs(TARGETS.iter().find(|target| target.name == stringify!($name)).unwrap());
+        })*
+    };
+}
+
+tests!(terraform terraform_expression yaml json plan configuration policy suppressions server check);
+
+#[test]
+fn every_target_has_its_file_its_program_and_its_test() {
+    let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+    assert_eq!(names, TESTED);
+    let manifest = std::fs::read_to_string(repository("tests/fuzz/Cargo.toml")).unwrap();
+    let programs = manifest.split("[[bin]]").skip(1);
+    let programs: Vec<String> = programs
+        .map(|lines| lines.split('"').nth(1).unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(names, programs);
+    for name in &names {
+        let file = std::fs::read_to_string(repository(&format!("tests/fuzz/fuzz_targets/{name}.rs"))).unwrap();
+        assert_eq!(file, format!("#![no_main]\nsqslint_fuzz::target!(\"{name}\");\n"));
+        assert!(
+            manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")),
+            "{name}"
+        );
+    }
+    assert_eq!(entries(&repository("tests/fuzz/fuzz_targets")).len(), names.len());
+}
