@@ -185,16 +185,17 @@ fn place_of(found: &Diagnostic, sources: &Sources) -> String {
     format!("{}:{line}: {}", file.shown(), found.rule)
 }
 
-/// What is found after fixes and was not before. Advice on what they declare is no reason to do without them.
+/// What is found after fixes and was not before.
 fn new<'o>(before: &'o Outcome, after: &'o Outcome) -> impl Iterator<Item = &'o Diagnostic> {
     let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
-    let there = whole::addresses(&before.graph);
-    let is_advice = move |found: &Diagnostic| {
-        let subject = (&*found.subject.unit, &*found.subject.address);
-        found.severity == Severity::Info && !there.contains(&subject)
-    };
     let all = after.findings.iter();
-    all.filter(move |found| !known.contains(&found.fingerprint()) && !is_advice(found))
+    all.filter(move |found| !known.contains(&found.fingerprint()))
+}
+
+/// Whether a finding is about a resource that was not there before.
+fn is_of_declared(before: &Outcome) -> impl Fn(&Diagnostic) -> bool {
+    let there = whole::addresses(&before.graph);
+    move |found| !there.contains(&(&*found.subject.unit, &*found.subject.address))
 }
 
 /// The fixes of `chosen` that take others, with those: each part with the last before it that may bring it.
@@ -309,7 +310,10 @@ impl Rounds {
     /// Fixes of what was not found before.
     fn brought(&self, before: &Outcome, after: &Outcome) -> Vec<Chosen> {
         let mut taken = Taken::default();
-        let fixes = new(before, after).filter_map(|found| Some((found, self.may_fix(found, &after.sources)?)));
+        let is_of_declared = is_of_declared(before);
+        let is_advice = |found: &Diagnostic| found.severity == Severity::Info && is_of_declared(found);
+        let new = new(before, after).filter(|found| !is_advice(found));
+        let fixes = new.filter_map(|found| Some((found, self.may_fix(found, &after.sources)?)));
         fixes
             .filter(|(_, fix)| taken.take(fix))
             .map(|(found, fix)| Chosen::new(found, fix, &after.sources))
@@ -379,7 +383,12 @@ impl Rounds {
         if chosen.iter().any(is_left) {
             return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
         }
-        let worse = new(before, after).find(|found| self.may_fix(found, &after.sources).is_none())?;
+        // What is still to be done for a resource that a fix declares is no reason to do without it: a dead-letter
+        // queue that nobody watches is better than none, and the finding stays.
+        let is_of_declared = is_of_declared(before);
+        let is_left = |found: &Diagnostic| found.severity < Severity::Error && is_of_declared(found);
+        let mut new = new(before, after);
+        let worse = new.find(|found| !is_left(found) && self.may_fix(found, &after.sources).is_none())?;
         Some(Failure::Worse(format!(
             "it would bring `{}`: {}",
             worse.rule, worse.headline

@@ -81,7 +81,7 @@ pub enum Change {
     Unquote(Span),
     /// The reference to a queue here becomes one to its ARN.
     Arn(Span),
-    /// The queue gets a dead-letter queue, a redrive policy that leads there, and an alarm on it.
+    /// The queue gets a dead-letter queue and a redrive policy that leads there.
     DeadLetterQueue(Undelivered),
     /// The queue with this header gets an alarm that tells when messages lie in it.
     Alarm(Span),
@@ -104,7 +104,7 @@ impl Change {
             Change::Unquote(_) => "write the number without quotes".to_owned(),
             Change::Arn(_) => "refer to the queue's ARN".to_owned(),
             Change::DeadLetterQueue(_) => {
-                "declare a dead-letter queue with an alarm, and a redrive policy that leads there".to_owned()
+                "declare a dead-letter queue, and a redrive policy that leads there".to_owned()
             }
             Change::Alarm(_) => "declare an alarm on the number of visible messages".to_owned(),
             Change::Suppression { name: Some(name), .. } => format!("remove `{name}` from the suppression"),

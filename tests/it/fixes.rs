@@ -140,8 +140,8 @@ fn real_projects_are_fixed() {
             .cloned()
             .collect();
         let new = after.findings.iter().filter(|found| new.contains(&found.fingerprint()));
-        // Where there is no other alarm, nobody says whom a new one is to tell.
-        let new = new.filter(|found| found.rule != "alarm-without-action");
+        // Where no other alarm says whom a new one is to tell, none is added.
+        let new = new.filter(|found| found.rule != "dead-letter-queue-unalarmed" || found.fix.is_some());
         let new: Vec<_> = new.map(|found| (&found.rule, &found.headline)).collect();
         assert!(new.is_empty(), "{}: {new:?}", project.display());
         for found in &before.findings {
@@ -345,6 +345,35 @@ fn a_fix_that_takes_another_is_one_with_two_parts() {
     let wanted = "main.tf:5: visibility-timeout-exceeds-retention: set `message_retention_seconds` to 345600";
     assert!(second.ends_with(wanted), "{chain:?}");
     assert_eq!(fixed.findings, 1, "the second was never found");
+}
+
+/// An alarm that tells nobody would only make the finding vanish: it comes with its dead-letter queue where another alarm
+/// says whom to tell, as a part that is told; else the finding that asks for one stays.
+#[test]
+fn an_alarm_is_added_only_where_another_says_whom_to_tell() {
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name                       = \"q\"\n  \
+                 visibility_timeout_seconds = 1800\n}\n\
+                 resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn        = aws_sqs_queue.q.arn\n  \
+                 function_name           = \"worker\"\n  function_response_types = [\"ReportBatchItemFailures\"]\n}\n";
+    let alarm = |actions: &str| {
+        format!(
+            "{queue}resource \"aws_cloudwatch_metric_alarm\" \"age\" {{\n  namespace   = \"AWS/SQS\"\n  \
+             metric_name = \"ApproximateAgeOfOldestMessage\"\n  dimensions  = {{ QueueName = aws_sqs_queue.q.name }}\n{actions}}}\n"
+        )
+    };
+    let heard = alarm("  alarm_actions = [aws_sns_topic.on_call.arn]\n");
+    for (text, has_alarm) in [(queue.to_owned(), false), (alarm(""), false), (heard, true)] {
+        let (_directory, fixed) = of_one(&text);
+        let diff = fixed.diff();
+        assert!(diff.contains("+resource \"aws_sqs_queue\" \"q_dlq\""), "{text}\n{diff}");
+        let added = "+resource \"aws_cloudwatch_metric_alarm\" \"q_dlq_messages\"";
+        assert_eq!(diff.contains(added), has_alarm, "{text}\n{diff}");
+        let told: Vec<_> = fixed.chains.iter().flat_map(|chain| &chain.others).collect();
+        assert_eq!(told.len(), usize::from(has_alarm), "{told:?}");
+        let rules = fixed.outcome.findings.iter().map(|found| &*found.rule);
+        let stays = rules.filter(|rule| *rule == "dead-letter-queue-unalarmed").count();
+        assert_eq!(stays, usize::from(!has_alarm), "{text}");
+    }
 }
 
 /// The retention that the longer timeout takes would outlast that of the dead-letter queue, whose comment says why it is

@@ -32,7 +32,7 @@ struct Declared<'n> {
 }
 
 impl Page<'_> {
-    /// A dead-letter queue with an alarm, and a redrive policy that leads there.
+    /// A dead-letter queue, and a redrive policy that leads there.
     pub(super) fn dead_letter_queue(&self, wanted: &Undelivered) -> Option<Vec<Edit>> {
         let declared = self.queue(wanted.header)?;
         let Declared { resources, queue } = declared;
@@ -62,8 +62,7 @@ impl Page<'_> {
         let mut attributes = vec![("Type".to_owned(), Piece::text("AWS::SQS::Queue"))];
         attributes.extend(self.attributes(queue, &ATTRIBUTES)?);
         attributes.push(("Properties".to_owned(), Piece::Mapping(properties)));
-        let alarm = self.alarm_on(&declared, &id)?;
-        let added = self.editor.append(resources, queue, &[(id, attributes), alarm])?;
+        let added = self.editor.append(resources, queue, &[(id, attributes)])?;
         // Where the policy ends the resource, both stand in one place.
         if added.span == redrive.span {
             let text = redrive.text + &added.text;
@@ -76,8 +75,8 @@ impl Page<'_> {
     /// of is none.
     pub(super) fn alarm(&self, header: Span) -> Option<Vec<Edit>> {
         let declared = self.queue(header)?;
-        self.actions(declared.resources)?;
-        let alarm = self.alarm_on(&declared, &declared.queue.key)?;
+        let actions = self.actions(declared.resources)?;
+        let alarm = self.alarm_on(&declared, actions)?;
         let added = self.editor.append(declared.resources, declared.queue, &[alarm])?;
         Some(vec![added])
     }
@@ -144,13 +143,14 @@ impl Page<'_> {
         Piece::mapping([("Fn::GetAtt", parts)])
     }
 
-    /// An alarm that tells when messages lie in the queue `id`, under the condition of the queue of `declared`.
-    fn alarm_on(&self, declared: &Declared<'_>, id: &str) -> Option<(String, Entries)> {
+    /// An alarm that tells when messages lie in a queue, under the condition of that queue.
+    fn alarm_on(&self, declared: &Declared<'_>, actions: Piece) -> Option<(String, Entries)> {
+        let id = &*declared.queue.key;
         let dimension = Piece::mapping([
             ("Name", Piece::text(alarm::DIMENSION)),
             ("Value", self.attribute(id, "QueueName")),
         ]);
-        let mut properties = vec![
+        let properties = vec![
             ("AlarmDescription".to_owned(), Piece::text(alarm::DESCRIPTION)),
             ("Namespace".to_owned(), Piece::text(alarm::NAMESPACE)),
             ("MetricName".to_owned(), Piece::text(alarm::METRIC)),
@@ -161,9 +161,8 @@ impl Page<'_> {
             ("Threshold".to_owned(), Piece::Number(alarm::THRESHOLD)),
             ("ComparisonOperator".to_owned(), Piece::text(alarm::COMPARISON)),
             ("TreatMissingData".to_owned(), Piece::text(alarm::MISSING_DATA)),
+            ("AlarmActions".to_owned(), actions),
         ];
-        let actions = self.actions(declared.resources);
-        properties.extend(actions.map(|actions| ("AlarmActions".to_owned(), actions)));
         let mut attributes = vec![("Type".to_owned(), Piece::text(super::ALARM))];
         attributes.extend(self.attributes(declared.queue, &["Condition"])?);
         attributes.push(("Properties".to_owned(), Piece::Mapping(properties)));

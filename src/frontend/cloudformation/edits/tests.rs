@@ -139,7 +139,7 @@ fn a_reference_becomes_one_to_the_arn() {
 }
 
 #[test]
-fn a_dead_letter_queue_comes_with_a_policy_and_an_alarm() {
+fn a_dead_letter_queue_comes_with_a_policy() {
     check_cases(include_str!("tests/dead_letter_queues.txt"), |sources, text| {
         let header = first_of(sources, text, &["\"OrdersQueue\"", "OrdersQueue"]);
         Change::DeadLetterQueue(Undelivered {

@@ -1,4 +1,4 @@
-//! Dead-letter queues and the alarms on them, as blocks behind that of the queue.
+//! Dead-letter queues, and alarms on them, as blocks behind that of the queue.
 
 use super::arguments::add;
 use super::document::{Document, Found, is_overridden};
@@ -8,7 +8,7 @@ use crate::diagnostic::{Edit, Undelivered};
 use crate::source::{Sources, Span};
 use std::fmt::Write as _;
 
-/// The edits that declare a dead-letter queue for a queue, with an alarm on it, and lead to it.
+/// The edits that declare a dead-letter queue for a queue, and lead to it.
 pub(super) fn queue(document: &Document, queue: &Undelivered, sources: &Sources) -> Option<Vec<Edit>> {
     let found = queue_at(document, queue.header, sources)?;
     let module = Module::read(document.id, sources);
@@ -20,7 +20,7 @@ pub(super) fn queue(document: &Document, queue: &Undelivered, sources: &Sources)
         wanted.target, queue.max_receive_count
     );
     let redrive = add(document, &found, "redrive_policy", &policy)?;
-    let behind = behind(document, &found, &[wanted.queue, wanted.alarm])?;
+    let behind = behind(document, &found, &wanted.queue)?;
     Some(vec![redrive, behind])
 }
 
@@ -29,7 +29,7 @@ pub(super) fn alarm(document: &Document, header: Span, sources: &Sources) -> Opt
     let found = queue_at(document, header, sources)?;
     let raw = |name: &str| raw(document, &found, name);
     let alarm = source(&found, &raw).alarm(&Module::read(document.id, sources))?;
-    behind(document, &found, &[alarm])
+    behind(document, &found, &alarm)
 }
 
 fn queue_at<'d>(document: &'d Document, header: Span, sources: &Sources) -> Option<Found<'d>> {
@@ -52,18 +52,16 @@ fn source<'d>(found: &Found<'d>, raw: &'d dyn Fn(&str) -> Option<String>) -> Sou
     }
 }
 
-/// The edit that writes resources behind a block.
-fn behind(document: &Document, found: &Found<'_>, wanted: &[Wanted]) -> Option<Edit> {
+/// The edit that writes a resource behind a block.
+fn behind(document: &Document, found: &Found<'_>, wanted: &Wanted) -> Option<Edit> {
     let at = document.after(found.block)?;
     let line_break = document.line_break();
     let mut text = String::new();
     if document.text().get(..at).is_some_and(|before| !before.ends_with('\n')) {
         text.push_str(line_break);
     }
-    for resource in wanted {
-        text.push_str(line_break);
-        text.push_str(&block(resource, document));
-    }
+    text.push_str(line_break);
+    text.push_str(&block(wanted, document));
     let next = document.slice(document.line(at));
     if at < document.text().len() && !next.trim().is_empty() {
         text.push_str(line_break);

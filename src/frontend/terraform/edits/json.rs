@@ -108,7 +108,6 @@ impl<'n> Resource<'n> {
         Some(vec![
             self.add("redrive_policy", &Piece::text(policy))?,
             self.declare(&wanted.queue)?,
-            self.declare(&wanted.alarm)?,
         ])
     }
 

@@ -128,11 +128,11 @@ impl<'s> Module<'s> {
 
     /// Whom an alarm of the module tells, if that can be written elsewhere; rather one on queues, and one that is
     /// where `placement` says.
-    pub(super) fn actions(&self, placement: &Arguments) -> Arguments {
+    pub(super) fn actions(&self, placement: &Arguments) -> Option<Arguments> {
         let is_on_queues = |block: &&Block| self.sources.text(block.span).contains("AWS/SQS");
         let alarms = || self.resources(ALARM);
         let mut alarms = alarms().filter(is_on_queues).chain(alarms());
-        let actions = alarms.find_map(|block| {
+        alarms.find_map(|block| {
             let argument = |name: &str| block.body.attributes.iter().find(|attribute| &*attribute.name == name);
             let is_elsewhere = ["provider", "region"].into_iter().any(|name| {
                 let here = placement.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
@@ -142,8 +142,7 @@ impl<'s> Module<'s> {
             let action = |name: &'static str| Some((name, references(&argument(name)?.value)?));
             let alarm = action("alarm_actions").filter(|_| !is_elsewhere)?;
             Some(std::iter::once(alarm).chain(action("ok_actions")).collect())
-        });
-        actions.unwrap_or_default()
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is to be declared for a queue: its dead-letter queue and the alarm on that, in no spelling.
+//! What is to be declared for a queue: its dead-letter queue, or an alarm on it, in no spelling.
 //!
 //! What is copied from a queue or an alarm is copied as it is written, so it is not evaluated; what could mean
 //! something else in another place is not copied, or nothing is declared at all.
@@ -69,11 +69,10 @@ pub(super) struct Source<'d> {
     pub(super) is_json: bool,
 }
 
-/// A dead-letter queue, the alarm on it, and how it is referred to.
+/// A dead-letter queue, and how it is referred to.
 pub(super) struct DeadLetterQueue {
     pub(super) target: String,
     pub(super) queue: Wanted,
-    pub(super) alarm: Wanted,
 }
 
 impl Source<'_> {
@@ -81,7 +80,7 @@ impl Source<'_> {
         self.block.labels.get(1).map(|label| &**label)
     }
 
-    /// A dead-letter queue with an alarm; `None` where one is there, or may be, or cannot be named.
+    /// A dead-letter queue; `None` where one is there, or may be, or cannot be named.
     pub(super) fn dead_letter_queue(&self, queue: &Undelivered, module: &Module<'_>) -> Option<DeadLetterQueue> {
         let label = naming::label(self.label()?, module.label_ending().as_deref());
         if self.has("redrive_policy") || module.declares(QUEUE, &label) || module.redrives(self.label()?) {
@@ -89,17 +88,15 @@ impl Source<'_> {
         }
         Some(DeadLetterQueue {
             target: self.reference(&label, "arn"),
-            alarm: self.alarm_on(&label, module)?,
             queue: self.queue(queue, label, module)?,
         })
     }
 
     /// An alarm on this queue, where there is another whose actions it can take: one that nobody hears of is none.
     pub(super) fn alarm(&self, module: &Module<'_>) -> Option<Wanted> {
-        if module.actions(&self.copied(&PLACEMENT)?).is_empty() {
-            return None;
-        }
-        self.alarm_on(self.label()?, module)
+        let placement = self.copied(&PLACEMENT)?;
+        let actions = module.actions(&placement)?;
+        self.alarm_on(self.label()?, placement, actions, module)
     }
 
     fn has(&self, name: &str) -> bool {
@@ -214,9 +211,8 @@ impl Source<'_> {
         }
     }
 
-    /// An alarm on the queue `label`, which is there as often as this one.
-    fn alarm_on(&self, label: &str, module: &Module<'_>) -> Option<Wanted> {
-        let placement = self.copied(&PLACEMENT)?;
+    /// An alarm on this queue, as often as it is there.
+    fn alarm_on(&self, label: &str, placement: Arguments, actions: Arguments, module: &Module<'_>) -> Option<Wanted> {
         let name = self.reference(label, "name");
         let text = |text: &str| Written::Text(text.to_owned());
         let mut own = vec![
@@ -231,7 +227,7 @@ impl Source<'_> {
             ("threshold", Written::Number(alarm::THRESHOLD)),
             ("treat_missing_data", text(alarm::MISSING_DATA)),
         ];
-        own.extend(module.actions(&placement));
+        own.extend(actions);
         Some(Wanted {
             kind: ALARM,
             label: module.free_alarm(&naming::joined(label, "messages"))?,

@@ -1,4 +1,4 @@
-//! Dead-letter queues and alarms. Each result is checked with every default rule: nothing may be found in it.
+//! Dead-letter queues, and alarms on them. Each result with a dead-letter queue is checked with every default rule.
 
 use super::*;
 
@@ -32,8 +32,15 @@ fn declared(text: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
     Some(after)
 }
 
+/// The file after the queue in it got an alarm, beside `other`.
+fn alarmed(text: &str, other: &str) -> Option<String> {
+    let module = Module::of(&[("main.tf", text), ("other.tf", other)]);
+    let header = text.lines().next()?.split(" {").next()?;
+    module.after(&Change::Alarm(module.span(header)))
+}
+
 #[test]
-fn a_queue_gets_a_dead_letter_queue_with_an_alarm() {
+fn a_queue_gets_a_dead_letter_queue() {
     let before = r#"# The orders.
 resource "aws_sqs_queue" "orders" { # ours
   name = "orders"
@@ -66,23 +73,6 @@ resource "aws_sqs_queue" "orders_dlq" {
 
   tags = {
     team = "shop"
-  }
-}
-
-resource "aws_cloudwatch_metric_alarm" "orders_dlq_messages" {
-  alarm_name          = "${aws_sqs_queue.orders_dlq.name}-messages"
-  alarm_description   = "Messages that could not be processed lie in the dead-letter queue"
-  namespace           = "AWS/SQS"
-  metric_name         = "ApproximateNumberOfMessagesVisible"
-  statistic           = "Maximum"
-  period              = 60
-  evaluation_periods  = 1
-  comparison_operator = "GreaterThanOrEqualToThreshold"
-  threshold           = 1
-  treat_missing_data  = "notBreaching"
-
-  dimensions = {
-    QueueName = aws_sqs_queue.orders_dlq.name
   }
 }
 "#
@@ -222,16 +212,19 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 "#;
     let text = "resource \"aws_sqs_queue\" \"orders\" {\n  name = \"orders\"\n}\n";
     let after = declared(text, &[("other.tf", other)], false).unwrap();
+    let part = "\"aws_sqs_queue\" \"orders_dead_letter\" {\n  name                      = \"orders-DLQ\"\n";
+    assert!(after.contains(part), "{after}");
+    let alarm = |other: &str| alarmed("resource \"aws_sqs_queue\" \"orders_dead_letter\" {\n}\n", other);
+    let after = alarm(other).unwrap();
     for part in [
-        "\"aws_sqs_queue\" \"orders_dead_letter\" {\n  name                      = \"orders-DLQ\"\n",
         "\"aws_cloudwatch_metric_alarm\" \"orders_dead_letter_messages\" {",
-        "  alarm_actions       = [var.topic, data.aws_sns_topic.t[0].arn]\n\n",
+        "  alarm_actions       = [var.topic, data.aws_sns_topic.t[0].arn]\n",
+        "  dimensions = {\n    QueueName = aws_sqs_queue.orders_dead_letter.name\n  }\n",
     ] {
         assert!(after.contains(part), "{after}");
     }
     let elsewhere = other.replace("  alarm_name ", "  provider = aws.us\n  alarm_name ");
-    let after = declared(text, &[("other.tf", &elsewhere)], false).unwrap();
-    assert!(!after.contains("_actions"), "{after}");
+    assert_eq!(alarm(&elsewhere), None, "there is nobody to tell");
 }
 
 #[test]
@@ -242,8 +235,15 @@ fn there_are_as_many_as_of_the_queue() {
     for part in [
         "  count    = 2\n  provider = aws.us\n\n  name                      = \"orders-${count.index}-dlq\"\n",
         "    deadLetterTargetArn = aws_sqs_queue.orders_dlq[count.index].arn\n",
-        "    QueueName = aws_sqs_queue.orders_dlq[count.index].name\n",
-        "  count    = 2\n  provider = aws.us\n\n  alarm_name          = \"${aws_sqs_queue.orders_dlq[count.index].name}-messages\"",
+    ] {
+        assert!(after.contains(part), "{part}: {after}");
+    }
+    let other =
+        "resource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  provider = aws.us\n  alarm_actions = [var.topic]\n}\n";
+    let after = alarmed(counted, other).unwrap();
+    for part in [
+        "    QueueName = aws_sqs_queue.orders[count.index].name\n",
+        "  count    = 2\n  provider = aws.us\n\n  alarm_name          = \"${aws_sqs_queue.orders[count.index].name}-messages\"",
     ] {
         assert!(after.contains(part), "{part}: {after}");
     }
