@@ -192,12 +192,6 @@ fn new<'o>(before: &'o Outcome, after: &'o Outcome) -> impl Iterator<Item = &'o 
     all.filter(move |found| !known.contains(&found.fingerprint()))
 }
 
-/// Whether a finding is about a resource that was not there before.
-fn is_of_declared(before: &Outcome) -> impl Fn(&Diagnostic) -> bool {
-    let there = whole::addresses(&before.graph);
-    move |found| !there.contains(&(&*found.subject.unit, &*found.subject.address))
-}
-
 /// The fixes of `chosen` that take others, with those: each part with the last before it that may bring it.
 fn chains(chosen: &[Chosen], brought: &[Chosen]) -> Vec<Chain> {
     let all: Vec<&Chosen> = chosen.iter().chain(brought).collect();
@@ -310,10 +304,7 @@ impl Rounds {
     /// Fixes of what was not found before.
     fn brought(&self, before: &Outcome, after: &Outcome) -> Vec<Chosen> {
         let mut taken = Taken::default();
-        let is_of_declared = is_of_declared(before);
-        let is_advice = |found: &Diagnostic| found.severity == Severity::Info && is_of_declared(found);
-        let new = new(before, after).filter(|found| !is_advice(found));
-        let fixes = new.filter_map(|found| Some((found, self.may_fix(found, &after.sources)?)));
+        let fixes = new(before, after).filter_map(|found| Some((found, self.may_fix(found, &after.sources)?)));
         fixes
             .filter(|(_, fix)| taken.take(fix))
             .map(|(found, fix)| Chosen::new(found, fix, &after.sources))
@@ -385,8 +376,9 @@ impl Rounds {
         }
         // What is still to be done for a resource that a fix declares is no reason to do without it: a dead-letter
         // queue that nobody watches is better than none, and the finding stays.
-        let is_of_declared = is_of_declared(before);
-        let is_left = |found: &Diagnostic| found.severity < Severity::Error && is_of_declared(found);
+        let there = whole::addresses(&before.graph);
+        let is_there = |found: &Diagnostic| there.contains(&(&*found.subject.unit, &*found.subject.address));
+        let is_left = |found: &Diagnostic| found.severity < Severity::Error && !is_there(found);
         let mut new = new(before, after);
         let worse = new.find(|found| !is_left(found) && self.may_fix(found, &after.sources).is_none())?;
         Some(Failure::Worse(format!(

@@ -282,6 +282,11 @@ impl Graph {
         }
         for case in &metric.queue.cases {
             if let State::Unresolved(unresolved) = &case.state {
+                // The queue is left out with its alarm: its `[0]` names nothing, and none of the others.
+                let is_there = !alarm.is_left_out && case.when.and(&alarm.resource.when).is_possible();
+                if !is_there && unresolved.reason().cause() == Cause::Invalid {
+                    continue;
+                }
                 let doubt = always(unresolved.reason().clone(), case.span);
                 watch.open(unit, unresolved.pattern(), doubt);
             }

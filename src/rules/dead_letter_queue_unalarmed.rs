@@ -157,6 +157,39 @@ mod tests {
         );
     }
 
+    /// A queue and its alarm that one switch leaves out: what the alarm names is not there, and is no other queue.
+    #[test]
+    fn an_alarm_that_is_left_out_with_its_queue_watches_no_other() {
+        let module = |switch: &str| {
+            format!(
+                r#"
+variable "on" {{ {switch} }}
+resource "aws_sqs_queue" "q" {{
+  name           = "q"
+  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
+}}
+resource "aws_sqs_queue" "d" {{
+  name = "d"
+}}
+resource "aws_sqs_queue" "other" {{
+  count = var.on ? 1 : 0
+  name  = "other"
+}}
+resource "aws_cloudwatch_metric_alarm" "other" {{
+  count       = var.on ? 1 : 0
+  namespace   = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions  = {{ QueueName = aws_sqs_queue.other[0].name }}
+}}
+"#
+            )
+        };
+        for switch in ["default = false", "default = true", "type = bool"] {
+            let outcome = run_files(&RULE, &[("main.tf", &module(switch))]);
+            assert_eq!(outcome.findings.len(), 1, "{switch}: {:?}", outcome.not_evaluated);
+        }
+    }
+
     #[test]
     fn an_alarm_on_another_queue_is_none() {
         check(

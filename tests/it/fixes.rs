@@ -362,7 +362,16 @@ fn an_alarm_is_added_only_where_another_says_whom_to_tell() {
         )
     };
     let heard = alarm("  alarm_actions = [aws_sns_topic.on_call.arn]\n");
-    for (text, has_alarm) in [(queue.to_owned(), false), (alarm(""), false), (heard, true)] {
+    let on_function = heard
+        .replace("AWS/SQS", "AWS/Lambda")
+        .replace("QueueName = aws_sqs_queue.q.name", "FunctionName = \"worker\"");
+    let cases = [
+        (queue.to_owned(), false),
+        (alarm(""), false),
+        (heard, true),
+        (on_function, true),
+    ];
+    for (text, has_alarm) in cases {
         let (_directory, fixed) = of_one(&text);
         let diff = fixed.diff();
         assert!(diff.contains("+resource \"aws_sqs_queue\" \"q_dlq\""), "{text}\n{diff}");
