@@ -138,13 +138,14 @@ impl Finding {
         self.origin(spot)
     }
 
+    /// Where a value comes from is said once a place: two may come from one entry of a map.
     fn origin(mut self, spot: Spot<'_>) -> Self {
-        self.labels.extend(
-            spot.origins
-                .last()
-                .map(|origin| origin.span)
-                .zip(Origin::shown(spot.origins)),
-        );
+        let from = spot.origins.last().zip(Origin::shown(spot.origins));
+        let is_computed = spot.origins.iter().any(|origin| origin.computes);
+        let said = &self.labels;
+        let is_new = |origin: &Origin| is_computed || said.iter().all(|(span, _)| *span != origin.span);
+        let from = from.filter(|(origin, _)| is_new(origin));
+        self.labels.extend(from.map(|(origin, shown)| (origin.span, shown)));
         self
     }
 
