@@ -17,7 +17,7 @@ use diagram::Diagram;
 use formula::Formula;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use words::Name;
 
 /// Values of two variables that are compared one by one, at most.
@@ -106,6 +106,7 @@ impl Condition {
     fn new(formula: Formula, names: Vec<Name>) -> Self {
         match formula {
             Formula::Always => Condition::always(),
+            Formula::Never if names.is_empty() => Condition::never(),
             formula => Condition(Some(Arc::new(Named { formula, names }))),
         }
     }
@@ -129,7 +130,14 @@ impl Condition {
 
     /// Never holds.
     pub fn never() -> Self {
-        Condition::unnamed(Formula::Never)
+        // What folds conditions together begins with it.
+        static NEVER: LazyLock<Arc<Named>> = LazyLock::new(|| {
+            Arc::new(Named {
+                formula: Formula::Never,
+                names: Vec::new(),
+            })
+        });
+        Condition(Some(NEVER.clone()))
     }
 
     /// Holds where `variable` has the value `value`.

@@ -135,6 +135,7 @@ mod shared {
     pub(super) mod compare;
     pub(super) mod consumers;
     pub(super) mod dead_letter;
+    pub(super) mod few;
     pub(super) mod finding;
     pub(super) mod findings;
     pub(super) mod handlers;

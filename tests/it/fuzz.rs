@@ -1,5 +1,7 @@
 //! The bodies of the fuzz targets, by stable Rust: over some of their seeds and over changes of these, the same in every
 //! run. `tests/fuzz` is the package of the targets; CONTRIBUTING.md says how to run them for longer.
+//!
+//! `SQSLINT_FUZZ_CHANGES` sets how many changes of each seed are tried, `SQSLINT_MUTATION_SEED` which ones.
 
 #[path = "../fuzz/src/mutate.rs"]
 pub(crate) mod mutate;
@@ -8,6 +10,7 @@ mod seeds;
 #[path = "../fuzz/src/targets.rs"]
 mod targets;
 
+use crate::hostile::mutated::number;
 use crate::inputs::{entries, repository};
 use mutate::{Random, changed};
 use std::panic::catch_unwind;
@@ -16,15 +19,16 @@ use targets::{TARGETS, Target};
 /// How many seeds of a target are run, spread over all there are.
 const SEEDS: usize = 8;
 /// How many changes of each.
-const CHANGES: usize = 2;
+const CHANGES: u64 = 2;
 
 fn runs(target: &Target) {
     let seeds = (target.seeds)();
     assert!(seeds.len() >= SEEDS, "{} has {} seeds", target.name, seeds.len());
-    let mut random = Random::new(16);
+    let mut random = Random::new(number("SQSLINT_MUTATION_SEED", 16));
+    let times = number("SQSLINT_FUZZ_CHANGES", CHANGES);
     for seed in seeds.iter().step_by(seeds.len() / SEEDS) {
         let donor = &seeds[random.below(seeds.len())];
-        let changed = (0..CHANGES).map(|_| changed(&seed.bytes, &donor.bytes, &mut random));
+        let changed = (0..times).map(|_| changed(&seed.bytes, &donor.bytes, &mut random));
         for input in std::iter::once(seed.bytes.clone()).chain(changed) {
             let tried = catch_unwind(|| (target.run)(&input));
             assert!(

@@ -3,7 +3,7 @@
 mod damage;
 mod memory;
 mod modules;
-mod mutated;
+pub(crate) mod mutated;
 mod names;
 mod templates;
 mod threads;

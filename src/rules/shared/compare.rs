@@ -2,6 +2,7 @@
 //! and which values it rests on. From one such value come a rule's verdict, the arithmetic of its finding, and what
 //! `sqslint explain` says where there is none.
 
+use super::few::Few;
 use super::operands::{Known, Operand};
 use super::trace::{Gap, Read};
 use crate::graph::declared::Duration;
@@ -9,6 +10,9 @@ use crate::graph::limits::{Quota, Unit};
 use crate::graph::{Resource, Seconds};
 use std::cmp::Ordering;
 use std::ops::{Add, Mul};
+
+/// The values that a number or a comparison rests on: nearly always one.
+type Reads<'a> = Few<&'a dyn Read>;
 
 /// A number in a comparison: a constant, an operand, or what is computed of them.
 #[derive(Clone)]
@@ -21,7 +25,7 @@ pub(crate) struct Term<'a> {
     unit: Option<Unit>,
     shape: Shape<'a>,
     whose: Option<&'a Resource>,
-    read: Vec<&'a dyn Read>,
+    read: Reads<'a>,
 }
 
 /// How a number comes to be.
@@ -40,7 +44,7 @@ impl<'a> Term<'a> {
             unit,
             shape: Shape::Given,
             whose: None,
-            read: Vec::new(),
+            read: Reads::new(),
         }
     }
 
@@ -154,7 +158,7 @@ impl From<Duration> for Term<'_> {
 impl<'a> From<&'a Operand<'_>> for Term<'a> {
     fn from(operand: &'a Operand<'_>) -> Self {
         Term {
-            read: vec![operand],
+            read: Reads::One(operand),
             far: operand.far(),
             ..Term::given(operand.value, Some(operand.unit))
         }
@@ -167,7 +171,7 @@ impl<'a, T: Into<Term<'a>>> Add<T> for Term<'a> {
     fn add(self, other: T) -> Term<'a> {
         let other = other.into();
         Term {
-            read: [&*self.read, &*other.read].concat(),
+            read: self.read.iter().chain(&other.read).copied().collect(),
             far: self.far.saturating_add(other.far),
             ..Term {
                 shape: Shape::Sum(Box::new((self.clone(), other.clone()))),
@@ -220,7 +224,7 @@ pub(crate) struct Comparison<'a> {
     is_certain: bool,
     says: Says<'a>,
     note: Option<Box<dyn Fn() -> String + 'a>>,
-    read: Vec<&'a dyn Read>,
+    read: Reads<'a>,
 }
 
 enum Says<'a> {
@@ -288,7 +292,7 @@ impl<'a> Comparison<'a> {
             is_certain,
             says,
             note: None,
-            read: Vec::new(),
+            read: Reads::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 //! of which nobody knows it.
 
 use super::compare::Term;
+use super::few::Few;
 use super::finding::{Show, Spot};
 use super::findings::Findings;
 use super::operands::{Operand, Provenance, Side};
@@ -328,7 +329,7 @@ impl Findings<'_> {
     }
 
     /// The timeouts of `function`, in or out of range; of unresolved ones the least, where they are `bounded`.
-    fn timeouts<'g>(&mut self, when: &Condition, function: &'g Function, bounded: bool) -> Vec<Operand<'g>> {
+    fn timeouts<'g>(&mut self, when: &Condition, function: &'g Function, bounded: bool) -> Few<Operand<'g>> {
         if !bounded {
             return self.any_numbers(when, function, &function.timeout, Unit::Seconds);
         }

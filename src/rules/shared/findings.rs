@@ -3,6 +3,7 @@
 //! Which of several findings on one attribute speaks, `settle` decides; what is worth saying, the rules know.
 
 use super::compare::Comparison;
+use super::few::Few;
 use super::finding::Finding;
 use super::operands::Known;
 use super::settings::{Settings, SettingsOf};
@@ -53,7 +54,7 @@ impl<'g> Findings<'g> {
         when: &Condition,
         resource: &impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
-    ) -> Vec<Known<'a, T>> {
+    ) -> Few<Known<'a, T>> {
         self.known_or(when, resource, attribute, |findings, when, case, unresolved| {
             findings.unresolved(when, resource.as_ref(), case, unresolved, case.cause());
         })
@@ -66,9 +67,9 @@ impl<'g> Findings<'g> {
         resource: &impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
         mut or: impl FnMut(&mut Self, &Condition, &'a Case<T>, &'a Unresolved),
-    ) -> Vec<Known<'a, T>> {
+    ) -> Few<Known<'a, T>> {
         let resource = resource.as_ref();
-        let mut all = Vec::new();
+        let mut all = Few::new();
         for case in &attribute.cases {
             let both = when.and(&case.when);
             if !both.is_possible() {

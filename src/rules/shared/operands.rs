@@ -3,6 +3,7 @@
 //!
 //! Numbers are read within AWS's quota: one outside is judged by its range rule alone, and no other computes with it.
 
+use super::few::Few;
 use super::findings::Findings;
 use super::trace::{Gap, Read};
 use crate::diagnostic::{Change, Place};
@@ -293,7 +294,7 @@ impl Findings<'_> {
         resource: &impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
         quota: &'static Quota,
-    ) -> Vec<Operand<'a>> {
+    ) -> Few<Operand<'a>> {
         let all = self.any_numbers(when, resource, attribute, quota.unit);
         self.accepted(resource, quota, all)
     }
@@ -308,7 +309,7 @@ impl Findings<'_> {
         attribute: &'a Attribute<T>,
         quota: &'static Quota,
         side: Side,
-    ) -> Vec<Operand<'a>> {
+    ) -> Few<Operand<'a>> {
         let all = self.any_bounded_numbers(when, resource, attribute, quota, side);
         self.accepted(resource, quota, all)
     }
@@ -321,8 +322,8 @@ impl Findings<'_> {
         attribute: &'a Attribute<T>,
         quota: &'static Quota,
         side: Side,
-    ) -> Vec<Operand<'a>> {
-        let mut bounded = Vec::new();
+    ) -> Few<Operand<'a>> {
+        let mut bounded = Few::new();
         let known = self.known_or(when, resource, attribute, |_, when, case, unresolved| {
             let bounds = unresolved.bounds();
             let least = bounds.least.map_or(quota.least, |least| least.max(quota.least));
@@ -362,7 +363,7 @@ impl Findings<'_> {
         resource: &impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
         unit: Unit,
-    ) -> Vec<Operand<'a>> {
+    ) -> Few<Operand<'a>> {
         let known = self.known(when, resource, attribute);
         known.iter().filter_map(|known| known.number(unit)).collect()
     }
@@ -372,48 +373,52 @@ impl Findings<'_> {
         &mut self,
         resource: &impl AsRef<Resource>,
         quota: &'static Quota,
-        all: Vec<Operand<'a>>,
-    ) -> Vec<Operand<'a>> {
-        let (inside, outside): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| quota.accepts(one.value));
-        for one in outside {
-            self.leave(&one.when, resource, &[&one], Cause::OutOfRange(quota));
-        }
+        all: Few<Operand<'a>>,
+    ) -> Few<Operand<'a>> {
+        let mut inside = all;
+        inside.retain(|one| {
+            let is_accepted = quota.accepts(one.value);
+            if !is_accepted {
+                self.leave(&one.when, resource, &[one], Cause::OutOfRange(quota));
+            }
+            is_accepted
+        });
         inside
     }
 
     /// Visibility timeouts of `queue`.
-    pub(crate) fn visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+    pub(crate) fn visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.numbers(when, queue, &queue.visibility_timeout, &limits::VISIBILITY_TIMEOUT)
     }
 
     /// The same, and the most that unresolved ones may be ([`Findings::bounded_numbers`]).
-    pub(crate) fn most_visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+    pub(crate) fn most_visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         let quota = &limits::VISIBILITY_TIMEOUT;
         self.bounded_numbers(when, queue, &queue.visibility_timeout, quota, Side::Most)
     }
 
     /// Retention periods of `queue`.
-    pub(crate) fn retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+    pub(crate) fn retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.numbers(when, queue, &queue.retention, &limits::RETENTION)
     }
 
     /// The same, and the least that unresolved ones may be ([`Findings::bounded_numbers`]).
-    pub(crate) fn least_retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+    pub(crate) fn least_retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.bounded_numbers(when, queue, &queue.retention, &limits::RETENTION, Side::Least)
     }
 
     /// Delivery delays of `queue`.
-    pub(crate) fn delay<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+    pub(crate) fn delay<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.numbers(when, queue, &queue.delay, &limits::DELAY)
     }
 
     /// Batching windows of `mapping`, and the least that unresolved ones may be ([`Findings::bounded_numbers`]).
-    pub(crate) fn least_window<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
+    pub(crate) fn least_window<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Few<Operand<'a>> {
         self.bounded_numbers(when, mapping, &mapping.window, &limits::WINDOW, Side::Least)
     }
 
     /// Batch sizes of `mapping`, in or out of range: what is in it, the type of the queue decides.
-    pub(crate) fn batch_sizes<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Vec<Operand<'a>> {
+    pub(crate) fn batch_sizes<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Few<Operand<'a>> {
         self.any_numbers(when, mapping, &mapping.batch_size, Unit::Messages)
     }
 
@@ -422,26 +427,26 @@ impl Findings<'_> {
         &mut self,
         when: &Condition,
         queue: &'a Queue,
-    ) -> Vec<Known<'a, Option<Box<RedrivePolicy>>>> {
+    ) -> Few<Known<'a, Option<Box<RedrivePolicy>>>> {
         self.known(when, queue, &queue.redrive)
     }
 
     /// Receive counts of the redrive policies of `queue`, in or out of range. Nothing where the policy holds no whole
     /// number: that is a fault, and faults have rules of their own.
-    pub(crate) fn any_receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+    pub(crate) fn any_receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.in_policies(when, queue, hides_count, |findings, when, policy| {
             findings.any_numbers(when, queue, &policy.max_receive_count, Unit::Receives)
         })
     }
 
     /// Receive counts of the redrive policies of `queue`.
-    pub(crate) fn receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Operand<'a>> {
+    pub(crate) fn receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         let all = self.any_receive_counts(when, queue);
         self.accepted(queue, &limits::MAX_RECEIVE_COUNT, all)
     }
 
     /// Targets of the redrive policies of `queue`. Nothing where a policy names none: that is a fault.
-    pub(crate) fn redrive_targets<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<Known<'a, Link>> {
+    pub(crate) fn redrive_targets<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Known<'a, Link>> {
         self.in_policies(when, queue, hides_target, |findings, when, policy| {
             findings.known(when, queue, &policy.target)
         })
@@ -453,9 +458,9 @@ impl Findings<'_> {
         when: &Condition,
         queue: &'a Queue,
         hides: fn(&PolicyFault) -> bool,
-        mut read: impl FnMut(&mut Self, &Condition, &'a RedrivePolicy) -> Vec<T>,
-    ) -> Vec<T> {
-        let mut all = Vec::new();
+        mut read: impl FnMut(&mut Self, &Condition, &'a RedrivePolicy) -> Few<T>,
+    ) -> Few<T> {
+        let mut all = Few::new();
         for redrive in self.redrives(when, queue) {
             let Some(policy) = redrive.value else { continue };
             match policy.faults.iter().find(|fault| hides(&fault.kind)) {

@@ -1,5 +1,6 @@
 //! The type of the queue that a link names: FIFO or standard.
 
+use super::few::Few;
 use super::finding::{Show, Spot};
 use super::findings::Findings;
 use super::operands::{Known, hides_target};
@@ -93,7 +94,7 @@ impl Findings<'_> {
         unit: UnitId,
         link: &Known<'_, Link>,
         when: &Condition,
-    ) -> Vec<TypedQueue<'g>> {
+    ) -> Few<TypedQueue<'g>> {
         self.typed_queues_in(graph, unit, link.value, link.span, when)
     }
 
@@ -105,7 +106,7 @@ impl Findings<'_> {
         link: &Link,
         span: Span,
         when: &Condition,
-    ) -> Vec<TypedQueue<'g>> {
+    ) -> Few<TypedQueue<'g>> {
         if let Some(queue) = graph.queue(unit, link) {
             let all = self.known(&when.and(&queue.resource.when), queue, &queue.fifo);
             let typed = all.into_iter().map(|fifo| TypedQueue {
@@ -154,7 +155,7 @@ impl Findings<'_> {
         graph: &'g Graph,
         mapping: &EventSourceMapping,
         when: &Condition,
-    ) -> Vec<TypedQueue<'g>> {
+    ) -> Few<TypedQueue<'g>> {
         self.typed_queues_of(graph, when, mapping, &mapping.queue)
     }
 
@@ -165,7 +166,7 @@ impl Findings<'_> {
         graph: &'a Graph,
         when: &Condition,
         queue: &'a Queue,
-    ) -> Vec<TypedQueue<'a>> {
+    ) -> Few<TypedQueue<'a>> {
         self.in_policies(when, queue, hides_target, |findings, when, policy| {
             findings.typed_queues_of(graph, when, queue, &policy.target)
         })
@@ -179,8 +180,8 @@ impl Findings<'_> {
         when: &Condition,
         resource: &impl AsRef<Resource>,
         attribute: &Attribute<Link>,
-    ) -> Vec<TypedQueue<'g>> {
-        let (resource, mut all) = (resource.as_ref(), Vec::new());
+    ) -> Few<TypedQueue<'g>> {
+        let (resource, mut all) = (resource.as_ref(), Few::new());
         let links = self.known_or(
             when,
             resource,

@@ -22,7 +22,8 @@ const BOUNDS: [&str; 4] = ["prlimit", "--cpu=10", "--data=536870912", "--stack=5
 /// Formats of the graph.
 const GRAPHS: [&str; 5] = ["json", "dot", "mermaid", "svg", "text"];
 
-fn number(variable: &str, otherwise: u64) -> u64 {
+/// A number that the environment may set.
+pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
