@@ -22,6 +22,7 @@ mod records;
 mod script;
 mod syntax;
 mod typed;
+mod unawaited;
 mod words;
 
 use crate::graph::{Code, Continues, Fact, Graph, Handler, Response};
@@ -87,6 +88,10 @@ fn said(module: &Module, places: &Places<'_>) -> Option<Handler> {
             file.swallowing(&entry, &regions),
             "a failure ends here, and the message is deleted",
         ),
+        unawaited: fact(
+            file.unawaited(&entry),
+            "nothing waits for this: the function returns before it is done",
+        ),
         may_catch: file.may_catch(),
         continues,
         undated: fact(
@@ -116,6 +121,7 @@ fn typed(typed: &Typed, name: &str, places: &Places<'_>) -> Handler {
             Returns::Unknown => Response::Unknown,
         },
         swallows: None,
+        unawaited: None,
         may_catch: typed.may_catch,
         continues: None,
         undated: None,

@@ -64,6 +64,8 @@ pub struct Handler {
     pub response: Response,
     /// The first `catch` that ends a failure of any kind without a word to Lambda.
     pub swallows: Option<Fact>,
+    /// Work on the messages that is begun, and that nothing waits for.
+    pub unawaited: Option<Fact>,
     /// Whether any failure may be caught before it gets to Lambda.
     pub may_catch: bool,
     /// How it goes on behind a record that failed, where it does.

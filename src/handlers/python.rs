@@ -228,6 +228,7 @@ impl Python<'_> {
                 .collect(),
             decorators,
             body: self.field_block(node, "body", depth),
+            is_async: node.child(0).is_some_and(|first| first.kind() == "async"),
             at: self.head(node),
         }
     }
@@ -368,6 +369,7 @@ impl Python<'_> {
                 kind: Kind::Return(value),
                 at: node.byte_range(),
             }],
+            is_async: false,
             at: self.head(node),
         }
     }

@@ -366,6 +366,7 @@ impl Script<'_> {
             parameters: names,
             decorators: Vec::new(),
             body,
+            is_async: (0..node.child_count()).any(|at| node.child(at).is_some_and(|part| part.kind() == "async")),
             at: self.head(node),
         }
     }

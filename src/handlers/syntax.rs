@@ -24,6 +24,8 @@ pub(super) struct Function {
     pub(super) parameters: Vec<Option<Arc<str>>>,
     pub(super) decorators: Vec<Expression>,
     pub(super) body: Vec<Statement>,
+    /// Whether a call of it gives a promise at its first `await`.
+    pub(super) is_async: bool,
     /// Its first line.
     pub(super) at: Place,
 }

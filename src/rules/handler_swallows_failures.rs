@@ -1,6 +1,8 @@
-//! Flags functions that catch every failure of a message and go on, so that Lambda deletes it as done.
+//! Flags functions that lose the failure of a message, so that Lambda deletes it as done: they catch all and go on, or do
+//! not wait for the work.
 
 use super::prelude::*;
+use crate::graph::Fact;
 use crate::rules::shared::handlers::{Handled, invokes};
 use crate::rules::shared::queue_types::QueueRead;
 
@@ -10,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: None,
-    summary: "the function catches every failure of a message, and Lambda deletes it as done",
+    summary: "the function catches every failure of a message or does not wait for it, and Lambda deletes it as done",
     page: include_str!("../../rules/handler-swallows-failures.md"),
     settings: &[],
     check: Some(check),
@@ -20,7 +22,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for handled in findings.handled(graph, mapping, &mapping.resource.when) {
             for source in findings.queues_read(graph, mapping, &handled.when) {
-                if let Some(finding) = swallowed(mapping, &handled, &source) {
+                let lost = unawaited(mapping, &handled, &source).or_else(|| swallowed(mapping, &handled, &source));
+                if let Some(finding) = lost {
                     findings.report(&source.when, mapping, finding);
                 } else {
                     let heard = fact(true, || "the handler swallows no failure".to_owned());
@@ -38,17 +41,32 @@ fn swallowed(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &Queue
         handled.function.resource.shown(),
         source.shown
     );
+    let help = "throw the failure again, or return its message in `batchItemFailures`, so that SQS delivers it again";
+    Some(lost(mapping, headline, caught).help(help))
+}
+
+fn unawaited(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &QueueRead<'_>) -> Option<Finding> {
+    let begun = handled.handler.unawaited.as_ref()?;
+    let headline = format!(
+        "{} does not wait for its work on the messages of {}: it returns before that is done, and Lambda deletes them, \
+         failed or not",
+        handled.function.resource.shown(),
+        source.shown
+    );
+    let help = "go through the records with `for (const record of event.Records) { await … }`, or wait for all with \
+                `await Promise.all(event.Records.map(…))`";
+    Some(lost(mapping, headline, begun).help(help))
+}
+
+fn lost(mapping: &EventSourceMapping, headline: String, fact: &Fact) -> Finding {
     // A mapping that is switched off loses nothing until it is switched on.
     let severity = match mapping.enabled.known() {
         Some(false) => Severity::Info,
         _ => Severity::Warning,
     };
-    let help = "throw the failure again, or return its message in `batchItemFailures`, so that SQS delivers it again";
-    let finding = Finding::new("failures", headline, caught.span, &*caught.words)
+    Finding::new("failures", headline, fact.span, &*fact.words)
         .severity(severity)
         .label(mapping.resource.header, invokes(mapping))
-        .help(help);
-    Some(finding)
 }
 
 #[cfg(test)]
@@ -223,6 +241,86 @@ exports.handler = async (event) => {{
         ] {
             of(work, behind);
         }
+    }
+
+    #[test]
+    fn work_that_nothing_waits_for_is_lost() {
+        let of = |head: &str, work: &str| {
+            script(&format!(
+                "const ship = async (record) => {{ await courier.send(record.body); }};
+const all = async (records) => {{ await Promise.all(records.map(ship)); }};
+const quick = async (record) => {{ counts.push(record); }};
+exports.handler = {head} {{
+{work}
+}};
+"
+            ));
+        };
+        for work in [
+            "event.Records.forEach(async (r) => { await courier.send(r); }); /*here*/",
+            "event.Records.forEach(ship); /*here*/",
+            "await event.Records.forEach(ship); /*here*/",
+            "event.Records.map(ship); /*here*/",
+            "const { Records } = event;\nRecords.forEach(async (r) => { /*here*/\n  await courier.send(r);\n});",
+            "for (const record of event.Records) { ship(record); } /*here*/",
+            "try {\nfor (const record of event.Records) {\nship(record); /*here*/\n}\n} catch (e) { throw e; }",
+        ] {
+            of("async (event) =>", work);
+        }
+        for (head, work) in [
+            ("async (event) =>", "await Promise.all(event.Records.map(ship));"),
+            ("async (event) =>", "return Promise.all(event.Records.map(ship));"),
+            ("async (event) =>", "await all(event.Records);"),
+            (
+                "async (event) =>",
+                "const done = event.Records.map(ship);\nawait Promise.all(done);",
+            ),
+            (
+                "async (event) =>",
+                "for (const record of event.Records) { await ship(record); }",
+            ),
+            (
+                "async (event) =>",
+                "const done = [];\nfor (const r of event.Records) { done.push(ship(r)); }\nawait Promise.all(done);",
+            ),
+            (
+                "async (event) =>",
+                "event.Records.forEach((r) => done.push(ship(r)));\nawait Promise.all(done);",
+            ),
+            // It never waits, so it is done when it returns.
+            ("async (event) =>", "event.Records.forEach(quick);"),
+            ("async (event) =>", "event.Records.forEach((r) => log(r));"),
+            // Nobody here knows what it does.
+            (
+                "async (event) =>",
+                "for (const record of event.Records) { imported(record); }",
+            ),
+            // These are no messages.
+            (
+                "async (event) =>",
+                "clients.forEach(async (c) => { await c.close(); });",
+            ),
+            // Lambda waits until nothing is left to do.
+            (
+                "(event, context, callback) =>",
+                "event.Records.forEach(ship);\ncallback(null);",
+            ),
+        ] {
+            of(head, work);
+        }
+    }
+
+    #[test]
+    fn it_is_found_behind_calls_that_are_waited_for() {
+        script(
+            "async function work(event) {
+  event.Records.forEach(async (record) => { /*here*/
+    await courier.send(record.body);
+  });
+}
+exports.handler = async (event) => { await work(event); };
+",
+        );
     }
 
     #[test]
