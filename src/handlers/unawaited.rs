@@ -45,9 +45,8 @@ impl<'m> File<'m> {
 
     /// In a function that is waited for.
     fn awaited_call(&self, statement: &'m Statement, depth: usize) -> Option<&'m Place> {
-        let value = match &statement.kind {
-            Kind::Expression(value) | Kind::Return(Some(value)) | Kind::Assign { value, .. } => value,
-            _ => return None,
+        let (Kind::Expression(value) | Kind::Return(Some(value)) | Kind::Assign { value, .. }) = &statement.kind else {
+            return None;
         };
         let call = match &value.kind {
             Term::Await(inner) => inner,
@@ -99,8 +98,8 @@ impl<'m> File<'m> {
     fn takes_its_time(&self, function: &'m Arc<Function>) -> bool {
         let mut waits = false;
         walk(&function.body, false, &mut |seen| {
-            let is_await = |value: &&Expression| matches!(value.kind, Term::Await(_));
-            waits |= seen.expression().filter(is_await).is_some();
+            let is_await = |value: &Expression| matches!(value.kind, Term::Await(_));
+            waits |= seen.expression().is_some_and(is_await);
         });
         function.is_async && waits && self.works(&function.body, 0)
     }
