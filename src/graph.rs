@@ -35,7 +35,7 @@ pub use attribute::{Attribute, Case, Name, Origin, Origins, Sourced, State, Unre
 pub use delivery::Deliveries;
 pub use ends::End;
 pub use handler::{Code, CodeSource, Continues, Fact, Handler, Response};
-pub use knowledge::{Bounds, Knowledge, Pattern};
+pub use knowledge::{Bounds, Knowledge, Pattern, UNKNOWN_PIECE};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
 pub(crate) use reach::{Reach, may_watch};
@@ -486,8 +486,8 @@ pub struct EventSourceMapping {
     pub failure_destination: Attribute<Option<Link>>,
     /// Settings that only streams take.
     pub stream_settings: Vec<StreamSetting>,
-    /// Whether its settings tell that it reads a queue, and be it not known which.
-    pub is_of_a_queue: bool,
+    /// Where its settings tell that it reads a queue, and be it not known which.
+    pub is_of_a_queue: Condition,
     /// The alias or version of the function that it invokes; `None` for the function itself.
     pub qualifier: Attribute<Option<String>>,
     /// Where `SqsSubscription.Enabled: false` is written, which the SAM transform takes for `true`.

@@ -152,6 +152,9 @@ fn both(one: Option<i64>, other: Option<i64>, choose: fn(i64, i64) -> i64) -> Op
     one.zip(other).map(|(one, other)| choose(one, other))
 }
 
+/// How a piece that is not known is shown.
+pub const UNKNOWN_PIECE: &str = "…";
+
 /// A string of which some pieces are known, with `None` for each that is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(Arc<[Option<Arc<str>>]>);
@@ -251,7 +254,7 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0
             .iter()
-            .try_for_each(|piece| f.write_str(piece.as_deref().unwrap_or("…")))
+            .try_for_each(|piece| f.write_str(piece.as_deref().unwrap_or(UNKNOWN_PIECE)))
     }
 }
 

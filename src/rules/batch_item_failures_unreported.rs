@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::graph::Response;
 use crate::rules::shared::handlers::Handled;
-use crate::rules::shared::queue_types::TypedQueue;
+use crate::rules::shared::queue_types::QueueRead;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-item-failures-unreported",
@@ -33,7 +33,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 if findings.satisfied(&batch.when, mapping, is_single) || !limits::BATCH_SIZE.accepts(batch.value) {
                     continue;
                 }
-                for source in findings.sources(graph, mapping, &batch.when) {
+                for source in findings.queues_read(graph, mapping, &batch.when) {
+                    // A module that is given its queue is likely given this, too.
+                    if source.is_any && reports.is_handed_in() {
+                        continue;
+                    }
                     let handled = findings.handled(graph, mapping, &source.when);
                     let finding = unreported(mapping, &reports, &batch, &source, &handled);
                     findings.report(&source.when, mapping, finding);
@@ -47,7 +51,7 @@ fn unreported(
     mapping: &EventSourceMapping,
     reports: &Known<'_, bool>,
     batch: &Operand<'_>,
-    source: &TypedQueue<'_>,
+    source: &QueueRead<'_>,
     handled: &[Handled<'_>],
 ) -> Finding {
     let headline = format!(
@@ -66,7 +70,7 @@ fn unreported(
         Some(false) => Severity::Info,
         _ => Severity::Warning,
     };
-    let order = if source.fifo {
+    let order = if source.fifo == Some(true) {
         ", and on this FIFO queue stop at the first failure and report the rest of the batch too"
     } else {
         ""
@@ -89,7 +93,68 @@ fn unreported(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::{check, findings};
+
+    #[test]
+    fn a_mapping_may_tell_that_it_reads_a_queue() {
+        let mapping = |settings: &str, expected: &str| {
+            let text = format!(
+                "variable \"arn\" {{}}\nvariable \"types\" {{ default = [] }}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{ \
+                 {expected}\n  event_source_arn = var.arn\n  function_name = \"f\"\n  {settings}\n}}\n"
+            );
+            check(&RULE, Terraform, &text);
+        };
+        let expected = "# expect: batch-item-failures-unreported";
+        mapping("", expected);
+        mapping("scaling_config {\n    maximum_concurrency = 5\n  }", expected);
+        mapping("starting_position = \"LATEST\"", "");
+        mapping("topics = [\"t\"]", "");
+        mapping("queues = [\"q\"]", "");
+        // Whoever gives the queue may give the types, too.
+        mapping("function_response_types = var.types", "");
+        let template = |source: &str, settings: &str, expected: &str| {
+            let text = format!(
+                "Parameters: {{Arn: {{Type: String}}}}\nResources:\n  M: {expected}\n    Type: \
+                 AWS::Lambda::EventSourceMapping\n    Properties: {{EventSourceArn: {source}, FunctionName: f{settings}}}\n"
+            );
+            check(&RULE, CloudFormation, &text);
+        };
+        template("!Ref Arn", "", expected);
+        template("!Ref Arn", ", StartingPosition: LATEST", "");
+        template("!Sub 'arn:aws:mq:${AWS::Region}:1:broker:${Arn}'", "", "");
+        template(
+            "!Sub 'arn:aws:sqs:${AWS::Region}:1:${Arn}'",
+            ", StartingPosition: LATEST",
+            expected,
+        );
+        template("!Sub '${Arn}-orders.fifo'", ", StartingPosition: LATEST", expected);
+        template("!Sub '${Arn}-orders'", ", StartingPosition: LATEST", "");
+    }
+
+    #[test]
+    fn a_mapping_that_may_tell_of_a_queue_is_judged_where_it_does() {
+        let finding = |properties: &str| {
+            let text = format!(
+                "Parameters: {{Arn: {{Type: String}}, Kind: {{Type: String, AllowedValues: [queue, stream]}}}}\nConditions: \
+                 {{IsQueue: !Equals [!Ref Kind, queue]}}\nResources:\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    \
+                 Properties:\n      EventSourceArn: !Ref Arn\n      FunctionName: f\n{properties}"
+            );
+            let found = findings(&RULE, CloudFormation, &text);
+            found
+                .into_iter()
+                .map(|found| found.when.unwrap_or_default())
+                .collect::<Vec<_>>()
+        };
+        let none = "!Ref AWS::NoValue";
+        let position = |yes: &str, no: &str| finding(&format!("      StartingPosition: !If [IsQueue, {yes}, {no}]\n"));
+        assert_eq!(position(none, "LATEST"), ["IsQueue"]);
+        assert_eq!(position("LATEST", none), ["not IsQueue"]);
+        assert!(position("LATEST", "TRIM_HORIZON").is_empty());
+        let limit = finding(&format!(
+            "      ScalingConfig: !If [IsQueue, {{MaximumConcurrency: 5}}, {none}]\n      StartingPosition: !If [IsQueue, {none}, LATEST]\n"
+        ));
+        assert_eq!(limit, ["IsQueue"]);
+    }
 
     #[test]
     fn a_batch_of_one_is_fine_and_two_are_not() {
@@ -277,6 +342,7 @@ variable "x" {}
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = var.x
   function_name = "f"
+  starting_position = var.x
 }
 "#,
         );

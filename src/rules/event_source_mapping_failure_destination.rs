@@ -30,9 +30,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn unsupported(mapping: &EventSourceMapping, destination: &Known<'_, Option<Link>>, source: &QueueRead<'_>) -> Finding {
     let headline = format!(
-        "{} has a destination for failures of the queue {}, but Lambda supports that for streams only: nothing arrives there",
+        "{} has a destination for failures of {}, but Lambda supports that for streams only: nothing arrives there",
         mapping.resource.shown(),
-        source.shown
+        source.spoken()
     );
     Finding::new(
         "failure_destination",

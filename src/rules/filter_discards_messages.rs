@@ -90,7 +90,9 @@ resource "aws_lambda_event_source_mapping" "m" {{
         assert_eq!(terraform("aws_sqs_queue.q.arn", FILTER, ""), 1);
         assert_eq!(terraform("\"arn:aws:sqs:eu-west-1:111122223333:q\"", FILTER, ""), 1);
         assert_eq!(terraform("aws_sqs_queue.q.arn", "", ""), 0);
-        assert_eq!(terraform("var.open", FILTER, ""), 0);
+        // Whatever has no position to start at is a queue.
+        assert_eq!(terraform("var.open", FILTER, ""), 1);
+        assert_eq!(terraform("var.open\n starting_position = \"LATEST\"", FILTER, ""), 0);
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for source in findings.queues_read(graph, mapping, &mapping.resource.when.and(&when)) {
             let set = |setting: &&StreamSetting| setting.when.is_possible_with(&source.when);
             let settings: Vec<&StreamSetting> = mapping.stream_settings.iter().filter(set).collect();
-            if let Some(finding) = for_streams(mapping, &source.shown, &settings) {
+            if let Some(finding) = for_streams(mapping, &source.spoken(), &settings) {
                 findings.report(&source.when, mapping, finding);
             }
         }
@@ -42,7 +42,7 @@ fn for_streams(mapping: &EventSourceMapping, source: &str, settings: &[&StreamSe
     let names: Vec<String> = settings.iter().map(|setting| format!("`{}`", setting.name)).collect();
     let names = names.join(", ");
     let headline = format!(
-        "{} sets {names} for the queue {source}, but only streams take that",
+        "{} sets {names} for {source}, but only streams take that",
         mapping.resource.shown()
     );
     let label = |setting: &StreamSetting| {

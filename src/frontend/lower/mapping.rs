@@ -2,7 +2,7 @@
 
 use super::{Lowering, Named, Node, Path, View, last};
 use crate::graph::{
-    Attribute, Case, EventSourceMapping, ProvisionedPollers, ResponseType, State, StreamSetting, limits,
+    Attribute, Case, Condition, EventSourceMapping, ProvisionedPollers, ResponseType, State, StreamSetting, limits,
 };
 
 /// The response type that reports the messages of a batch that failed.
@@ -56,7 +56,7 @@ impl<V: View> Lowering<V> {
             failure_destination: self.optional_link(written, names.failure_destination),
             stream_settings: self.stream_settings(written, names.stream_settings),
             qualifier: self.read(written, names.function, &None, V::qualifier),
-            is_of_a_queue: self.proves_a_queue(written, names),
+            is_of_a_queue: self.proves_a_queue(written, source, names),
             ignored_disabling: node.made.ignored_disabling,
             resource: node.resource,
         };
@@ -81,19 +81,25 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// Whether only a queue can be the source, whatever its ARN is: no other takes a maximum concurrency, and every other
-    /// demands what tells it, or where to begin. A setting that is mostly one of others speaks against it.
+    /// Where only a queue can be the source, whatever its ARN is: no other takes a maximum concurrency, and every other
+    /// demands what tells it, or where to begin. A setting that is mostly one of others speaks against it. Events of
+    /// queues have names of their own for the source.
     /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
-    fn proves_a_queue(&mut self, written: &V::Written, names: &MappingNames) -> bool {
-        let limit = self.view.attribute(written, names.maximum_concurrency);
+    fn proves_a_queue(&mut self, written: &V::Written, source: Path, names: &MappingNames) -> Condition {
+        if names.queues.first() != Some(&source) {
+            return Condition::always();
+        }
         let mostly = [names.failure_destination, names.provisioned_pollers];
         let of_others = names.other_sources.iter().chain(&names.stream_settings).chain(&mostly);
-        limit.cases.iter().all(|case| matches!(case.state, State::Set(Some(_))))
-            || of_others.into_iter().all(|name| {
-                let found = self.view.attribute(written, name);
-                let is_absent = |state: &State<_>| matches!(state, State::Set(None) | State::Default(None));
-                found.cases.iter().all(|case| is_absent(&case.state))
-            })
+        let mut none_of_others = Condition::always();
+        for name in of_others {
+            let found = self.view.attribute(written, name);
+            let absent = found.cases.iter().filter(|case| self.says_nothing(case));
+            none_of_others = none_of_others.and(&any_of(absent));
+        }
+        let limit = self.view.attribute(written, names.maximum_concurrency);
+        let limited = limit.cases.iter().filter(|case| matches!(case.value(), Some(Some(_))));
+        none_of_others.or(&any_of(limited))
     }
 
     /// Every response type that is written, as far as the list is known.
@@ -162,7 +168,7 @@ impl<V: View> Lowering<V> {
                 all.push(StreamSetting {
                     name: name.into(),
                     span: first.span,
-                    when: set.fold(first.when.clone(), |all, case| all.or(&case.when)),
+                    when: first.when.or(&any_of(set)),
                     is_start: at == 0,
                 });
             }
@@ -174,15 +180,34 @@ impl<V: View> Lowering<V> {
     /// has set.
     fn says_something(&mut self, case: &Case<Option<V::Written>>) -> bool {
         let Some(Some(value)) = case.value() else { return false };
+        self.does_something(value) == Some(true)
+    }
+
+    /// Whether it is known that a setting has none.
+    fn says_nothing(&mut self, case: &Case<Option<V::Written>>) -> bool {
+        match case.value() {
+            Some(Some(value)) => self.does_something(value) == Some(false),
+            Some(None) => true,
+            None => false,
+        }
+    }
+
+    /// Whether a value does something; `None` where it is nothing plain.
+    fn does_something(&mut self, value: &V::Written) -> Option<bool> {
         match (
             self.view.integer(value),
             self.view.boolean(value),
             self.view.text(value),
         ) {
-            (Ok(number), ..) => number > 0,
-            (_, Ok(flag), _) => flag,
-            (.., Ok(text)) => !text.is_empty(),
-            _ => false,
+            (Ok(number), ..) => Some(number > 0),
+            (_, Ok(flag), _) => Some(flag),
+            (.., Ok(text)) => Some(!text.is_empty()),
+            _ => None,
         }
     }
+}
+
+/// Where one of `cases` holds.
+fn any_of<'a, T: 'a>(cases: impl Iterator<Item = &'a Case<T>>) -> Condition {
+    cases.fold(Condition::never(), |all, case| all.or(&case.when))
 }

@@ -5,8 +5,10 @@ use super::finding::{Show, Spot};
 use super::findings::Findings;
 use super::operands::{Known, hides_target};
 use super::trace::Read;
+use crate::graph::Cause;
 use crate::graph::{
-    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UnitId,
+    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UNKNOWN_PIECE,
+    UnitId, Unresolved,
 };
 use crate::source::Span;
 use std::collections::BTreeSet;
@@ -54,6 +56,9 @@ impl Read for TypedQueue<'_> {
     }
 }
 
+/// What to call a queue that nothing names.
+const ITS_QUEUE: &str = "its queue";
+
 /// A queue that a mapping reads, whatever its type.
 #[derive(Debug)]
 pub(crate) struct QueueRead<'g> {
@@ -63,27 +68,59 @@ pub(crate) struct QueueRead<'g> {
     pub(crate) when: Condition,
     /// How to call it in a sentence.
     pub(crate) shown: String,
+    /// Whether it is a FIFO queue; `None` where that is not known.
+    pub(crate) fifo: Option<bool>,
+    /// Whether only the mapping's settings tell that it is a queue.
+    pub(crate) is_any: bool,
+}
+
+impl QueueRead<'_> {
+    /// It in a sentence that has not said that it is a queue.
+    pub(crate) fn spoken(&self) -> String {
+        if self.shown == ITS_QUEUE {
+            return ITS_QUEUE.to_owned();
+        }
+        format!("the queue {}", self.shown)
+    }
 }
 
 impl Findings<'_> {
-    /// The queues that `mapping` is known to read.
+    /// The queues that `mapping` is known to read. Its settings may prove that it is a queue where the ARN tells nothing.
     pub(crate) fn queues_read<'g>(
         &mut self,
         graph: &'g Graph,
         mapping: &EventSourceMapping,
         when: &Condition,
     ) -> Vec<QueueRead<'g>> {
-        let links = self.known(when, mapping, &mapping.queue).into_iter();
-        let read = links.filter_map(|link| {
-            let queue = graph.queue(mapping.resource.unit, link.value);
-            let shown = match queue {
-                Some(queue) => queue.resource.shown(),
-                None => format!("`{}`", link.value.external_queue_name()?),
-            };
-            let when = link.when;
-            Some(QueueRead { queue, when, shown })
+        let mut all = Vec::new();
+        let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
+            let (read, open) = any_queue(mapping, when, unresolved);
+            all.extend(read);
+            if open.is_possible() {
+                findings.unresolved(&open, mapping.as_ref(), case, unresolved, case.cause());
+            }
         });
-        read.collect()
+        for link in links {
+            if let Some(queue) = graph.queue(mapping.resource.unit, link.value) {
+                all.push(QueueRead {
+                    queue: Some(queue),
+                    when: link.when.and(&queue.resource.when),
+                    shown: queue.resource.shown(),
+                    fifo: queue.fifo.known().copied(),
+                    is_any: false,
+                });
+            } else if let Some(name) = link.value.external_queue_name() {
+                all.push(QueueRead {
+                    queue: None,
+                    when: link.when,
+                    shown: format!("`{name}`"),
+                    fifo: Some(name.ends_with(FIFO_SUFFIX)),
+                    is_any: false,
+                });
+            }
+        }
+        all.retain(|read| read.when.is_possible());
+        all
     }
 
     /// The queues that `link`, written in `unit`, names, as far as their type is known. A queue outside the project
@@ -156,7 +193,29 @@ impl Findings<'_> {
         mapping: &EventSourceMapping,
         when: &Condition,
     ) -> Few<TypedQueue<'g>> {
-        self.typed_queues_of(graph, when, mapping, &mapping.queue)
+        let mut any = Few::new();
+        let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
+            let (read, open) = any_queue(mapping, when, unresolved);
+            if open.is_possible() {
+                findings.unresolved(&open, mapping.as_ref(), case, unresolved, case.cause());
+            }
+            let Some(read) = read else { return };
+            match read.fifo {
+                Some(fifo) => any.push(TypedQueue {
+                    queue: None,
+                    when: read.when,
+                    fifo,
+                    shown: read.shown,
+                    span: case.span,
+                    link: case.span,
+                    form: Form::Arn,
+                }),
+                None => findings.unresolved(&read.when, mapping.as_ref(), case, unresolved, case.cause()),
+            }
+        });
+        let typed = links.iter();
+        any.extend(typed.flat_map(|link| self.typed_queues(graph, mapping.resource.unit, link, &link.when)));
+        any
     }
 
     /// The queues that the redrive policies of `queue` name, as far as their type is known. Nothing where a policy names
@@ -208,10 +267,60 @@ impl Findings<'_> {
 
 /// Whether an ARN of unknown pieces is that of a FIFO queue, and the name in it.
 fn fifo_of_arn(arn: &Pattern) -> Option<(bool, String)> {
-    if arn.head().split(':').nth(2) != Some("sqs") {
-        return None;
-    }
+    let is_a_queue = names_a_queue(arn) == Some(true);
+    Some((arn.ends_with(FIFO_SUFFIX).filter(|_| is_a_queue)?, name_in(arn)?))
+}
+
+/// The queue that `mapping` reads where its source is `unresolved` under the condition `when`, as far as the end of the
+/// ARN or the mapping's settings tell that it is one, and the condition under which nothing tells.
+fn any_queue(
+    mapping: &EventSourceMapping,
+    when: &Condition,
+    unresolved: &Unresolved,
+) -> (Option<QueueRead<'static>>, Condition) {
+    let cause = unresolved.reason().cause();
+    let pattern = unresolved
+        .pattern()
+        .filter(|_| is_given(cause) || cause == Cause::Derived);
+    let ends_in_fifo = pattern.and_then(|arn| arn.ends_with(FIFO_SUFFIX));
+    let proved = match pattern.and_then(names_a_queue) {
+        Some(true) => Condition::always(),
+        // No other source that Lambda reads has a name like that.
+        _ if ends_in_fifo == Some(true) => Condition::always(),
+        None if is_given(cause) => mapping.is_of_a_queue.clone(),
+        _ => Condition::never(),
+    };
+    let read = when.and(&proved);
+    let open = when.and(&proved.not());
+    let read = read.is_possible().then(|| QueueRead {
+        queue: None,
+        when: read,
+        shown: pattern.and_then(name_in).unwrap_or_else(|| ITS_QUEUE.to_owned()),
+        fifo: ends_in_fifo,
+        is_any: true,
+    });
+    (read, open)
+}
+
+/// Whether an ARN of unknown pieces is that of a queue, where it tells the service.
+fn names_a_queue(arn: &Pattern) -> Option<bool> {
     let shown = arn.to_string();
-    let name = shown.rsplit(':').next().unwrap_or_default();
-    Some((arn.ends_with(FIFO_SUFFIX)?, format!("`{name}`")))
+    let mut parts = shown.strip_prefix("arn:")?.split(':').skip(1);
+    let (service, _) = parts.next().zip(parts.next())?;
+    (!service.contains(UNKNOWN_PIECE)).then(|| service == "sqs")
+}
+
+/// The name in an ARN of unknown pieces, where something of it is known.
+fn name_in(arn: &Pattern) -> Option<String> {
+    let shown = arn.to_string();
+    let (_, name) = shown.rsplit_once(':').filter(|(_, name)| *name != UNKNOWN_PIECE)?;
+    Some(format!("`{name}`"))
+}
+
+/// Whether an ARN is one that somebody gives, and not a reference that leads to nothing or cannot be read.
+fn is_given(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::InputWithoutValue | Cause::ModuleNotHere | Cause::KnownAfterApply | Cause::Elsewhere | Cause::Run
+    )
 }
