@@ -292,6 +292,8 @@ resource "aws_lambda_event_source_mapping" "m" {{
         let expected = match expected {
             "found" => "holds",
             "holds" => "found",
+            // Without a position to start at it reads a queue, and the name of a FIFO queue ends in `.fifo`.
+            _ if written.ends_with("-failed") => "holds",
             other => other,
         };
         assert_eq!(said("fifo-batching-window", "main.tf", &text), expected, "{written}");
