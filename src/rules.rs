@@ -154,6 +154,7 @@ mod shared {
     pub(super) mod stories;
     pub(super) mod trace;
     pub(super) mod work;
+    pub(super) mod wrong_types;
 }
 
 /// The words that rules are written in. What a rule asks of consumers, batches or retries it imports by name.

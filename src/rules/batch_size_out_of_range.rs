@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::limits::BATCH_SIZE;
+use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-size-out-of-range",
@@ -17,6 +18,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
+        let (batch, accepts) = (&mapping.batch_size, Accepts::of("Lambda", &BATCH_SIZE));
+        findings.reject_types(&mapping.resource.when, mapping, "batch_size", batch, accepts);
         for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
             let mut when = batch.when.clone();
             if batch.value > BATCH_SIZE.most {

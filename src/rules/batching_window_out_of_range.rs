@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::limits::WINDOW;
+use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = Rule {
     id: "batching-window-out-of-range",
@@ -17,6 +18,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
+        let accepts = Accepts::of("Lambda", &WINDOW);
+        findings.reject_types(&mapping.resource.when, mapping, "window", &mapping.window, accepts);
         for window in findings.any_numbers(&mapping.resource.when, mapping, &mapping.window, WINDOW.unit) {
             let mut when = window.when.clone();
             if window.value > WINDOW.most {

@@ -1,6 +1,7 @@
 //! Flags function timeouts that Lambda does not accept.
 
 use super::prelude::*;
+use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-timeout-out-of-range",
@@ -16,20 +17,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {
-        for (when, case, reason) in findings.wrongly_typed(&function.resource.when, &function.timeout) {
-            let name = &function.timeout.name;
-            let headline = format!(
-                "{} has a `{name}` that Lambda rejects: {reason}",
-                function.resource.shown()
-            );
-            let finding = Finding::new("timeout", headline, case, &**reason);
-            let help = format!(
-                "set `{name}` to a whole number of seconds from {} to {}",
-                limits::FUNCTION_TIMEOUT.least,
-                limits::FUNCTION_TIMEOUT.most
-            );
-            findings.report(&when, function, finding.help(help));
-        }
+        let accepts = Accepts::of("Lambda", &limits::FUNCTION_TIMEOUT);
+        findings.reject_types(&function.resource.when, function, "timeout", &function.timeout, accepts);
         for timeout in findings.any_numbers(&function.resource.when, function, &function.timeout, Unit::Seconds) {
             for (when, quota) in findings.timeout_quotas(function, &timeout) {
                 findings.require(&when, function, within(&timeout, quota), || {

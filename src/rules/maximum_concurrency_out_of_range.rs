@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::limits::MAXIMUM_CONCURRENCY;
+use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = Rule {
     id: "maximum-concurrency-out-of-range",
@@ -18,6 +19,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let Quota { least, unit, .. } = MAXIMUM_CONCURRENCY;
     for mapping in graph.mappings() {
+        let (maximum, accepts) = (&mapping.maximum_concurrency, Accepts::of("Lambda", &MAXIMUM_CONCURRENCY));
+        findings.reject_types(&mapping.resource.when, mapping, "maximum_concurrency", maximum, accepts);
         // No upper bound: AWS raises it on request.
         for maximum in findings.any_numbers(&mapping.resource.when, mapping, &mapping.maximum_concurrency, unit) {
             findings.require(&maximum.when, mapping, at_least(&maximum, least), || {

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::limits::{MAXIMUM_POLLERS, MAXIMUM_POLLERS_OLD, MINIMUM_POLLERS};
 use crate::graph::{Attribute, ProvisionedPollers};
+use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = Rule {
     id: "provisioned-pollers-out-of-range",
@@ -51,6 +52,7 @@ fn range(
     quota: &'static Quota,
     when: &Condition,
 ) {
+    findings.reject_types(when, mapping, id, attribute, Accepts::of("Lambda", quota));
     for number in findings.any_numbers(when, mapping, attribute, quota.unit) {
         let is_accepted = findings.require(&number.when, mapping, within(&number, quota), || {
             out_of_range(mapping, id, &number, quota)

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::Attribute;
 use crate::rules::shared::operands::Number;
+use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-attribute-out-of-range",
@@ -47,16 +48,8 @@ fn judge<T: Number>(
     attribute: &Attribute<T>,
     quota: &Quota,
 ) {
-    for (when, case, reason) in findings.wrongly_typed(&queue.resource.when, attribute) {
-        let (name, least, most) = (&attribute.name, quota.least, quota.most);
-        let headline = format!("{} has a `{name}` that SQS rejects: {reason}", queue.resource.shown());
-        let finding = Finding::new(id, headline, case, &**reason);
-        let help = format!(
-            "set `{name}` to a whole number of {} from {least} to {most}",
-            quota.unit.name()
-        );
-        findings.report(&when, queue, finding.help(help));
-    }
+    let accepts = Accepts::of("SQS", quota);
+    findings.reject_types(&queue.resource.when, queue, id, attribute, accepts);
     for number in findings.any_numbers(&queue.resource.when, queue, attribute, quota.unit) {
         // That AWS accepts its own defaults goes without saying.
         if !number.is_default {

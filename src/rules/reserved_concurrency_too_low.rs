@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::limits::{FIRST_CONCURRENT_BATCHES, MAXIMUM_CONCURRENCY};
 use crate::rules::shared::queue_types::TypedQueue;
+use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = Rule {
     id: "reserved-concurrency-too-low",
@@ -24,6 +25,10 @@ settings! {
 }
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for function in graph.functions() {
+        let (reserved, accepts) = (&function.reserved_concurrency, Accepts::at_least("Lambda", 0, Unit::Invocations));
+        findings.reject_types(&function.resource.when, function, "reserved_concurrency", reserved, accepts);
+    }
     for mapping in graph.mappings() {
         for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
             let Concurrency { minimum } = findings.settings(function);

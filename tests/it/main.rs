@@ -59,3 +59,4 @@ mod timelines;
 mod unread;
 mod workers;
 mod worlds;
+mod wrong_types;

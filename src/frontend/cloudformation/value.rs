@@ -2,7 +2,7 @@
 //! It knows no intrinsic and no resource type.
 
 use crate::conditions::{Cases, Condition, TooMany};
-use crate::frontend::tree::Node;
+use crate::frontend::tree::{Node, Value};
 use crate::graph::{Cause, Link, Origin, Reason};
 use crate::source::Span;
 use std::sync::Arc;
@@ -101,6 +101,19 @@ impl Evaluated<'_> {
             Evaluated::Unresolved(reason) => Err(reason.clone()),
             Evaluated::Absent => Err(Cause::Invalid.because("nothing is written")),
             Evaluated::Tree(_) | Evaluated::Items(_) => Err(Cause::Invalid.because("a single value is expected here")),
+        }
+    }
+
+    /// Whether it is a list or an object, and no single value. An object with an intrinsic function may come to one.
+    pub(super) fn is_several(&self) -> bool {
+        let is_function = |key: &str| key.starts_with("Fn::") || key == "Ref" || key == "Condition";
+        match self {
+            Evaluated::Items(_) => true,
+            Evaluated::Tree(node) => match &node.value {
+                Value::Mapping(entries) => !entries.iter().any(|entry| is_function(&entry.key)),
+                value => matches!(value, Value::Sequence(_)),
+            },
+            _ => false,
         }
     }
 

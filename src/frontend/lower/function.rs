@@ -36,6 +36,14 @@ pub(in crate::frontend) struct InvokeConfigNames {
 }
 
 impl<V: View> Lowering<V> {
+    /// A negative number is Terraform's "no reservation"; Lambda itself takes none.
+    fn reserved_concurrency(&mut self, written: &V::Written, path: Path) -> Attribute<Option<i64>> {
+        self.optional_integer(written, path).map(|state| match state {
+            State::Set(Some(count)) if count < 0 => State::Set(None),
+            other => other,
+        })
+    }
+
     pub(super) fn function(&mut self, node: Node<V::Written>, names: &FunctionNames) {
         let written = &node.written;
         let mut failure_targets = Vec::new();
@@ -46,10 +54,7 @@ impl<V: View> Lowering<V> {
             name: self.text(written, names.name),
             timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
             timeout_set_by: self.view.set_by(written, names.timeout),
-            reserved_concurrency: self.read(written, names.reserved_concurrency, &None, |view, value| {
-                // A negative number is Terraform's "no reservation"; Lambda itself takes none.
-                view.integer(value).map(|count| Some(count).filter(|count| *count >= 0))
-            }),
+            reserved_concurrency: self.reserved_concurrency(written, names.reserved_concurrency),
             managed_instances: self.read(written, names.managed_instances, &false, |_, _| Ok(true)),
             durable_execution_timeout: self.durable_execution_timeout(written, names),
             failure_targets,

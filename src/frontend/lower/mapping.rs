@@ -49,7 +49,7 @@ impl<V: View> Lowering<V> {
             window_set_by: self.view.set_by(written, names.window),
             report_batch_item_failures: self.reports_failures(written, names.response_types),
             response_types: self.response_types(written, names.response_types),
-            maximum_concurrency: self.optional(written, names.maximum_concurrency, V::integer),
+            maximum_concurrency: self.optional_integer(written, names.maximum_concurrency),
             enabled: self.flag(written, names.enabled, true),
             filters: self.filters(written, names.filters),
             provisioned_pollers: self.provisioned_pollers(written, names),
@@ -151,8 +151,8 @@ impl<V: View> Lowering<V> {
         let absent = |_: &str| State::Default(None);
         self.convert(found, absent, |this, pollers| {
             Ok(Some(Box::new(ProvisionedPollers {
-                minimum: this.optional(&pollers, names.minimum_pollers, V::integer),
-                maximum: this.optional(&pollers, names.maximum_pollers, V::integer),
+                minimum: this.optional_integer(&pollers, names.minimum_pollers),
+                maximum: this.optional_integer(&pollers, names.maximum_pollers),
                 group: this.text(&pollers, names.poller_group),
             })))
         })

@@ -87,6 +87,12 @@ impl<V: View> Lowering<V> {
         self.read(within, path, &None, |view, value| convert(view, value).map(Some))
     }
 
+    /// A whole number, `None` where nothing is written.
+    pub(super) fn optional_integer(&mut self, within: &V::Written, path: Path) -> Attribute<Option<i64>> {
+        let number = self.optional(within, path, V::integer);
+        self.without_null(within, path, number)
+    }
+
     /// A text, `None` where nothing is written.
     pub(super) fn text(&mut self, within: &V::Written, path: Path) -> Attribute<Option<String>> {
         self.optional(within, path, V::text)

@@ -270,16 +270,17 @@ impl<'t> View for CloudFormation<'_, 't> {
     }
 
     /// CloudFormation takes no null at all, wherever it stands.
-    fn is_refused_null(&self, within: &Written<'t>, key: &str) -> bool {
-        let What::Outcomes(own) = &within.what else {
-            return false;
+    fn is_refused_null(&self, within: &Written<'t>, path: &str) -> bool {
+        let is_null = |value: &Evaluated<'_>| {
+            let Evaluated::Tree(node) = value else { return false };
+            let written = path.split('.').try_fold(*node, |node, key| node.get(key));
+            written.is_some_and(|written| written.value == Value::Null)
         };
-        own.iter().any(|outcome| {
-            let Evaluated::Tree(node) = &outcome.value else {
-                return false;
-            };
-            node.get(key).is_some_and(|written| written.value == Value::Null)
-        })
+        match &within.what {
+            What::Outcomes(own) => own.iter().any(|outcome| is_null(&outcome.value)),
+            What::Value(value, _) => is_null(value),
+            What::Json(..) => false,
+        }
     }
 
     /// Those of a stack are given when it is deployed.
@@ -303,6 +304,9 @@ impl<'t> View for CloudFormation<'_, 't> {
 
     fn integer(&mut self, value: &Written<'t>) -> Result<i64, Unresolved> {
         let value = value.value()?;
+        if value.is_several() {
+            return Err(Cause::WrongType.because("a list or an object is not a whole number").into());
+        }
         let text = value.text().map_err(|reason| self.bounded(value, reason))?;
         whole_number(&text).ok_or_else(|| {
             // A parameter is empty where it has to be given.

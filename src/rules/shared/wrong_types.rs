@@ -1,0 +1,69 @@
+//! Numbers that are none: `"30s"`, `1.5`, `true`, a list, null in a template.
+
+use super::finding::Finding;
+use super::findings::Findings;
+use crate::diagnostic::Severity;
+use crate::graph::limits::{Quota, Unit};
+use crate::graph::{Attribute, Condition, Resource};
+
+/// Who rejects what is no whole number, and what is accepted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accepts {
+    /// `Lambda` or `SQS`.
+    pub(crate) service: &'static str,
+    least: i64,
+    /// `None` without a bound.
+    most: Option<i64>,
+    unit: Unit,
+}
+
+impl Accepts {
+    /// What `quota` of `service` does.
+    pub(crate) fn of(service: &'static str, quota: &Quota) -> Self {
+        Accepts {
+            service,
+            least: quota.least,
+            most: Some(quota.most).filter(|most| *most < i64::MAX),
+            unit: quota.unit,
+        }
+    }
+
+    /// `least` or more.
+    pub(crate) const fn at_least(service: &'static str, least: i64, unit: Unit) -> Self {
+        Accepts {
+            service,
+            least,
+            most: None,
+            unit,
+        }
+    }
+
+    fn help(&self, name: &str) -> String {
+        let (least, unit) = (self.least, self.unit.name());
+        match self.most {
+            Some(most) => format!("set `{name}` to a whole number of {unit} from {least} to {most}"),
+            None => format!("set `{name}` to a whole number of {unit}, {least} or more"),
+        }
+    }
+}
+
+impl Findings<'_> {
+    /// Reports each value that `attribute` of `resource` has under the condition `when` and that is no whole number. The
+    /// rule no longer notes that they are unresolved.
+    pub(crate) fn reject_types<T>(
+        &mut self,
+        when: &Condition,
+        resource: &impl AsRef<Resource>,
+        id: &'static str,
+        attribute: &Attribute<T>,
+        accepts: Accepts,
+    ) {
+        for (when, case, reason) in self.wrongly_typed(when, attribute) {
+            let (name, service) = (&attribute.name, accepts.service);
+            let shown = resource.as_ref().shown();
+            let headline = format!("{shown} has a `{name}` that {service} rejects: {reason}");
+            let finding = Finding::new(id, headline, case, &**reason).severity(Severity::Error);
+            self.report(&when, resource, finding.help(accepts.help(name)));
+        }
+    }
+}
