@@ -19,7 +19,10 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let Quota { least, unit, .. } = MAXIMUM_CONCURRENCY;
     for mapping in graph.mappings() {
-        let (maximum, accepts) = (&mapping.maximum_concurrency, Accepts::of("Lambda", &MAXIMUM_CONCURRENCY));
+        let (maximum, accepts) = (
+            &mapping.maximum_concurrency,
+            Accepts::of("Lambda", &MAXIMUM_CONCURRENCY),
+        );
         findings.reject_types(&mapping.resource.when, mapping, "maximum_concurrency", maximum, accepts);
         // No upper bound: AWS raises it on request.
         for maximum in findings.any_numbers(&mapping.resource.when, mapping, &mapping.maximum_concurrency, unit) {

@@ -26,8 +26,17 @@ settings! {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {
-        let (reserved, accepts) = (&function.reserved_concurrency, Accepts::at_least("Lambda", 0, Unit::Invocations));
-        findings.reject_types(&function.resource.when, function, "reserved_concurrency", reserved, accepts);
+        let (reserved, accepts) = (
+            &function.reserved_concurrency,
+            Accepts::at_least("Lambda", 0, Unit::Invocations),
+        );
+        findings.reject_types(
+            &function.resource.when,
+            function,
+            "reserved_concurrency",
+            reserved,
+            accepts,
+        );
     }
     for mapping in graph.mappings() {
         for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {

@@ -209,7 +209,11 @@ fn what_another_type_is_refused_for_is_found_in_every_dialect() {
             for (hcl, yaml, is_refused) in LITERALS {
                 let literal = if dialect.is_template { yaml } else { hcl };
                 let found = refused(dialect, attribute, literal);
-                let expected = if is_refused { vec![(*rule).to_owned()] } else { Vec::new() };
+                let expected = if is_refused {
+                    vec![(*rule).to_owned()]
+                } else {
+                    Vec::new()
+                };
                 if found != expected {
                     let file = dialect.file;
                     writeln!(wrong, "{file}: {attribute} = {literal}: {found:?}, not {expected:?}").unwrap();

@@ -158,7 +158,7 @@ fn numbers() {
             "unresolved: `F.Arn` is known only when the stack is deployed",
         ),
         ("abc", "unresolved: `abc` is not a whole number"),
-        ("[1]", "unresolved: a single value is expected here"),
+        ("[1]", "unresolved: a list or an object is not a whole number"),
     ] {
         let queue = format!("{HEAD}  Q: {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: {written}}}}}\n");
         let graph = graph(&queue);

@@ -305,7 +305,9 @@ impl<'t> View for CloudFormation<'_, 't> {
     fn integer(&mut self, value: &Written<'t>) -> Result<i64, Unresolved> {
         let value = value.value()?;
         if value.is_several() {
-            return Err(Cause::WrongType.because("a list or an object is not a whole number").into());
+            return Err(Cause::WrongType
+                .because("a list or an object is not a whole number")
+                .into());
         }
         let text = value.text().map_err(|reason| self.bounded(value, reason))?;
         whole_number(&text).ok_or_else(|| {
