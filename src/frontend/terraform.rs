@@ -70,7 +70,7 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
         let mut loaded = remembered(root, &modules, &noted, inputs, sources);
         // In a run for one of them none is looked for.
         if own.is_empty() {
-            loaded.environments = named_environments(root, &noted, sources);
+            loaded.environments = named_environments(root, &modules, &noted, sources);
         }
         loaded
     });
@@ -187,14 +187,15 @@ fn remembered(
 /// As [`environments::of_root`], remembered.
 fn named_environments(
     root: &Module,
+    modules: &Modules,
     noted: &BTreeMap<PathBuf, Arc<Noted>>,
     sources: &Sources,
 ) -> Vec<NamedEnvironment> {
     let (found, _) = sources.remember(&root.directory, (), |sources| {
-        if let Some(noted) = noted.get(&root.directory) {
-            sources.absorb(noted);
-        }
-        environments::of_root(root, sources)
+        let reached = module::reached(root, modules).into_iter();
+        let noted = reached.filter_map(|module| noted.get(&module.directory));
+        noted.for_each(|noted| sources.absorb(noted));
+        environments::of_root(root, modules, sources)
     });
     Arc::unwrap_or_clone(found)
 }

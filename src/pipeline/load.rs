@@ -7,7 +7,7 @@ use crate::config::Environment as Declared;
 use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic};
 use crate::discover::Input;
 use crate::frontend::{self, NamedEnvironment};
-use crate::given::{Given, Givens};
+use crate::given::{Given, Givens, Variable};
 use crate::graph::Graph;
 use crate::handlers;
 use crate::source::Sources;
@@ -169,10 +169,21 @@ fn described(name: &str, own: &Found, sources: &Sources) -> String {
         let files: Vec<String> = (one.given.files())
             .map(|file| format!("`{}`", sources.shown_of(file)))
             .chain(one.given.stage.iter().map(|stage| format!("`[{stage}]`")))
+            .chain(one.given.variables.iter().filter_map(assigned))
+            .chain(one.given.workspace.iter().map(|name| format!("the workspace `{name}`")))
             .collect();
         format!("`{}` with {}", sources.shown_of(&one.path), files.join(", "))
     });
     format!("environment `{name}`: {}", units.collect::<Vec<_>>().join("; "))
+}
+
+/// ``the variable `env` = `prod` ``, where no file says it.
+fn assigned(variable: &Variable) -> Option<String> {
+    let Variable::Assignment(text) = variable else {
+        return None;
+    };
+    let (name, value) = text.split_once('=')?;
+    Some(format!("`{name} = {value}`"))
 }
 
 /// What was found, by the name of the environment. What one unit is given by several files of one name, it is given

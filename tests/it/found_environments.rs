@@ -269,3 +269,129 @@ fn what_no_stage_selects_is_no_environment() {
     let service = SERVICE.replace("${self:custom.timeouts.${STAGE}}", "${self:custom.timeouts.dev}");
     assert_eq!(check(&[("serverless.yml", &service)]), [""; 0]);
 }
+
+/// The module with `timeout` for its function's timeout, and `more`.
+fn selecting(timeout: &str, more: &str) -> String {
+    let main = MAIN.replace("variable \"timeout\" { default = 5 }\n", more);
+    main.replace("= var.timeout", &format!("= {timeout}"))
+}
+
+const BY_ENV: &str =
+    "locals {\n  by_env = { dev = 5, prod = 300 }\n  deep = { timeout = { dev = 5, \"prod\" = 300 } }\n}\n";
+
+#[test]
+fn values_that_are_written_for_a_variable_are_environments() {
+    let prod = ["the environment is `prod`".to_owned()];
+    for timeout in [
+        "var.stage == \"prod\" ? 300 : 5",
+        "\"prod\" == var.stage ? 300 : 5",
+        "var.stage != \"prod\" ? 5 : 300",
+        "contains([\"prod\"], var.stage) ? 300 : 5",
+        "local.by_env[var.stage]",
+        "local.deep.timeout[var.stage]",
+        "lookup(local.by_env, var.stage, 5)",
+        "{ dev = 5, prod = 300 }[var.stage]",
+        "lookup({ dev = 5, prod = 300 }, local.stage)",
+    ] {
+        let more = format!("{BY_ENV}locals {{ stage = var.stage }}\n");
+        assert_eq!(check(&[("main.tf", &selecting(timeout, &more))]), prod, "{timeout}");
+    }
+}
+
+#[test]
+fn values_that_are_written_for_the_workspace_are_environments() {
+    for timeout in [
+        "terraform.workspace == \"prod\" ? 300 : 5",
+        "lookup(local.by_env, terraform.workspace, 5)",
+        "lookup(local.by_env, local.workspace, 5)",
+    ] {
+        let more = format!("{BY_ENV}locals {{ workspace = terraform.workspace }}\n");
+        let prod = ["the environment is `prod`"];
+        assert_eq!(check(&[("main.tf", &selecting(timeout, &more))]), prod, "{timeout}");
+    }
+    // Without a row for the default workspace only the others are known.
+    let main = selecting("local.by_env[terraform.workspace]", BY_ENV);
+    assert_eq!(check(&[("main.tf", &main)]), ["the environment is `prod`"]);
+}
+
+#[test]
+fn a_module_selects_by_what_it_is_handed() {
+    let child = MAIN.replace("var.timeout", "var.env == \"prod\" ? 300 : 5") + "variable \"env\" {}\n";
+    let root = |env: &str| {
+        format!("variable \"stage\" {{ default = \"dev\" }}\nmodule \"m\" {{\n  source = \"./m\"\n  env = {env}\n}}\n")
+    };
+    let judged = |env: &str| check(&[("main.tf", &root(env)), ("m/main.tf", &child)]);
+    assert_eq!(judged("var.stage"), ["the environment is `prod`"]);
+    assert_eq!(judged("terraform.workspace"), ["the environment is `prod`"]);
+    assert_eq!(judged("\"dev\""), [""; 0]);
+}
+
+#[test]
+fn what_no_value_reaches_stays_silent() {
+    let prod = "var.stage == \"prod\" ? 300 : 5";
+    let validation = |list: &str| {
+        format!(
+            "variable \"stage\" {{\n  default = \"dev\"\n  validation {{\n    condition = contains({list}, var.stage)\n    error_message = \"no\"\n  }}\n}}\n"
+        )
+    };
+    let with = |timeout: &str, list: &str| {
+        let main = selecting(timeout, "").replace("variable \"stage\" { default = \"dev\" }\n", &validation(list));
+        check(&[("main.tf", &main)])
+    };
+    assert_eq!(with(prod, "[\"dev\", \"test\"]"), [""; 0]);
+    assert_eq!(with(prod, "[\"dev\", \"prod\"]"), ["the environment is `prod`"]);
+    // The list names what the choice does not.
+    let other = "var.stage == \"dev\" ? 5 : 300";
+    assert_eq!(with(other, "[\"dev\", \"live\"]"), ["the environment is `live`"]);
+    // A file that Terraform always reads settles it.
+    let main = selecting(prod, "");
+    for name in ["terraform.tfvars", "a.auto.tfvars"] {
+        assert_eq!(
+            check(&[("main.tf", &main), (name, "stage = \"dev\"\n")]),
+            [""; 0],
+            "{name}"
+        );
+    }
+    // The files of environments say what there is.
+    let files = [("main.tf", &*main), ("env/dev.tfvars", "stage = \"dev\"\n")];
+    assert_eq!(check(&files), [""; 0]);
+}
+
+#[test]
+fn a_workspace_joins_the_variable_file_of_its_name() {
+    let main = selecting(
+        "terraform.workspace == \"prod\" ? var.timeout : 5",
+        "variable \"timeout\" { default = 5 }\n",
+    );
+    let prod = ("env/prod.tfvars", "timeout = 300\n");
+    assert_eq!(check(&[("main.tf", &main), prod]), ["the environment is `prod`"]);
+    // Where no file is called as the workspace, nobody says what goes with it.
+    let live = main
+        .replace("\"prod\"", "\"live\"")
+        .replace("var.timeout : 5", "300 : 5");
+    assert_eq!(check(&[("main.tf", &live), prod]), [""; 0]);
+}
+
+#[test]
+fn an_environment_of_another_variable_names_it() {
+    let main = selecting(
+        "var.size == \"large\" ? 300 : 5",
+        "variable \"size\" { default = \"small\" }\n",
+    );
+    let outcome = check_files([("main.tf", &*main)]);
+    assert_eq!(found(&outcome), ["the environment is `size=large`"]);
+    assert!(
+        outcome.environments[0].ends_with("with `size = large`"),
+        "{:?}",
+        outcome.environments
+    );
+    let files = [("main.tf", &*main), ("sqslint.toml", "environments = \"default\"\n")];
+    assert_eq!(check(&files), [""; 0]);
+}
+
+#[test]
+fn what_is_written_for_very_many_values_is_no_environment() {
+    let rows: Vec<String> = (0..13).map(|at| format!("r{at} = 300")).collect();
+    let main = selecting(&format!("lookup({{ {} }}, var.stage, 5)", rows.join(", ")), "");
+    assert_eq!(check(&[("main.tf", &main)]), [""; 0]);
+}

@@ -8,9 +8,14 @@
 //! ```
 //!
 //! A file belongs to a root where the root declares every name in it.
+//!
+//! Where no such file is there, the values are environments that the modules write for the workspace or a variable; where
+//! some are, those values say what the environments of these names are given besides.
+
+mod written;
 
 use super::inputs::values;
-use super::module::Module;
+use super::module::{Module, Modules};
 use crate::files::{Files, Kind};
 use crate::frontend::{NamedEnvironment, read};
 use crate::given::{Given, Variable};
@@ -18,6 +23,7 @@ use crate::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use written::Selector;
 
 /// Directories below a root, or beside it, are looked into so deep.
 const MAX_DEPTH: usize = 3;
@@ -29,7 +35,7 @@ const MAX_DIRECTORIES: usize = 100;
 const MAX_SIBLINGS: usize = 16;
 
 /// The environments of `root`.
-pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment> {
+pub(super) fn of_root(root: &Module, modules: &Modules, sources: &Sources) -> Vec<NamedEnvironment> {
     let mut search = Search {
         files: sources.files(),
         found: Vec::new(),
@@ -38,11 +44,12 @@ pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment>
     search.below(&root.directory, true, 0);
     search.beside(&root.directory);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
-    let aside = sources.aside();
+    let (aside, mut set) = (sources.aside(), set_for_all(root, sources));
     for file in search.found {
         let Some(names) = names_in(&file, &aside).filter(|names| is_of(names, root)) else {
             continue;
         };
+        set.extend(names.iter().cloned());
         if let Some(directory) = file.parent() {
             by_directory
                 .entry(directory.to_owned())
@@ -50,7 +57,7 @@ pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment>
                 .push((file.clone(), names));
         }
     }
-    let mut all: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    let mut all: BTreeMap<String, Given> = BTreeMap::new();
     for (directory, files) in by_directory {
         // Files of one directory that set different variables are parts of one environment.
         let is_whole = directory != root.directory && files.len() > 1 && are_disjoint(&files);
@@ -60,18 +67,63 @@ pub(super) fn of_root(root: &Module, sources: &Sources) -> Vec<NamedEnvironment>
             } else {
                 name_of_file(&file)
             };
-            all.entry(name).or_default().push(file);
+            all.entry(name).or_default().variables.push(Variable::File(file));
         }
     }
-    let named = all.into_iter().map(|(name, files)| NamedEnvironment {
+    let is_by_files = !all.is_empty();
+    for (selector, values) in written::values(root, modules) {
+        if matches!(&selector, Selector::Variable(name) if set.contains(name)) {
+            continue;
+        }
+        for value in values {
+            let name = selector.name(&value);
+            if !is_by_files || all.contains_key(&name) {
+                selector.give(&value, all.entry(name).or_default());
+            }
+        }
+    }
+    let named = all.into_iter().map(|(name, given)| NamedEnvironment {
         name,
         path: root.directory.clone(),
-        given: Given {
-            variables: files.into_iter().map(Variable::File).collect(),
-            ..Given::default()
-        },
+        given,
     });
     named.collect()
+}
+
+impl Selector {
+    /// What to call the environment in which it is `value`: `prod`, or `size=large` for what is no environment's name.
+    fn name(&self, value: &str) -> String {
+        match self {
+            Selector::Variable(name) if !is_of_environments(name) => format!("{name}={value}"),
+            _ => value.to_owned(),
+        }
+    }
+
+    fn give(&self, value: &str, given: &mut Given) {
+        match self {
+            Selector::Workspace => given.workspace = Some(value.to_owned()),
+            // What files say comes after.
+            Selector::Variable(name) => given
+                .variables
+                .insert(0, Variable::Assignment(format!("{name}={value}"))),
+        }
+    }
+}
+
+/// Whether a variable is called as environments are: `env`, `environment_name`, `deploy_stage`.
+fn is_of_environments(name: &str) -> bool {
+    let mut words = name.split('_');
+    words.any(|word| matches!(word, "env" | "environment" | "stage" | "workspace" | "tier"))
+}
+
+/// The variables that files set that the root reads by itself.
+fn set_for_all(root: &Module, sources: &Sources) -> BTreeSet<Arc<str>> {
+    let listed = sources.files().list(&root.directory).unwrap_or_default().into_iter();
+    let names = listed.filter_map(|listed| listed.name.into_string().ok());
+    let files = names.filter(|name| is_variables(name) && is_read(name));
+    let aside = sources.aside();
+    let set = files.filter_map(|name| names_in(&root.directory.join(name), &aside));
+    set.flatten().collect()
 }
 
 /// Looks for variable files.

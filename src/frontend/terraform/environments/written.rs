@@ -1,0 +1,325 @@
+//! Values that the modules of a root write for its workspace or a variable that selects among what is written.
+//!
+//! ```hcl
+//! timeout  = var.env == "prod" ? 300 : 30
+//! reserved = local.by_env[terraform.workspace]
+//! size     = lookup({ dev = 1, prod = 10 }, var.env, 5)
+//! ```
+//!
+//! A module that is handed `var.env` selects by it, too. A variable without a default is not settled, and each choice of
+//! it is judged under its condition; where it has one, only the default would be.
+
+use crate::frontend::terraform::module::{Call, Module, Modules, Source};
+use crate::frontend::terraform::syntax::{BinaryOperator, Block, Body, Expression, Item, Kind, Part, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What values are written for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Selector {
+    /// `terraform.workspace`.
+    Workspace,
+    /// A variable of the root.
+    Variable(Arc<str>),
+}
+
+/// Modules call each other so deep.
+const MAX_DEPTH: usize = 6;
+/// Names stand for others so often.
+const MAX_ALIASES: usize = 6;
+/// More calls are not looked into.
+const MAX_CALLS: usize = 200;
+/// What more values are written for is something else than an environment.
+const MAX_VALUES: usize = 12;
+
+/// The values that are written for each selector of `root`, but for the one that it has anyway.
+pub(super) fn values(root: &Module, modules: &Modules) -> BTreeMap<Selector, BTreeSet<Arc<str>>> {
+    let own = root.variables.keys();
+    let handed = own
+        .map(|name| (name.clone(), Selector::Variable(name.clone())))
+        .collect();
+    let mut found = BTreeMap::new();
+    let mut calls = 0;
+    look(root, handed, modules, 0, &mut calls, &mut found);
+    found.retain(|selector, values: &mut BTreeSet<Arc<str>>| settle(root, selector, values));
+    found
+}
+
+/// Leaves the values that are others than the default and may be given; whether any is left.
+fn settle(root: &Module, selector: &Selector, values: &mut BTreeSet<Arc<str>>) -> bool {
+    let default = match selector {
+        Selector::Workspace => Some(Arc::from("default")),
+        Selector::Variable(name) => {
+            let Some(block) = root.variables.get(name) else {
+                return false;
+            };
+            if let Some(allowed) = allowed(name, block) {
+                if allowed.len() <= MAX_VALUES {
+                    values.clone_from(&allowed);
+                } else {
+                    values.retain(|value| allowed.contains(value));
+                }
+            }
+            let default = block.body.attribute("default").and_then(|default| text(&default.value));
+            if default.is_none() {
+                return false;
+            }
+            default
+        }
+    };
+    values.retain(|value| Some(value) != default.as_ref() && !value.is_empty());
+    !values.is_empty() && values.len() <= MAX_VALUES
+}
+
+/// The list in a `validation` of the variable `name`, where one says `contains([…], var.name)`.
+fn allowed(name: &str, block: &Block) -> Option<BTreeSet<Arc<str>>> {
+    let validations = block.body.blocks.iter().filter(|block| &*block.kind == "validation");
+    let conditions = validations.filter_map(|block| block.body.attribute("condition"));
+    conditions.into_iter().find_map(|condition| {
+        let Kind::Call {
+            name: function,
+            arguments,
+            ..
+        } = &condition.value.kind
+        else {
+            return None;
+        };
+        let [list, value] = arguments.as_slice() else {
+            return None;
+        };
+        let is_it =
+            traversed(value).is_some_and(|(first, second, rest)| first == "var" && second == name && rest.is_empty());
+        (function.as_ref() == "contains" && is_it).then(|| texts(list))?
+    })
+}
+
+/// Adds what `module` writes, whose variables in `handed` are given selectors as they are.
+fn look(
+    module: &Module,
+    handed: BTreeMap<Arc<str>, Selector>,
+    modules: &Modules,
+    depth: usize,
+    calls: &mut usize,
+    found: &mut BTreeMap<Selector, BTreeSet<Arc<str>>>,
+) {
+    let within = Within { module, handed };
+    let locals = module.locals.values().map(|local| &*local.value);
+    locals.for_each(|local| within.expression(local, found));
+    let blocks = module.resources.values().chain(module.data.values());
+    let blocks = blocks.chain(module.outputs.values()).chain(module.providers.values());
+    let called = module.calls.values().map(|call| &call.block);
+    blocks.chain(called).for_each(|block| within.body(&block.body, found));
+    if depth == MAX_DEPTH {
+        return;
+    }
+    for (name, call) in &module.calls {
+        *calls += 1;
+        if *calls > MAX_CALLS {
+            return;
+        }
+        let Some(called) = called_by(module, name, call).and_then(|path| modules.get(path)) else {
+            continue;
+        };
+        let arguments = call.block.body.attributes.iter();
+        let handed =
+            arguments.filter_map(|argument| Some((argument.name.clone(), within.selector(&argument.value, 0)?)));
+        let handed: BTreeMap<Arc<str>, Selector> = handed.collect();
+        look(called, handed, modules, depth + 1, calls, found);
+    }
+}
+
+fn called_by<'m>(module: &'m Module, name: &str, call: &'m Call) -> Option<&'m PathBuf> {
+    match &call.source {
+        Source::Here(path) => Some(path),
+        _ => module.installed.get(name).map(|installed| &installed.directory),
+    }
+}
+
+/// A module, with what its variables are given.
+struct Within<'m> {
+    module: &'m Module,
+    handed: BTreeMap<Arc<str>, Selector>,
+}
+
+impl Within<'_> {
+    fn body(&self, body: &Body, found: &mut BTreeMap<Selector, BTreeSet<Arc<str>>>) {
+        body.attributes
+            .iter()
+            .for_each(|one| self.expression(&one.value, found));
+        body.blocks.iter().for_each(|block| self.body(&block.body, found));
+    }
+
+    /// Adds the values that `expression` writes for selectors.
+    fn expression(&self, expression: &Expression, found: &mut BTreeMap<Selector, BTreeSet<Arc<str>>>) {
+        if let Some((selector, values)) = self.selects(expression) {
+            found.entry(selector).or_default().extend(values);
+        }
+        for inner in inner(expression) {
+            self.expression(inner, found);
+        }
+    }
+
+    /// What `expression` itself selects by, and the values that it knows.
+    fn selects(&self, expression: &Expression) -> Option<(Selector, BTreeSet<Arc<str>>)> {
+        match &expression.kind {
+            Kind::Binary(BinaryOperator::Eq | BinaryOperator::NotEq, operands) => {
+                let [left, right] = &**operands;
+                let compared = |one: &Expression, other: &Expression| {
+                    Some((self.selector(one, 0)?, BTreeSet::from([text(other)?])))
+                };
+                compared(left, right).or_else(|| compared(right, left))
+            }
+            Kind::Call { name, arguments, .. } => match (&**name, arguments.as_slice()) {
+                ("lookup", [map, key, ..]) => Some((self.selector(key, 0)?, self.keys(map, &[], 0)?)),
+                ("contains", [list, value]) => Some((self.selector(value, 0)?, texts(list)?)),
+                _ => None,
+            },
+            Kind::Traversal(base, steps) => steps.iter().enumerate().find_map(|(at, step)| match step {
+                Step::Index(key) => {
+                    let selector = self.selector(key, 0)?;
+                    Some((selector, self.keys(base, steps.get(..at)?, 0)?))
+                }
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+
+    /// What `expression` is, where that is a selector as it is.
+    fn selector(&self, expression: &Expression, aliases: usize) -> Option<Selector> {
+        let (first, second, rest) = traversed(expression)?;
+        match first {
+            _ if !rest.is_empty() => None,
+            "terraform" => (second == "workspace").then_some(Selector::Workspace),
+            "var" => self.handed.get(second).cloned(),
+            "local" if aliases < MAX_ALIASES => {
+                let local = self.module.locals.get(second)?;
+                self.selector(&local.value, aliases + 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// The keys of the object that `base` is after `steps`.
+    fn keys(&self, base: &Expression, steps: &[Step], aliases: usize) -> Option<BTreeSet<Arc<str>>> {
+        match &base.kind {
+            Kind::Object(items) => match steps.split_first() {
+                None => items.iter().map(key).collect(),
+                Some((Step::Attribute(name), steps)) => {
+                    let item = items.iter().find(|item| key(item).as_ref() == Some(name))?;
+                    self.keys(&item.value, steps, aliases)
+                }
+                Some(_) => None,
+            },
+            Kind::Traversal(inner, own) => {
+                let all: Vec<Step> = own.iter().chain(steps).cloned().collect();
+                self.keys(inner, &all, aliases)
+            }
+            Kind::Variable(first) if aliases < MAX_ALIASES => {
+                let (Step::Attribute(name), steps) = steps.split_first()? else {
+                    return None;
+                };
+                let value = match &**first {
+                    "local" => &self.module.locals.get(name)?.value,
+                    "var" => &self.module.variables.get(name)?.body.attribute("default")?.value,
+                    _ => return None,
+                };
+                self.keys(value, steps, aliases + 1)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The first two names of a traversal, and what comes behind them.
+fn traversed(expression: &Expression) -> Option<(&str, &str, &[Step])> {
+    let Kind::Traversal(base, steps) = &expression.kind else {
+        return None;
+    };
+    let Kind::Variable(first) = &base.kind else { return None };
+    let (Step::Attribute(second), rest) = steps.split_first()? else {
+        return None;
+    };
+    Some((first, second, rest))
+}
+
+fn text(expression: &Expression) -> Option<Arc<str>> {
+    match &expression.kind {
+        Kind::Text(text) => Some(text.clone()),
+        Kind::Template(parts) => match parts.as_slice() {
+            [Part::Literal(text)] => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The key of an item, where it is written.
+fn key(item: &Item) -> Option<Arc<str>> {
+    match &item.key.kind {
+        Kind::Variable(name) => Some(name.clone()),
+        _ => text(&item.key),
+    }
+}
+
+/// The texts of a list.
+fn texts(list: &Expression) -> Option<BTreeSet<Arc<str>>> {
+    match &list.kind {
+        Kind::Tuple(items) => items.iter().map(text).collect(),
+        Kind::Call { name, arguments, .. } if matches!(&**name, "toset" | "tolist") => texts(arguments.first()?),
+        _ => None,
+    }
+}
+
+/// The expressions directly in `expression`.
+fn inner(expression: &Expression) -> Vec<&Expression> {
+    match &expression.kind {
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Variable(_) | Kind::Known(_) => Vec::new(),
+        Kind::Template(parts) => {
+            let mut all = Vec::new();
+            in_parts(parts, &mut all);
+            all
+        }
+        Kind::Tuple(items) => items.iter().collect(),
+        Kind::Object(items) => items.iter().flat_map(|item| [&item.key, &item.value]).collect(),
+        Kind::Traversal(base, steps) => {
+            let keys = steps.iter().filter_map(|step| match step {
+                Step::Index(key) | Step::LegacyIndex(key) => Some(key),
+                Step::Attribute(_) | Step::Splat | Step::AttributeSplat => None,
+            });
+            std::iter::once(&**base).chain(keys).collect()
+        }
+        Kind::Conditional(three) => three.iter().collect(),
+        Kind::Call { arguments, .. } => arguments.iter().collect(),
+        Kind::Unary(_, one) => vec![one],
+        Kind::Binary(_, two) => two.iter().collect(),
+        Kind::For(each) => {
+            let own = [
+                Some(&each.collection),
+                each.key.as_ref(),
+                Some(&each.value),
+                each.condition.as_ref(),
+            ];
+            own.into_iter().flatten().collect()
+        }
+    }
+}
+
+fn in_parts<'e>(parts: &'e [Part], all: &mut Vec<&'e Expression>) {
+    for part in parts {
+        match part {
+            Part::Literal(_) => {}
+            Part::Value(value) => all.push(value),
+            Part::If(condition, yes, no) => {
+                all.push(condition);
+                in_parts(yes, all);
+                in_parts(no, all);
+            }
+            Part::For { collection, body, .. } => {
+                all.push(collection);
+                in_parts(body, all);
+            }
+        }
+    }
+}
