@@ -84,6 +84,9 @@ impl Evaluator<'_> {
     }
 
     fn follow(&mut self, mut value: Value, steps: &[Step], scope: &Scope) -> Value {
+        if let Some(refusal) = refused(steps) {
+            return Value::error(refusal);
+        }
         let mut at = 0;
         while let Some(step) = steps.get(at) {
             at += 1;
@@ -292,4 +295,20 @@ impl Evaluator<'_> {
             _ => value,
         }
     }
+}
+
+/// Why Terraform refuses `steps`: a number between two dots reads like a fraction, and one `.*` stands in another.
+fn refused(steps: &[Step]) -> Option<&'static str> {
+    let (mut is_index, mut is_splat) = (false, false);
+    for step in steps {
+        match step {
+            Step::LegacyIndex(_) if is_index => return Some("an index like `.0` may not follow another: write `[0]`"),
+            Step::AttributeSplat if is_splat => return Some("a `.*` may not stand within another: write `[*]`"),
+            Step::Index(_) | Step::Splat => is_splat = false,
+            _ => {}
+        }
+        is_splat |= matches!(step, Step::AttributeSplat);
+        is_index = matches!(step, Step::LegacyIndex(_));
+    }
+    None
 }

@@ -199,6 +199,14 @@ locals {
         ("local.s.*[0]", r#"["x","y"]"#),
         ("local.l[*].a.0", "[1,3]"),
         ("local.l[*].a[0]", "[1,3]"),
+        ("local.s.*[*]", r#"[["x","y"],["z","w"]]"#),
+        ("local.s[*].*", r#"[["x","y"],["z","w"]]"#),
+        ("local.s.0[0]", r#""x""#),
+        ("local.s.0.0", REFUSED),
+        ("local.l.*.a.0.0", REFUSED),
+        ("local.s[*].0.0", REFUSED),
+        ("local.s.*.*", REFUSED),
+        ("local.l.*.a.*", REFUSED),
     ];
     corners(&[("main.tf", prelude)], &rows);
 }
