@@ -2,7 +2,8 @@
 
 use super::{Lowering, Named, Node, Path, View, last};
 use crate::graph::{
-    Attribute, Case, Condition, EventSourceMapping, ProvisionedPollers, ResponseType, State, StreamSetting, limits,
+    Attribute, Case, Condition, EventSourceMapping, Link, ProvisionedPollers, ResponseType, State, StreamSetting,
+    limits,
 };
 
 /// The response type that reports the messages of a batch that failed.
@@ -41,8 +42,10 @@ impl<V: View> Lowering<V> {
         if self.reads_no_queue(written, source, names.other_sources) {
             return;
         }
+        let queue = self.source(written, source);
         let mapping = EventSourceMapping {
-            queue: self.source(written, source),
+            is_of_a_queue: self.proves_a_queue(written, source, &queue, names),
+            queue,
             function: self.link(written, names.function, Named::Function),
             batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
             window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
@@ -56,7 +59,6 @@ impl<V: View> Lowering<V> {
             failure_destination: self.optional_link(written, names.failure_destination),
             stream_settings: self.stream_settings(written, names.stream_settings),
             qualifier: self.read(written, names.function, &None, V::qualifier),
-            is_of_a_queue: self.proves_a_queue(written, source, names),
             ignored_disabling: node.made.ignored_disabling,
             resource: node.resource,
         };
@@ -83,10 +85,16 @@ impl<V: View> Lowering<V> {
 
     /// Where only a queue can be the source, whatever its ARN is: no other takes a maximum concurrency, and every other
     /// demands what tells it, or where to begin. A setting that is mostly one of others speaks against it. Events of
-    /// queues have names of their own for the source.
+    /// queues have names of their own for the source. Nothing is looked for where the source itself is known.
     /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
-    fn proves_a_queue(&mut self, written: &V::Written, source: Path, names: &MappingNames) -> Condition {
-        if names.queues.first() != Some(&source) {
+    fn proves_a_queue(
+        &mut self,
+        written: &V::Written,
+        source: Path,
+        queue: &Attribute<Link>,
+        names: &MappingNames,
+    ) -> Condition {
+        if names.queues.first() != Some(&source) || queue.unresolved_reason().is_none() {
             return Condition::always();
         }
         let mostly = [names.failure_destination, names.provisioned_pollers];
@@ -94,8 +102,14 @@ impl<V: View> Lowering<V> {
         let mut none_of_others = Condition::always();
         for name in of_others {
             let found = self.view.attribute(written, name);
-            let absent = found.cases.iter().filter(|case| self.says_nothing(case));
-            none_of_others = none_of_others.and(&any_of(absent));
+            let is_silent: Vec<bool> = found.cases.iter().map(|case| self.says_nothing(case)).collect();
+            if is_silent.contains(&false) {
+                let silent = found.cases.iter().zip(is_silent).filter(|(_, is_silent)| *is_silent);
+                none_of_others = none_of_others.and(&any_of(silent.map(|(case, _)| case)));
+            }
+        }
+        if none_of_others.is_always() {
+            return none_of_others;
         }
         let limit = self.view.attribute(written, names.maximum_concurrency);
         let limited = limit.cases.iter().filter(|case| matches!(case.value(), Some(Some(_))));
