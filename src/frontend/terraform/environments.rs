@@ -44,7 +44,8 @@ pub(super) fn of_root(root: &Module, modules: &Modules, sources: &Sources) -> Ve
     search.below(&root.directory, true, 0);
     search.beside(&root.directory);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
-    let (aside, mut set) = (sources.aside(), set_for_all(root, sources));
+    let aside = sources.aside();
+    let mut set: BTreeSet<Arc<str>> = BTreeSet::new();
     for file in search.found {
         let Some(names) = names_in(&file, &aside).filter(|names| is_of(names, root)) else {
             continue;
@@ -71,7 +72,11 @@ pub(super) fn of_root(root: &Module, modules: &Modules, sources: &Sources) -> Ve
         }
     }
     let is_by_files = !all.is_empty();
-    for (selector, values) in written::values(root, modules) {
+    let written = written::values(root, modules);
+    if !written.is_empty() {
+        set.extend(set_for_all(root, sources));
+    }
+    for (selector, values) in written {
         if matches!(&selector, Selector::Variable(name) if set.contains(name)) {
             continue;
         }

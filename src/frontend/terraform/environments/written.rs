@@ -28,20 +28,24 @@ pub(super) enum Selector {
 const MAX_DEPTH: usize = 6;
 /// Names stand for others so often.
 const MAX_ALIASES: usize = 6;
-/// More calls are not looked into.
+/// More modules, or other values handed to them, are not looked into.
 const MAX_CALLS: usize = 200;
 /// What more values are written for is something else than an environment.
 const MAX_VALUES: usize = 12;
 
 /// The values that are written for each selector of `root`, but for the one that it has anyway.
-pub(super) fn values(root: &Module, modules: &Modules) -> BTreeMap<Selector, BTreeSet<Arc<str>>> {
+pub(super) fn values(root: &Module, modules: &Modules) -> Found {
     let own = root.variables.keys();
     let handed = own
         .map(|name| (name.clone(), Selector::Variable(name.clone())))
         .collect();
-    let mut found = BTreeMap::new();
-    let mut calls = 0;
-    look(root, handed, modules, 0, &mut calls, &mut found);
+    let mut search = Search {
+        modules,
+        found: BTreeMap::new(),
+        seen: BTreeSet::new(),
+    };
+    search.look(root, handed, 0);
+    let mut found = search.found;
     found.retain(|selector, values: &mut BTreeSet<Arc<str>>| settle(root, selector, values));
     found
 }
@@ -75,8 +79,8 @@ fn settle(root: &Module, selector: &Selector, values: &mut BTreeSet<Arc<str>>) -
 /// The list in a `validation` of the variable `name`, where one says `contains([…], var.name)`.
 fn allowed(name: &str, block: &Block) -> Option<BTreeSet<Arc<str>>> {
     let validations = block.body.blocks.iter().filter(|block| &*block.kind == "validation");
-    let conditions = validations.filter_map(|block| block.body.attribute("condition"));
-    conditions.into_iter().find_map(|condition| {
+    let mut conditions = validations.filter_map(|block| block.body.attribute("condition"));
+    conditions.find_map(|condition| {
         let Kind::Call {
             name: function,
             arguments,
@@ -94,38 +98,49 @@ fn allowed(name: &str, block: &Block) -> Option<BTreeSet<Arc<str>>> {
     })
 }
 
-/// Adds what `module` writes, whose variables in `handed` are given selectors as they are.
-fn look(
-    module: &Module,
-    handed: BTreeMap<Arc<str>, Selector>,
-    modules: &Modules,
-    depth: usize,
-    calls: &mut usize,
-    found: &mut BTreeMap<Selector, BTreeSet<Arc<str>>>,
-) {
-    let within = Within { module, handed };
-    let locals = module.locals.values().map(|local| &*local.value);
-    locals.for_each(|local| within.expression(local, found));
-    let blocks = module.resources.values().chain(module.data.values());
-    let blocks = blocks.chain(module.outputs.values()).chain(module.providers.values());
-    let called = module.calls.values().map(|call| &call.block);
-    blocks.chain(called).for_each(|block| within.body(&block.body, found));
-    if depth == MAX_DEPTH {
-        return;
-    }
-    for (name, call) in &module.calls {
-        *calls += 1;
-        if *calls > MAX_CALLS {
+/// What the variables of a module are given, where that is a selector as it is.
+type Handed = BTreeMap<Arc<str>, Selector>;
+
+/// The values that are written for each selector.
+pub(super) type Found = BTreeMap<Selector, BTreeSet<Arc<str>>>;
+
+/// Looks for what modules write.
+struct Search<'m> {
+    modules: &'m Modules,
+    found: Found,
+    /// The modules that were looked into, each with what it is handed: a thousand calls may be alike.
+    seen: BTreeSet<(&'m PathBuf, Handed)>,
+}
+
+impl<'m> Search<'m> {
+    /// Adds what `module` writes, whose variables are given `handed`, and what the modules do that it calls.
+    fn look(&mut self, module: &'m Module, handed: Handed, depth: usize) {
+        let within = Within { module, handed };
+        let found = &mut self.found;
+        let locals = module.locals.values();
+        locals.for_each(|local| within.expression(&local.value, found));
+        let blocks = module.resources.values().chain(module.data.values());
+        let blocks = blocks.chain(module.outputs.values()).chain(module.providers.values());
+        let called = module.calls.values().map(|call| &call.block);
+        blocks.chain(called).for_each(|block| within.body(&block.body, found));
+        if depth == MAX_DEPTH {
             return;
         }
-        let Some(called) = called_by(module, name, call).and_then(|path| modules.get(path)) else {
-            continue;
-        };
-        let arguments = call.block.body.attributes.iter();
-        let handed =
-            arguments.filter_map(|argument| Some((argument.name.clone(), within.selector(&argument.value, 0)?)));
-        let handed: BTreeMap<Arc<str>, Selector> = handed.collect();
-        look(called, handed, modules, depth + 1, calls, found);
+        for (name, call) in &module.calls {
+            let Some(path) = called_by(module, name, call) else {
+                continue;
+            };
+            let Some(called) = self.modules.get(path) else { continue };
+            let arguments = call.block.body.attributes.iter();
+            let handed = arguments.filter_map(|argument| {
+                let selector = within.selector(&argument.value, 0)?;
+                Some((argument.name.clone(), selector))
+            });
+            let handed: Handed = handed.collect();
+            if self.seen.len() < MAX_CALLS && self.seen.insert((path, handed.clone())) {
+                self.look(called, handed, depth + 1);
+            }
+        }
     }
 }
 
@@ -139,11 +154,11 @@ fn called_by<'m>(module: &'m Module, name: &str, call: &'m Call) -> Option<&'m P
 /// A module, with what its variables are given.
 struct Within<'m> {
     module: &'m Module,
-    handed: BTreeMap<Arc<str>, Selector>,
+    handed: Handed,
 }
 
 impl Within<'_> {
-    fn body(&self, body: &Body, found: &mut BTreeMap<Selector, BTreeSet<Arc<str>>>) {
+    fn body(&self, body: &Body, found: &mut Found) {
         body.attributes
             .iter()
             .for_each(|one| self.expression(&one.value, found));
@@ -151,13 +166,11 @@ impl Within<'_> {
     }
 
     /// Adds the values that `expression` writes for selectors.
-    fn expression(&self, expression: &Expression, found: &mut BTreeMap<Selector, BTreeSet<Arc<str>>>) {
+    fn expression(&self, expression: &Expression, found: &mut Found) {
         if let Some((selector, values)) = self.selects(expression) {
             found.entry(selector).or_default().extend(values);
         }
-        for inner in inner(expression) {
-            self.expression(inner, found);
-        }
+        inner(expression, &mut |inner| self.expression(inner, found));
     }
 
     /// What `expression` itself selects by, and the values that it knows.
@@ -272,53 +285,50 @@ fn texts(list: &Expression) -> Option<BTreeSet<Arc<str>>> {
     }
 }
 
-/// The expressions directly in `expression`.
-fn inner(expression: &Expression) -> Vec<&Expression> {
+/// Hands the expressions directly in `expression` to `each`.
+fn inner<'e>(expression: &'e Expression, each: &mut impl FnMut(&'e Expression)) {
     match &expression.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Variable(_) | Kind::Known(_) => Vec::new(),
-        Kind::Template(parts) => {
-            let mut all = Vec::new();
-            in_parts(parts, &mut all);
-            all
-        }
-        Kind::Tuple(items) => items.iter().collect(),
-        Kind::Object(items) => items.iter().flat_map(|item| [&item.key, &item.value]).collect(),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Variable(_) | Kind::Known(_) => {}
+        Kind::Template(parts) => in_parts(parts, each),
+        Kind::Tuple(items) => items.iter().for_each(each),
+        Kind::Object(items) => items.iter().for_each(|item| {
+            each(&item.key);
+            each(&item.value);
+        }),
         Kind::Traversal(base, steps) => {
-            let keys = steps.iter().filter_map(|step| match step {
-                Step::Index(key) | Step::LegacyIndex(key) => Some(key),
-                Step::Attribute(_) | Step::Splat | Step::AttributeSplat => None,
-            });
-            std::iter::once(&**base).chain(keys).collect()
+            each(base);
+            for step in steps {
+                if let Step::Index(key) | Step::LegacyIndex(key) = step {
+                    each(key);
+                }
+            }
         }
-        Kind::Conditional(three) => three.iter().collect(),
-        Kind::Call { arguments, .. } => arguments.iter().collect(),
-        Kind::Unary(_, one) => vec![one],
-        Kind::Binary(_, two) => two.iter().collect(),
-        Kind::For(each) => {
-            let own = [
-                Some(&each.collection),
-                each.key.as_ref(),
-                Some(&each.value),
-                each.condition.as_ref(),
-            ];
-            own.into_iter().flatten().collect()
+        Kind::Conditional(three) => three.iter().for_each(each),
+        Kind::Call { arguments, .. } => arguments.iter().for_each(each),
+        Kind::Unary(_, one) => each(one),
+        Kind::Binary(_, two) => two.iter().for_each(each),
+        Kind::For(all) => {
+            each(&all.collection);
+            all.key.iter().for_each(&mut *each);
+            each(&all.value);
+            all.condition.iter().for_each(each);
         }
     }
 }
 
-fn in_parts<'e>(parts: &'e [Part], all: &mut Vec<&'e Expression>) {
+fn in_parts<'e>(parts: &'e [Part], each: &mut impl FnMut(&'e Expression)) {
     for part in parts {
         match part {
             Part::Literal(_) => {}
-            Part::Value(value) => all.push(value),
+            Part::Value(value) => each(value),
             Part::If(condition, yes, no) => {
-                all.push(condition);
-                in_parts(yes, all);
-                in_parts(no, all);
+                each(condition);
+                in_parts(yes, each);
+                in_parts(no, each);
             }
             Part::For { collection, body, .. } => {
-                all.push(collection);
-                in_parts(body, all);
+                each(collection);
+                in_parts(body, each);
             }
         }
     }
