@@ -136,7 +136,12 @@ fn value(resource: &Resource, name: &str, case: &ListedCase<'_>) -> Line {
         Ok(value) => format!("= {value}"),
         Err(reason) => format!("is unresolved: {reason}"),
     };
-    let default = if case.is_default { " (the default)" } else { "" };
+    // What is written and comes to null leads somewhere.
+    let default = match (case.is_default, case.origins.is_empty()) {
+        (true, true) => " (the default)",
+        (true, false) => " (the default, as null is written)",
+        (false, _) => "",
+    };
     let when = case
         .when
         .as_ref()

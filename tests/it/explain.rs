@@ -177,3 +177,19 @@ resource "aws_sqs_queue" "direct" {
     let expected = [("aws_sqs_queue.direct", 13), ("aws_sqs_queue.local", 7)];
     assert_eq!(lines, expected.map(|(address, line)| (address.to_owned(), line)));
 }
+
+#[test]
+fn what_made_a_value_null_is_told() {
+    let text = "variable \"redrives\" {\n  default = false\n}\nresource \"aws_sqs_queue\" \"orders\" {\n  redrive_policy = \
+                var.redrives ? \"{}\" : null\n}\n";
+    let directory = TemporaryDirectory::with_files([("main.tf", text)]);
+    let explained = at(&directory.path().join("main.tf"), 5, None);
+    let told = explained.told();
+    let line = &told[0].lines[0];
+    assert_eq!(line.text, "redrive_policy = none (the default, as null is written)");
+    let origins: Vec<&str> = line.origins.iter().map(|(what, _)| &**what).collect();
+    assert_eq!(
+        origins,
+        ["`var.redrives`, which is false", "the default of `var.redrives`"]
+    );
+}

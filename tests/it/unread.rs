@@ -3,7 +3,7 @@
 
 use crate::inputs::{check, check_files};
 use sqslint::Outcome;
-use sqslint::testing::TemporaryDirectory;
+use sqslint::testing::{TemporaryDirectory, describe};
 
 /// Every finding as `file:line rule`.
 fn told(outcome: &Outcome) -> Vec<String> {
@@ -136,6 +136,14 @@ fn a_variable_file_that_is_not_read_leaves_variables_open() {
         ("b.auto.tfvars", "t = 6\n"),
     ];
     assert_eq!(told_of(&files), ["a.auto.tfvars:1 parse-error", out]);
+}
+
+#[test]
+fn a_brace_behind_an_argument_is_one_parse_error() {
+    let main = "resource \"aws_lambda_function\" \"f\" {\n  function_name = \"f\"\n  timeout = 900 }\n";
+    let outcome = check_files([("main.tf", main)]);
+    let errors = outcome.findings.iter().filter(|found| found.rule == "parse-error");
+    assert_eq!(errors.count(), 1, "{}", describe(&outcome));
 }
 
 #[test]

@@ -44,7 +44,11 @@ pub(super) fn item(file: FileId, text: &str, item: &scan::Item, body: &mut Body,
                 break;
             }
             Err((offset, problem)) => {
-                problems.push(problem);
+                // An item is closed: where its end comes too early, a line that was blanked closed a block.
+                let is_left_open = !blanked.is_empty() && offset >= source.trim_end().len();
+                if !is_left_open {
+                    problems.push(problem);
+                }
                 let mut text = source.into_owned();
                 let line = (blanked.len() < MAX_BLANKED)
                     .then(|| blank_line(&mut text, offset))
