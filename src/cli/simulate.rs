@@ -140,10 +140,10 @@ struct TrafficArgs {
     /// The share of messages at which every attempt fails
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "0.01%", help_heading = "Traffic")]
     poison: Share,
-    /// The share of attempts in the middle of which the consumer dies
+    /// The share of attempts in the middle of which the consumer crashes
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "0.01%", help_heading = "Traffic")]
     crashes: Share,
-    /// After how long the consumer dies whose story is told [default: half of --p50]
+    /// After how long the consumer crashes whose story is told [default: half of --p50]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Traffic")]
     crash_after: Option<u64>,
     /// How many weeks to simulate [default: 10, fewer of many messages]
@@ -196,7 +196,7 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
     progress.clear();
     let stories = vec![
         ("The slowest message", traffic.slow_message().timeline()),
-        ("A consumer that dies", traffic.crash().timeline()),
+        ("A consumer that crashes", traffic.crash().timeline()),
         ("A message that always fails", traffic.poison_message().timeline()),
     ];
     let simulation = Simulation {

@@ -129,6 +129,8 @@ pub struct Queue {
     /// The next message's number.
     next: u64,
     in_flight: usize,
+    /// How many that may be.
+    quota: usize,
     kept: usize,
     /// When messages become visible, with their slots; what has changed since is passed over.
     hidden: BinaryHeap<Reverse<(u64, u64, u32)>>,
@@ -151,6 +153,7 @@ impl Queue {
             free: Vec::new(),
             next: 0,
             in_flight: 0,
+            quota: IN_FLIGHT,
             kept: 0,
             hidden: BinaryHeap::new(),
             expiries: BinaryHeap::new(),
@@ -159,6 +162,13 @@ impl Queue {
             available: BTreeSet::new(),
             changes: Vec::new(),
         }
+    }
+
+    /// The same where each message stands for `count` that fare alike.
+    #[must_use]
+    pub fn each_for(mut self, count: u32) -> Self {
+        self.quota = IN_FLIGHT / count.max(1) as usize;
+        self
     }
 
     /// Takes a new message of `group`, and gives its number.
@@ -266,7 +276,7 @@ impl Queue {
     pub fn receive(&mut self, now: u64, most: u32, moved: &mut Vec<Moved>) -> Vec<Receipt> {
         self.advance(now);
         let mut received: Vec<Receipt> = Vec::new();
-        while received.len() < most as usize && self.in_flight < IN_FLIGHT {
+        while received.len() < most as usize && self.in_flight < self.quota {
             let Some(at) = self.next_ready(received.last().map(|last| last.group)) else {
                 break;
             };

@@ -3,7 +3,7 @@
 //! A scenario is plain numbers, in milliseconds. [`Scenario::timeline`] lets the model run with them and tells what
 //! happened; it names a harm only where the run has shown it.
 
-mod runs;
+pub(super) mod runs;
 mod told;
 
 pub use super::consumer::Heartbeat;
@@ -51,7 +51,7 @@ pub enum Scenario {
         /// How long one takes.
         work: u64,
     },
-    /// A worker dies in the middle of its work.
+    /// A worker crashes in the middle of its work.
     Crash {
         /// The visibility timeout.
         visibility: u64,
@@ -59,6 +59,20 @@ pub enum Scenario {
         after: u64,
         /// How the visibility timeout is renewed.
         heartbeat: Option<Heartbeat>,
+    },
+    /// A function works for as long as it may, and is stopped.
+    TimedOut {
+        /// The visibility timeout.
+        visibility: u64,
+        /// How long the function may run.
+        timeout: u64,
+    },
+    /// So many messages fail that as many are in flight as may be.
+    Full {
+        /// The visibility timeout.
+        visibility: u64,
+        /// How many messages fail in a second.
+        failures: u32,
     },
     /// Every attempt at a message fails at once.
     Failing {
@@ -88,6 +102,13 @@ pub enum Scenario {
         retention: u64,
         /// How long the dead-letter queue does.
         dead_letter_retention: u64,
+    },
+    /// A message moves to a FIFO dead-letter queue, at which people look after some time.
+    Aside {
+        /// How long the dead-letter queue keeps messages.
+        retention: u64,
+        /// When somebody looks.
+        looked_at: u64,
     },
     /// Nobody reads the queue for some time.
     Outage {
@@ -190,6 +211,8 @@ impl Scenario {
                 after,
                 heartbeat,
             } => runs::crash(visibility, after, heartbeat),
+            Scenario::TimedOut { visibility, timeout } => runs::timed_out(visibility, timeout),
+            Scenario::Full { visibility, failures } => runs::full(visibility, failures),
             Scenario::Failing {
                 visibility,
                 retention,
@@ -212,6 +235,7 @@ impl Scenario {
                 retention,
                 dead_letter_retention,
             } => runs::late(retention, dead_letter_retention),
+            Scenario::Aside { retention, looked_at } => runs::aside(retention, looked_at),
             Scenario::Outage { retention, length } => runs::outage(retention, length),
         }
     }

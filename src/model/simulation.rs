@@ -37,6 +37,8 @@ pub struct Setup {
     pub groups: u32,
     /// When the consumer begins to read.
     pub reads_from: u64,
+    /// How many messages each of them stands for: the quota of messages in flight is full with so many times fewer.
+    pub stands_for: u32,
 }
 
 impl Setup {
@@ -49,6 +51,7 @@ impl Setup {
             sends: vec![0],
             groups: 1,
             reads_from: 0,
+            stands_for: 1,
         }
     }
 }
@@ -133,7 +136,7 @@ impl<'s> Simulation<'s> {
         let mut simulation = Simulation {
             setup,
             now: 0,
-            queue: Queue::new(setup.queue),
+            queue: Queue::new(setup.queue).each_for(setup.stands_for),
             aside,
             seed,
             random: Random::new(seed),

@@ -25,7 +25,7 @@ pub struct Traffic {
     pub work: Work,
     /// The attempts that fail.
     pub failing: Share,
-    /// The attempts in the middle of which the consumer dies.
+    /// The attempts in the middle of which the consumer crashes.
     pub crashing: Share,
     /// The messages at which every attempt fails.
     pub poison: Share,
@@ -33,7 +33,7 @@ pub struct Traffic {
     pub messages: u64,
     /// Message groups that they belong to, on a FIFO queue.
     pub groups: u32,
-    /// After how many milliseconds of work the consumer dies of which the recovery is told.
+    /// After how many milliseconds of work the consumer crashes of which the recovery is told.
     pub crash_after: u64,
 }
 
@@ -133,6 +133,7 @@ impl Traffic {
             sends,
             groups: self.groups,
             reads_from: 0,
+            stands_for: 1,
         }
     }
 
@@ -147,7 +148,7 @@ impl Traffic {
         }
     }
 
-    /// The story of a message whose consumer dies.
+    /// The story of a message whose consumer crashes.
     pub fn crash(&self) -> Scenario {
         Scenario::Crash {
             visibility: self.queue.visibility,

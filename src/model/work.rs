@@ -117,7 +117,7 @@ pub enum Act {
     Works(u64),
     /// It fails after so many.
     Fails(u64),
-    /// Who works on it dies after so many, and says nothing.
+    /// Who works on it crashes after so many, and says nothing.
     Crashes(u64),
 }
 
@@ -139,7 +139,7 @@ pub enum Labour {
         work: Work,
         /// The attempts that fail.
         failing: Share,
-        /// The attempts in the middle of which the consumer dies.
+        /// The attempts in the middle of which the consumer crashes.
         crashing: Share,
         /// The messages at which every attempt fails.
         poison: Share,

@@ -2,6 +2,8 @@
 
 use super::prelude::*;
 use crate::graph::Seconds;
+use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "durable-execution-exceeds-poller-limit",
@@ -25,7 +27,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     for (when, quota) in findings.timeout_quotas(function, &execution) {
                         let when = when.and(&source.when);
                         findings.require(&when, function, at_most(&execution, quota.most), || {
-                            exceeds(function, mapping, &execution, &source.shown, quota)
+                            exceeds(function, mapping, &execution, &source, quota)
                         });
                     }
                 }
@@ -38,17 +40,20 @@ fn exceeds(
     function: &Function,
     mapping: &EventSourceMapping,
     execution: &Operand<'_>,
-    source: &str,
+    source: &QueueRead<'_>,
     quota: &Quota,
 ) -> Finding {
     let (shown, limit) = (function.resource.shown(), Seconds(quota.most));
+    let queue = &source.shown;
     let headline = format!(
-        "an execution of the durable function {shown} may take {}, but Lambda waits {limit} for messages of {source}: then the batch returns to the queue",
+        "an execution of the durable function {shown} may take {}, but Lambda waits {limit} for messages of {queue}: then the batch returns to the queue",
         execution.spoken()
     );
     let label = format!("an execution may take {}", execution.shown());
     let invokes = format!("{} waits for the whole execution", mapping.resource.shown());
+    let story = (source.queue).and_then(|queue| stories::of_limit(queue, quota.most, execution));
     Finding::new("durable_execution_timeout", headline, execution, label)
+        .shows(story)
         .label(mapping.resource.header, invokes)
         .help(format!(
             "set `{}` to {} or less, or let a function that the queue invokes start the execution asynchronously",

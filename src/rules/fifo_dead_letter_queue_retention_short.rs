@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::graph::limits::RETENTION_DEFAULT;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-dead-letter-queue-retention-short",
@@ -52,6 +53,7 @@ fn short(dlq: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {
     let label = format!("a message is deleted {} after it was moved here", retention.shown());
     Finding::new("retention", headline, retention, label)
         .help(format!("set `{}` to {most} (14 days, the maximum)", retention.name))
+        .shows(stories::of_absence(retention, minimum))
         .fix(retention.set_to(most))
 }
 

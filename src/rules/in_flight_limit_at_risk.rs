@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::limits::{IN_FLIGHT, LEAST_FAILURES};
 use crate::rules::shared::consumers::Consumer;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "in-flight-limit-at-risk",
@@ -45,6 +46,7 @@ fn at_risk(queue: &Queue, visibility: &Operand<'_>, consumer: &Consumer<'_>) -> 
         format!("in flight for {}", visibility.shown()),
     )
     .show(consumer)
+    .shows(stories::of_failures(visibility, failures + 1))
     .calculation(Some(format!(
         "{IN_FLIGHT} messages ÷ {} s = {failures} per second",
         visibility.value

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::rules::shared::advice::AdvisedReceives;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-too-high",
@@ -76,6 +77,7 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
             format!("invisible for {} after each receive", visibility.shown()),
         )
         .calculation(total.calculation())
+        .shows(stories::of_many_retries(queue, count, visibility))
         .help(help)
 }
 

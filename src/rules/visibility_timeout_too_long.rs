@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::rules::shared::advice::Advice;
+use crate::rules::shared::stories;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-long",
@@ -35,7 +36,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let finding = too_long(queue, &visibility, factor, advice);
             // Of the functions, the one that may take longest.
             let longest = findings.quietly(|findings| findings.longest_run(graph, queue, &when));
-            let finding = longest.iter().fold(finding, Finding::show);
+            let story = longest
+                .as_ref()
+                .and_then(|time| stories::of_stop(&visibility, &time.limit));
+            let finding = longest.iter().fold(finding, Finding::show).shows(story);
             findings.report(&when, queue, finding);
         }
     }

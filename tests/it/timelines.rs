@@ -14,8 +14,11 @@
 //! | `queue-delay-exceeds-retention` | a message is lost unseen |
 //! | `retries-outlast-retention` | a message that keeps failing is lost before it reaches the dead-letter queue |
 //! | `dead-letter-queue-retention-too-short` | a message is lost in the dead-letter queue, at once at the worst |
-//! | `max-receive-count-too-low`, `max-receive-count-low-for-poller` | a good message is given up |
-//! | `consumer-recovery-slow`, `fifo-group-blocked-too-long` | somebody waits: how long is too long is a threshold |
+//! | `durable-execution-exceeds-poller-limit` | no attempt is ever finished |
+//! | `max-receive-count-too-low`, `max-receive-count-low-for-poller` | a good message is dead-lettered |
+//! | `queue-retention-too-short`, `fifo-dead-letter-queue-retention-short` | a message is lost before somebody reads or looks |
+//! | `in-flight-limit-at-risk` | nothing is received while twenty failures a second are in flight |
+//! | `consumer-recovery-slow`, `visibility-timeout-too-long`, `max-receive-count-too-high`, `fifo-group-blocked-too-long` | somebody waits for longer than the rule's threshold |
 
 use crate::inputs::check_files;
 use sqslint::Outcome;
@@ -26,7 +29,7 @@ use std::fmt::Write;
 
 const S: u64 = 1_000;
 /// The rules that claim that a message is lost or worked on twice.
-const CLAIMS: [&str; 13] = [
+const CLAIMS: [&str; 14] = [
     "visibility-timeout-below-function-timeout",
     "visibility-timeout-too-short",
     "consumer-visibility-timeout-too-short",
@@ -40,6 +43,18 @@ const CLAIMS: [&str; 13] = [
     "dead-letter-queue-retention-too-short",
     "max-receive-count-too-low",
     "max-receive-count-low-for-poller",
+    "durable-execution-exceeds-poller-limit",
+];
+
+/// The rules by which somebody waits too long, or comes too late.
+const THRESHOLDS: [&str; 7] = [
+    "consumer-recovery-slow",
+    "visibility-timeout-too-long",
+    "max-receive-count-too-high",
+    "fifo-group-blocked-too-long",
+    "in-flight-limit-at-risk",
+    "queue-retention-too-short",
+    "fifo-dead-letter-queue-retention-short",
 ];
 
 /// A project, and what the model says of each of its queues.
@@ -79,14 +94,23 @@ impl Grid {
     }
 
     fn expects(&mut self, name: &str, scenario: &Scenario) {
-        let harm = scenario.timeline().harm;
-        let is_harm = harm.is_some_and(|harm| !matches!(harm, Harm::Waits(_)));
+        self.waits(name, scenario, |_| false);
+    }
+
+    /// The same where waiting is a harm if it is `too_long`, in seconds.
+    fn waits(&mut self, name: &str, scenario: &Scenario, too_long: impl Fn(u64) -> bool) {
+        let is_harm = scenario.timeline().harm.is_some_and(|harm| match harm {
+            Harm::Waits(wait) => too_long(wait / S),
+            _ => true,
+        });
         self.expected.push((name.to_owned(), is_harm));
     }
 
     /// Asserts that one of `rules` fires for a queue, or its function, exactly where the model shows harm.
     fn holds(&self, rules: &[&str]) -> Outcome {
-        let outcome = check_files([("main.tf", &*self.terraform), ("sqslint.toml", &*self.config)]);
+        // Rules that one has to ask for are asked.
+        let select = format!("select = [\"default\", \"pedantic\"]\n{}", self.config);
+        let outcome = check_files([("main.tf", &*self.terraform), ("sqslint.toml", &*select)]);
         assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
         let fired: BTreeSet<&str> = (outcome.findings.iter())
             .filter(|found| rules.contains(&&*found.rule))
@@ -114,9 +138,10 @@ impl Grid {
 /// Every finding of a rule that claims a harm has a run that shows it.
 fn shows_its_harm(found: &Diagnostic) {
     // Advice on medians is a rule of thumb, and what Lambda refuses never runs.
-    let is_advice = found.severity == sqslint::diagnostic::Severity::Info;
+    let is_advice = found.severity == sqslint::diagnostic::Severity::Info && !THRESHOLDS.contains(&&*found.rule);
     let is_refused = found.rule == "visibility-timeout-zero";
-    if CLAIMS.contains(&&*found.rule) && !is_advice && !is_refused {
+    let claims = CLAIMS.contains(&&*found.rule) || THRESHOLDS.contains(&&*found.rule);
+    if claims && !is_advice && !is_refused {
         let harm = found.timeline().and_then(|timeline| timeline.harm);
         assert!(harm.is_some(), "{found:?}");
     }
@@ -333,4 +358,183 @@ fn receives_of_good_messages() {
             assert_eq!(found.timeline().and_then(|timeline| timeline.harm), Some(Harm::GivenUp));
         }
     }
+}
+
+#[test]
+fn long_visibility_timeouts() {
+    let mut grid = Grid::default();
+    for visibility in [30, 899, 900, 1_800, 1_801, 3_600, 3_601, 43_200] {
+        for timeout in [1, 10, 30, 60, 720] {
+            let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
+            grid.function(&name, timeout, 0, 1);
+            let scenario = Scenario::TimedOut {
+                visibility: visibility * S,
+                timeout: timeout * S,
+            };
+            // Sixty timeouts, of which the first is work.
+            grid.waits(&name, &scenario, |wait| visibility >= 900 && wait > 59 * timeout);
+        }
+    }
+    grid.holds(&["visibility-timeout-too-long"]);
+}
+
+#[test]
+fn messages_in_flight() {
+    let mut grid = Grid::default();
+    for visibility in [30, 5_400, 5_999, 6_000, 6_001, 12_000, 43_200] {
+        let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
+        grid.function(&name, 1, 0, 1);
+        let scenario = Scenario::Full {
+            visibility: visibility * S,
+            failures: 20,
+        };
+        grid.waits(&name, &scenario, |_| true);
+    }
+    grid.holds(&["in-flight-limit-at-risk"]);
+}
+
+#[test]
+fn many_receives() {
+    let mut grid = Grid::default();
+    grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
+    for visibility in [1, 35, 36, 60, 864, 865, 43_200] {
+        for receives in [1, 2, 3, 20, 99, 100, 101, 1_000] {
+            if receives * visibility >= 1_209_600 {
+                // `retries-outlast-retention` speaks.
+                continue;
+            }
+            let attributes = [
+                ("visibility_timeout_seconds", visibility),
+                ("message_retention_seconds", 1_209_600),
+            ];
+            let name = grid.queue(&attributes, Some(("aws_sqs_queue.aside", receives)));
+            let scenario = Scenario::Failing {
+                visibility: visibility * S,
+                retention: 1_209_600 * S,
+                delay: 0,
+                dead_letter: Some(DeadLetter {
+                    max_receives: u32::try_from(receives).unwrap(),
+                    retention: 1_209_600 * S,
+                }),
+                fifo: false,
+            };
+            grid.waits(&name, &scenario, |wait| {
+                wait >= 3_600 && (receives > 100 || wait > 86_400)
+            });
+        }
+    }
+    grid.holds(&["max-receive-count-too-high"]);
+}
+
+#[test]
+fn groups_that_wait() {
+    let mut grid = Grid::default();
+    grid.terraform +=
+        "resource \"aws_sqs_queue\" \"aside\" {\n  fifo_queue = true\n  message_retention_seconds = 1209600\n}\n";
+    for visibility in [6, 90, 180, 300, 301, 900] {
+        for receives in [1, 3, 5, 6, 10] {
+            for timeout in [1, 50, 150] {
+                let attributes = [("visibility_timeout_seconds", visibility)];
+                let name = grid.queue(&attributes, Some(("aws_sqs_queue.aside", receives)));
+                let header = format!("resource \"aws_sqs_queue\" \"{name}\" {{\n");
+                let fifo = format!("{header}  fifo_queue = true\n");
+                grid.terraform = grid.terraform.replace(&header, &fifo);
+                grid.function(&name, timeout, 0, 1);
+                let scenario = Scenario::Failing {
+                    visibility: visibility * S,
+                    retention: 345_600 * S,
+                    delay: 0,
+                    dead_letter: Some(DeadLetter {
+                        max_receives: u32::try_from(receives).unwrap(),
+                        retention: 1_209_600 * S,
+                    }),
+                    fifo: true,
+                };
+                let is_as_advised = visibility <= 6 * timeout && receives <= 5;
+                grid.waits(&name, &scenario, |wait| wait > 900 && !is_as_advised);
+            }
+        }
+    }
+    grid.holds(&["fifo-group-blocked-too-long"]);
+}
+
+#[test]
+fn workers_that_crash() {
+    let mut grid = Grid::default();
+    for visibility in [30, 899, 900, 901, 3_600, 43_200] {
+        for work in [2, 30, 90, 360, 1_800, 4_320] {
+            let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
+            let _ = writeln!(
+                grid.config,
+                "[[consumer]]\nqueue = \"aws_sqs_queue.{name}\"\nprocessing = {{ p99 = \"{work}s\" }}\n"
+            );
+            let scenario = Scenario::Crash {
+                visibility: visibility * S,
+                after: work * S / 2,
+                heartbeat: None,
+            };
+            // Ten times the work, of which half was done.
+            grid.waits(&name, &scenario, |wait| visibility >= 900 && 2 * wait > 19 * work);
+        }
+    }
+    grid.holds(&["consumer-recovery-slow"]);
+}
+
+#[test]
+fn messages_that_nobody_reads_in_time() {
+    let mut grid = Grid::default();
+    grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
+    for retention in [60, 3_600, 86_399, 86_400, 86_401, 1_209_600] {
+        let name = grid.queue(&[("message_retention_seconds", retention)], None);
+        grid.function(&name, 1, 0, 1);
+        let scenario = Scenario::Outage {
+            retention: retention * S,
+            length: 86_400 * S,
+        };
+        grid.expects(&name, &scenario);
+    }
+    grid.holds(&["queue-retention-too-short"]);
+}
+
+#[test]
+fn fifo_dead_letter_queues_at_which_people_look() {
+    let mut grid = Grid::default();
+    for kept in [60, 86_400, 345_599, 345_600, 345_601, 1_209_600] {
+        let name = grid.queue(&[("message_retention_seconds", kept)], None);
+        let _ = write!(
+            grid.terraform,
+            "resource \"aws_sqs_queue\" \"source_{name}\" {{\n  fifo_queue = true\n  \
+             redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.{name}.arn, maxReceiveCount = 5 }})\n}}\n"
+        );
+        let scenario = Scenario::Aside {
+            retention: kept * S,
+            looked_at: 345_600 * S,
+        };
+        grid.expects(&name, &scenario);
+    }
+    grid.terraform = grid
+        .terraform
+        .replace("  message_retention", "  fifo_queue = true\n  message_retention");
+    grid.holds(&["fifo-dead-letter-queue-retention-short"]);
+}
+
+#[test]
+fn durable_executions() {
+    let mut grid = Grid::default();
+    for length in [60, 899, 900, 901, 3_600] {
+        let name = grid.queue(&[("visibility_timeout_seconds", 5_400)], None);
+        grid.function(&name, 60, 0, 1);
+        let own = format!("  function_name = \"{name}\"\n");
+        let durable = format!("{own}  durable_config {{\n    execution_timeout = {length}\n  }}\n");
+        grid.terraform = grid.terraform.replace(&own, &durable);
+        let scenario = Scenario::Batch {
+            visibility: 5_400 * S,
+            timeout: 900 * S,
+            size: 1,
+            parallelism: 1,
+            work: length * S,
+        };
+        grid.expects(&name, &scenario);
+    }
+    grid.holds(&["durable-execution-exceeds-poller-limit"]);
 }

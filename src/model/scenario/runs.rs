@@ -1,11 +1,11 @@
 //! The runs of scenarios: what is set up, which of its events are told, and what they show.
 
-use super::told::{Teller, ordinal};
+use super::told::{RECEIVED, Teller, ordinal};
 use super::{Harm, Timeline};
 use crate::model::clock;
 use crate::model::consumer::{Consumer, Heartbeat, LEAST_POLLERS};
 use crate::model::event::{Event, Kind};
-use crate::model::queue::{DeadLetter, QueueSettings, VISIBLE_WITHIN};
+use crate::model::queue::{DeadLetter, IN_FLIGHT, QueueSettings, VISIBLE_WITHIN};
 use crate::model::simulation::{Setup, Simulation};
 use crate::model::work::Act;
 
@@ -59,9 +59,11 @@ pub(super) fn overlap(visibility: u64, [work, retry]: [u64; 2], window: u64, hea
             Kind::Renewed | Kind::RenewedToCeiling if event.receive > 1 => {}
             // It comes after the harm.
             Kind::RenewalRefused if again.is_some() => {}
-            Kind::Received if event.receive == 1 && window > 0 => teller.say(event, "received, waits for its batch"),
-            Kind::Done if is_overlap && event.receive == 1 => teller.say(event, "first one done"),
-            Kind::Done if is_overlap => teller.say(event, "second one done"),
+            Kind::Received if event.receive == 1 && window > 0 => {
+                teller.say(event, "received, waits for more messages");
+            }
+            Kind::Done if is_overlap && event.receive == 1 => teller.say(event, "first attempt done"),
+            Kind::Done if is_overlap => teller.say(event, "second attempt done"),
             _ => teller.tell(event),
         }
     }
@@ -96,23 +98,22 @@ pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32
     let repeated = find(&own, 2, Kind::Done);
     let mut teller = Teller::default();
     let others = match count - 1 {
-        1 => "another batch".to_owned(),
-        others => format!("{others} other batches"),
+        1 => "another batch runs".to_owned(),
+        others => format!("{others} other batches run"),
     };
     let is_shown = |event: &&Event| event.receive == 1 || (event.receive == 2 && event.kind == Kind::Received);
     for event in own.iter().filter(is_shown) {
         match event.kind {
             Kind::Received if event.receive == 1 => {
-                teller.say(event, format!("received behind {others}"));
+                teller.say(event, format!("received, throttled while {others}"));
             }
             Kind::Throttled => {}
-            Kind::Started => teller.say(event, "begins"),
             _ => teller.tell(event),
         }
     }
     teller.conclude(match (again, started) {
         (Some(_), Some(_)) if repeated.is_some() => Some((Harm::WorkedOnTwice, "worked on twice".to_owned())),
-        (Some(_), None) => Some((Harm::ReceiveUsedUp, "a receive wasted".to_owned())),
+        (Some(_), None) => Some((Harm::ReceiveUsedUp, "a receive is used up without any work".to_owned())),
         _ => None,
     })
 }
@@ -138,14 +139,27 @@ pub(super) fn batch(visibility: u64, timeout: u64, size: u32, parallelism: u32, 
     let mut teller = Teller::default();
     let received = all.iter().find(|event| event.kind == Kind::Received);
     if let Some(received) = received {
-        teller.say(received, format!("batch of {size} received"));
+        let what = if size == 1 {
+            "received".to_owned()
+        } else {
+            format!("batch of {size} received")
+        };
+        teller.say(received, what);
     }
     let Some(stopped) = stopped else {
         return teller.conclude(None);
     };
-    teller.say(stopped, format!("stopped at its timeout, {first} of {size} done"));
+    if size == 1 {
+        teller.tell(stopped);
+    } else {
+        teller.say(stopped, format!("the function times out, {first} of {size} done"));
+    }
     if let Some(again) = all.iter().find(|event| event.kind == Kind::VisibleAgain) {
-        teller.say(again, format!("all {size} visible again"));
+        if size == 1 {
+            teller.tell(again);
+        } else {
+            teller.say(again, format!("all {size} visible again"));
+        }
         let mut latest = all.iter().rev();
         if let Some(last) = latest.find(|event| event.receive == 2 && event.kind == Kind::Done) {
             teller.say(last, format!("{second} done a second time"));
@@ -154,7 +168,12 @@ pub(super) fn batch(visibility: u64, timeout: u64, size: u32, parallelism: u32, 
     let harm = if second > 0 {
         (Harm::DoneAgain, "finished work is repeated".to_owned())
     } else {
-        (Harm::NeverDone, "no message is ever finished".to_owned())
+        let what = if size == 1 {
+            "never finished"
+        } else {
+            "no message is ever finished"
+        };
+        (Harm::NeverDone, what.to_owned())
     };
     teller.conclude(Some(harm))
 }
@@ -166,21 +185,79 @@ pub(super) fn crash(visibility: u64, after: u64, heartbeat: Option<Heartbeat>) -
     };
     let acts = vec![Act::Crashes(after), Act::Works(INSTANT)];
     let setup = Setup::of_one(lasting(visibility), consumer, acts);
-    let all = events(&setup, after + VISIBLE_WITHIN + visibility);
-    let died = find(&all, 1, Kind::Crashed);
-    let again = find(&all, 2, Kind::Received);
+    waits(&events(&setup, after + VISIBLE_WITHIN + visibility), Kind::Crashed)
+}
+
+pub(super) fn timed_out(visibility: u64, timeout: u64) -> Timeline {
+    let acts = vec![Act::Works(LONG), Act::Works(INSTANT)];
+    let setup = Setup::of_one(lasting(visibility), Consumer::function(timeout), acts);
+    waits(&events(&setup, timeout + visibility + INSTANT), Kind::TimedOut)
+}
+
+/// How long nobody works on a message of which the first attempt ends in `end`.
+fn waits(all: &[Event], end: Kind) -> Timeline {
+    let ended = find(all, 1, end);
+    let again = find(all, 2, Kind::Received);
     let mut teller = Teller::default();
-    for event in &all {
+    for event in all {
         let is_later = event.receive > 1 && event.kind != Kind::Received;
         if !is_later {
             teller.tell(event);
         }
     }
-    let wait = died.zip(again).map(|(died, again)| again.saturating_sub(died));
+    let wait = ended.zip(again).map(|(ended, again)| again.saturating_sub(ended));
     teller.conclude(wait.filter(|wait| *wait > 0).map(|wait| {
         let summary = format!("nobody works on it for {}", clock::span(wait));
         (Harm::Waits(wait), summary)
     }))
+}
+
+/// In [`full`] one message stands for so many: a run of as many as fill the quota takes a second.
+const ALIKE: u32 = 1_000;
+
+pub(super) fn full(visibility: u64, failures: u32) -> Timeline {
+    filled(visibility, failures, ALIKE)
+}
+
+/// A queue all of whose messages fail, each of which stands for `alike`.
+pub(in crate::model) fn filled(visibility: u64, failures: u32, alike: u32) -> Timeline {
+    let each = u64::from(alike.max(1));
+    let quota = IN_FLIGHT as u64 / each;
+    let sends = (0..=quota).map(|number| number * each * clock::SECOND / u64::from(failures.max(1)));
+    // There is always a worker for one more message: it is the queue that holds it back.
+    let workers = Consumer::workers(u32::try_from(quota).unwrap_or(u32::MAX));
+    let setup = Setup {
+        sends: sends.collect(),
+        stands_for: alike,
+        ..Setup::of_one(lasting(visibility), workers, vec![Act::Fails(INSTANT)])
+    };
+    let full = setup.sends.last().copied().unwrap_or(0);
+    let all = events(&setup, full.max(visibility) + 2 * INSTANT);
+    let of = |message, kind| all.iter().find(|event| event.message == message && event.kind == kind);
+    let (sent, received) = (of(quota, Kind::Sent), of(quota, Kind::Received));
+    let wait = sent.zip(received).map(|(sent, received)| received.at - sent.at);
+    let mut teller = Teller::default();
+    if let Some(first) = of(0, Kind::Received) {
+        teller.say(first, format!("{failures} failures per second begin"));
+    }
+    if let Some(sent) = sent {
+        teller.say(
+            sent,
+            format!("{} messages in flight, the most there may be", grouped(IN_FLIGHT)),
+        );
+    }
+    if let Some(again) = of(0, Kind::VisibleAgain) {
+        teller.say(again, "the first are visible again");
+    }
+    teller.conclude(wait.filter(|wait| *wait > 0).map(|wait| {
+        let summary = format!("nothing was received for {}", clock::span(wait));
+        (Harm::Waits(wait), summary)
+    }))
+}
+
+/// `120,000`.
+fn grouped(number: usize) -> String {
+    format!("{},{:03}", number / 1_000, number % 1_000)
 }
 
 pub(super) fn failing(queue: QueueSettings) -> Timeline {
@@ -220,18 +297,12 @@ pub(super) fn failing(queue: QueueSettings) -> Timeline {
         .find(|event| event.message == 1 && event.kind == Kind::Received);
     let tried = own.iter().filter(|event| event.kind == Kind::Received).count();
     let harm = match (gone, left) {
-        (Some(_), None) if tried == 0 => Some((Harm::Lost, "lost, and nobody has seen it".to_owned())),
+        (Some(_), None) if tried == 0 => Some((Harm::Lost, "lost, and never received".to_owned())),
         (Some(_), None) => Some((Harm::Lost, "lost".to_owned())),
-        (_, Some(left)) if aside.is_some_and(|aside| aside <= left) => {
-            Some((Harm::Lost, "lost in the dead-letter queue".to_owned()))
-        }
+        (_, Some(left)) if aside.is_some_and(|aside| aside <= left) => Some((Harm::Lost, "lost".to_owned())),
         (_, Some(left)) => {
             let wait = next.filter(|_| queue.fifo).map_or(left, |next| next.at);
-            let whose = if queue.fifo {
-                "its group waits"
-            } else {
-                "nobody is told"
-            };
+            let whose = if queue.fifo { "its group waits" } else { "retried" };
             Some((Harm::Waits(wait), format!("{whose} for {}", clock::span(wait))))
         }
         (None, None) => None,
@@ -239,11 +310,12 @@ pub(super) fn failing(queue: QueueSettings) -> Timeline {
     teller.conclude(harm)
 }
 
-/// `received`, `received a second time`.
+/// `received`, `received again`, `received for the third time`.
 pub(super) fn received(receive: u32) -> String {
     match receive {
         1 => "received".to_owned(),
-        more => format!("received a {} time", ordinal(more)),
+        2 => RECEIVED.to_owned(),
+        more => format!("received for the {} time", ordinal(more)),
     }
 }
 
@@ -298,9 +370,9 @@ pub(super) fn unlucky(visibility: u64, receives: u32, is_throttled: bool) -> Tim
         .any(|event| matches!(event.kind, Kind::Failed | Kind::Started));
     teller.conclude(is_moved.then(|| {
         let summary = if was_tried {
-            "a good message is given up"
+            "a good message is dead-lettered"
         } else {
-            "given up, and nobody has worked on it"
+            "dead-lettered, and nobody has worked on it"
         };
         (Harm::GivenUp, summary.to_owned())
     }))
@@ -339,11 +411,44 @@ pub(super) fn late(retention: u64, dead_letter_retention: u64) -> Timeline {
     }
     let kept = moved.zip(gone).map(|(moved, gone)| gone.at.saturating_sub(moved.at));
     if let Some(gone) = gone {
-        teller.say(&rounded(gone), "too old for it");
+        teller.tell(&rounded(gone));
     }
     // A second is no time to look at it.
     let is_lost = kept.is_some_and(|kept| kept < clock::SECOND);
     teller.conclude(is_lost.then(|| (Harm::Lost, "lost".to_owned())))
+}
+
+pub(super) fn aside(retention: u64, looked_at: u64) -> Timeline {
+    let queue = QueueSettings {
+        fifo: true,
+        dead_letter: Some(DeadLetter {
+            max_receives: 1,
+            retention,
+        }),
+        ..lasting(INSTANT)
+    };
+    let setup = Setup::of_one(queue, Consumer::workers(1), vec![Act::Fails(INSTANT)]);
+    let all = events(&setup, retention + 3 * INSTANT);
+    let moved = all.iter().find(|event| event.kind == Kind::Moved);
+    let gone = all.iter().find(|event| event.kind == Kind::ExpiredAside);
+    let mut teller = Teller::default();
+    // Time counts from the move.
+    let since = |event: &Event| Event {
+        at: event.at.saturating_sub(moved.map_or(0, |moved| moved.at)),
+        ..*event
+    };
+    if let Some(moved) = moved {
+        teller.tell(&since(moved));
+    }
+    let gone = gone.map(since);
+    if let Some(gone) = &gone {
+        teller.say(gone, "deleted there at the end of its retention period");
+    }
+    let lost = gone.filter(|gone| gone.at < looked_at);
+    teller.conclude(lost.map(|gone| {
+        let summary = format!("lost unless somebody looks within {}", clock::span(gone.at));
+        (Harm::Lost, summary)
+    }))
 }
 
 pub(super) fn outage(retention: u64, length: u64) -> Timeline {
@@ -359,11 +464,13 @@ pub(super) fn outage(retention: u64, length: u64) -> Timeline {
     let mut teller = Teller::default();
     for event in &all {
         match event.kind {
-            Kind::Sent => teller.say(event, "sent, and nobody reads"),
+            Kind::Sent => teller.say(event, "sent, nobody reads the queue"),
             Kind::Expired | Kind::Received => teller.tell(event),
             _ => {}
         }
     }
-    let is_lost = all.iter().any(|event| event.kind == Kind::Expired);
+    // Who reads at the very end of the retention period is told to be in time.
+    let gone = all.iter().find(|event| event.kind == Kind::Expired);
+    let is_lost = gone.is_some_and(|gone| gone.at < length);
     teller.conclude(is_lost.then(|| (Harm::Lost, "lost".to_owned())))
 }

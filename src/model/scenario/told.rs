@@ -7,10 +7,12 @@ use crate::model::event::{Event, Kind};
 /// Of more events of one kind in a row the last takes the place of the one before.
 const MOST_ALIKE: usize = 3;
 
-/// The words for the second receive of a message.
-const SECOND: &str = "received a second time";
 /// The words for the end of a visibility timeout.
-const AGAIN: &str = "visible again";
+const VISIBLE: &str = "visible again";
+/// The words for the second receive of a message.
+pub(super) const RECEIVED: &str = "received again";
+/// The words for both at one moment.
+const DELIVERED: &str = "delivered again";
 
 /// An event in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,24 +62,24 @@ impl Teller {
             Kind::Received => return self.say(event, runs::received(event.receive)),
             Kind::Throttled => "throttled",
             Kind::Started => "work begins",
-            Kind::VisibleAgain => AGAIN,
+            Kind::VisibleAgain => VISIBLE,
             Kind::Done => "done",
             Kind::Skipped => "handled before, nothing to do",
             Kind::Failed => "fails",
-            Kind::Crashed => "the consumer dies",
-            Kind::TimedOut => "stopped at its timeout",
+            Kind::Crashed => "the consumer crashes",
+            Kind::TimedOut => "the function times out",
             Kind::Renewed => {
                 self.renewals += 1;
                 return self.repeat(event, "renewed", "renewed", self.renewals);
             }
-            Kind::RenewedToCeiling => "renewed up to the ceiling of 12 hours",
+            Kind::RenewedToCeiling => "renewed up to the limit of 12 hours",
             Kind::RenewalRefused => "renewed too late",
-            Kind::RenewalMissed => "a renewal does not arrive",
+            Kind::RenewalMissed => "a renewal is lost",
             Kind::Deleted => "deleted",
-            Kind::DeleteIgnored => "its delete does nothing",
-            Kind::Expired => "deleted at the end of its retention",
+            Kind::DeleteIgnored => "its delete has no effect",
+            Kind::Expired => "deleted at the end of its retention period",
             Kind::Moved => "moves to the dead-letter queue",
-            Kind::ExpiredAside => "too old for it, deleted",
+            Kind::ExpiredAside => "deleted there as too old",
         };
         if event.kind == Kind::Sent {
             // A message that is received at once need not be sent before.
@@ -119,9 +121,9 @@ pub(super) fn steps(timeline: &Timeline) -> Vec<(String, String)> {
             continue;
         }
         match steps.last_mut() {
-            Some((at, text)) if *at == event.at && event.text == SECOND && text.ends_with(AGAIN) => {
-                text.truncate(text.len() - AGAIN.len());
-                text.push_str("visible and received again");
+            Some((at, text)) if *at == event.at && event.text == RECEIVED && text.ends_with(VISIBLE) => {
+                text.truncate(text.len() - VISIBLE.len());
+                text.push_str(DELIVERED);
             }
             Some((at, text)) if *at == event.at => {
                 text.push_str(", ");

@@ -1,6 +1,7 @@
 //! The timelines of findings: what they show, and that they show a harm exactly where there is one.
 
 use super::S;
+use crate::model::scenario::runs::filled;
 use crate::model::scenario::{Harm, Scenario, line};
 use crate::model::{DeadLetter, Heartbeat};
 
@@ -132,9 +133,42 @@ fn timelines_fit_on_a_line() {
             retention: 3_600 * S,
             length: 86_400 * S,
         },
+        Scenario::Aside {
+            retention: 86_400 * S,
+            looked_at: 345_600 * S,
+        },
+        Scenario::TimedOut {
+            visibility: 1_801 * S,
+            timeout: 30 * S,
+        },
+        Scenario::Full {
+            visibility: 43_200 * S,
+            failures: 3,
+        },
+        Scenario::Full {
+            visibility: 6_000 * S,
+            failures: 20,
+        },
+        // An execution of an hour, of which Lambda waits for a quarter.
+        Scenario::Batch {
+            visibility: 5_400 * S,
+            timeout: 900 * S,
+            size: 1,
+            parallelism: 1,
+            work: 3_600 * S,
+        },
     ];
     let lines: Vec<String> = told.iter().map(|one| line(&one.timeline())).collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// A thousand messages that fare alike are as good as one.
+#[test]
+fn the_quota_is_full_at_the_same_time_however_many_a_message_stands_for() {
+    for (visibility, failures) in [(6_001, 20), (43_200, 3)] {
+        let of = |alike| line(&filled(visibility * S, failures, alike));
+        assert_eq!(of(1_000), of(1), "{visibility} {failures}");
+    }
 }
 
 /// Whether a timeline shows that a message is worked on twice, or that one is lost.

@@ -134,6 +134,35 @@ pub(crate) fn of_crash(visibility: &Operand<'_>, work: Work) -> Option<Scenario>
     })
 }
 
+/// A function is stopped at its timeout, and its message waits for the end of the visibility timeout.
+pub(crate) fn of_stop(visibility: &Operand<'_>, timeout: &Operand<'_>) -> Option<Scenario> {
+    Some(Scenario::TimedOut {
+        visibility: time(visibility)?,
+        timeout: time(timeout)?,
+    })
+}
+
+/// A function that `queue` invokes is stopped after `limit` seconds each time. Where the visibility timeout ends before
+/// that, another rule speaks.
+pub(crate) fn of_limit(queue: &Queue, limit: i64, length: &Operand<'_>) -> Option<Scenario> {
+    let (visibility, limit) = (known(&queue.visibility_timeout)?, seconds(limit));
+    (limit <= visibility).then_some(Scenario::Batch {
+        visibility,
+        timeout: limit,
+        size: 1,
+        parallelism: 1,
+        work: time(length)?,
+    })
+}
+
+/// So many messages fail in a second that the quota of messages in flight is full.
+pub(crate) fn of_failures(visibility: &Operand<'_>, failures: i64) -> Option<Scenario> {
+    Some(Scenario::Full {
+        visibility: time(visibility)?,
+        failures: count(failures)?,
+    })
+}
+
 /// Every attempt fails until the message moves, or expires after `retention`.
 pub(crate) fn of_retries(retries: &Retries<'_>, retention: &Operand<'_>) -> Option<Scenario> {
     failing(retries, time(retention)?, KEPT, false)
@@ -142,6 +171,24 @@ pub(crate) fn of_retries(retries: &Retries<'_>, retention: &Operand<'_>) -> Opti
 /// The same with a dead-letter queue that keeps messages for `kept`.
 pub(crate) fn of_retries_kept(retries: &Retries<'_>, retention: &Operand<'_>, kept: &Operand<'_>) -> Option<Scenario> {
     failing(retries, time(retention)?, time(kept)?, false)
+}
+
+/// Every attempt fails until the message moves; where it expires before, another rule speaks.
+pub(crate) fn of_many_retries(queue: &Queue, receives: &Operand<'_>, visibility: &Operand<'_>) -> Option<Scenario> {
+    let (retention, visibility) = (known(&queue.retention)?, time(visibility)?);
+    let delay = known(&queue.delay)?;
+    let receives = receives.is_known().then_some(receives.value)?;
+    let age = delay + visibility.checked_mul(u64::try_from(receives).ok()?)?;
+    (age < retention).then_some(Scenario::Failing {
+        visibility,
+        retention,
+        delay,
+        dead_letter: Some(DeadLetter {
+            max_receives: count(receives)?,
+            retention: KEPT,
+        }),
+        fifo: queue.fifo.known().copied()?,
+    })
 }
 
 /// The same, while a message group waits.
@@ -192,6 +239,14 @@ pub(crate) fn of_late_failure(retention: &Operand<'_>, kept: &Operand<'_>) -> Op
     Some(Scenario::Late {
         retention: time(retention)?,
         dead_letter_retention: time(kept)?,
+    })
+}
+
+/// Nobody looks at a FIFO dead-letter queue for `length` seconds.
+pub(crate) fn of_absence(retention: &Operand<'_>, length: i64) -> Option<Scenario> {
+    Some(Scenario::Aside {
+        retention: time(retention)?,
+        looked_at: seconds(length),
     })
 }
 
