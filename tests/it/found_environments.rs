@@ -389,6 +389,23 @@ fn an_environment_of_another_variable_names_it() {
     assert_eq!(check(&files), [""; 0]);
 }
 
+/// Each is given its own value, in whatever order they come.
+#[test]
+fn of_several_environments_only_the_wrong_one_is_named() {
+    for (wrong, choice) in [
+        ("a", "var.stage == \"a\" ? 300 : var.stage == \"b\" ? 6 : 5"),
+        ("b", "var.stage == \"a\" ? 6 : var.stage == \"b\" ? 300 : 5"),
+        ("b", "lookup({ a = 6, b = 300, c = 7 }, var.stage, 5)"),
+    ] {
+        let main = selecting(choice, "");
+        assert_eq!(
+            check(&[("main.tf", &main)]),
+            [format!("the environment is `{wrong}`")],
+            "{choice}"
+        );
+    }
+}
+
 #[test]
 fn what_is_written_for_very_many_values_is_no_environment() {
     let rows: Vec<String> = (0..13).map(|at| format!("r{at} = 300")).collect();

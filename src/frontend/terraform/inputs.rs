@@ -50,6 +50,16 @@ enum Raw {
     Expression(Arc<Expression>),
 }
 
+/// The file that stands for what is typed. Each environment is given other values, and so another text.
+fn typed_file(text: &str, sources: &Sources) -> FileId {
+    let first = sources.add(Path::new(COMMAND_LINE), text);
+    if sources.file(first).text() == text {
+        return first;
+    }
+    let name = format!("{COMMAND_LINE}: {}", text.replace('\n', ", "));
+    sources.add(Path::new(&name), text)
+}
+
 impl Inputs {
     /// Reads what is given; what of it cannot be read comes second, a message each.
     pub(super) fn read(given: &Given, sources: &Sources) -> (Inputs, Vec<String>) {
@@ -78,9 +88,8 @@ impl Inputs {
         let mut typed_text: Arc<str> = typed.join("\n").into();
         let mut file = None;
         if !typed.is_empty() {
-            let id = sources.add(Path::new(COMMAND_LINE), &*typed_text);
-            typed_text = sources.file(id).text().into();
-            file = Some(id);
+            file = Some(typed_file(&typed_text, sources));
+            typed_text = file.map_or(typed_text, |id| sources.file(id).text().into());
         }
         let mut at = 0;
         for variable in &given.variables {
