@@ -29,7 +29,7 @@ h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.2rem;border-bottom:1px
 article{border:1px solid var(--line);border-left-width:6px;border-radius:6px;padding:.5rem 1rem;margin:1rem 0;break-inside:avoid}
 article.error{border-left-color:var(--error)}article.warning{border-left-color:var(--warning)}article.info{border-left-color:var(--info)}
 .error b{color:var(--error)}.warning b{color:var(--warning)}.info b{color:var(--info)}
-h3{font-size:1rem;font-weight:600;margin:.3rem 0;overflow-wrap:anywhere}p{margin:.4rem 0;overflow-wrap:anywhere}
+h3{font-size:1rem;font-weight:600;margin:.3rem 0;overflow-wrap:anywhere}p{margin:.4rem 0;overflow-wrap:anywhere}li{overflow-wrap:anywhere}
 code{font-family:ui-monospace,monospace;font-size:.9em}
 figure{margin:.8rem 0;border:1px solid var(--line);border-radius:6px;overflow:hidden}
 figcaption{padding:.2rem .6rem;font-size:.85rem;color:var(--faint);background:var(--code);border-bottom:1px solid var(--line);overflow-wrap:anywhere}

@@ -23,14 +23,17 @@ pub fn write(out: &mut String, text: &str, (first, rest): (usize, usize), width:
     out.push('\n');
 }
 
+/// Units that stay with their number.
+const UNITS: [&str; 6] = ["ms", "s", "min", "h", "day", "days"];
+
 /// The words of a text; a number stays with its unit, and `line` with its number.
-fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for word in text.split(' ') {
         let bare = word.trim_end_matches([',', ':', ';', ')']);
         let is_number = |text: &str| text.ends_with(|c: char| c.is_ascii_digit());
         match all.last_mut() {
-            Some(last) if (bare == "s" && is_number(last)) || (last == "line" && is_number(bare)) => {
+            Some(last) if (UNITS.contains(&bare) && is_number(last)) || (last == "line" && is_number(bare)) => {
                 last.push(' ');
                 last.push_str(word);
             }

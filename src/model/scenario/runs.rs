@@ -98,14 +98,14 @@ pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32
     let repeated = find(&own, 2, Kind::Done);
     let mut teller = Teller::default();
     let others = match count - 1 {
-        1 => "another batch runs".to_owned(),
-        others => format!("{others} other batches run"),
+        1 => "another batch".to_owned(),
+        others => format!("{others} other batches"),
     };
     let is_shown = |event: &&Event| event.receive == 1 || (event.receive == 2 && event.kind == Kind::Received);
     for event in own.iter().filter(is_shown) {
         match event.kind {
             Kind::Received if event.receive == 1 => {
-                teller.say(event, format!("received, throttled while {others}"));
+                teller.say(event, format!("received, throttled by {others}"));
             }
             Kind::Throttled => {}
             _ => teller.tell(event),
@@ -113,7 +113,7 @@ pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32
     }
     teller.conclude(match (again, started) {
         (Some(_), Some(_)) if repeated.is_some() => Some((Harm::WorkedOnTwice, "worked on twice".to_owned())),
-        (Some(_), None) => Some((Harm::ReceiveUsedUp, "a receive is used up without any work".to_owned())),
+        (Some(_), None) => Some((Harm::ReceiveUsedUp, "a receive is wasted".to_owned())),
         _ => None,
     })
 }

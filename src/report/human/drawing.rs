@@ -7,6 +7,7 @@ use super::Style;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::excerpt::{self, Excerpt};
 use crate::report::printable;
+use crate::report::wrapped::words;
 use miette::{
     GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
     ThemeCharacters, ThemeStyles,
@@ -85,7 +86,7 @@ impl Look {
         };
         let _ = write!(text, "{}:", self.styled(color, &code));
         let mut column = visible(&code) + 1;
-        for word in finding.to_string().split(' ') {
+        for word in words(&finding.to_string()) {
             let width = word.width() + 1;
             if column + width > self.style.width && column > INDENT {
                 let _ = write!(text, "\n{:1$}", "", INDENT - 1);
@@ -95,7 +96,7 @@ impl Look {
             let word = if self.style.color {
                 format!("\u{1b}[1m{word}\u{1b}[0m")
             } else {
-                word.to_owned()
+                word
             };
             let _ = write!(text, " {word}");
             column += width;
@@ -332,7 +333,7 @@ pub fn wrapped(text: &str, room: usize) -> String {
     let mut lines = String::with_capacity(text.len());
     lines.push_str(&blanks);
     let mut column = indent;
-    for word in rest.split(' ') {
+    for word in words(rest) {
         if column > indent && column + 1 + word.width() > room {
             lines.push('\n');
             lines.push_str(&blanks);
@@ -341,7 +342,7 @@ pub fn wrapped(text: &str, room: usize) -> String {
             lines.push(' ');
             column += 1;
         }
-        lines.push_str(word);
+        lines.push_str(&word);
         column += word.width();
     }
     lines
