@@ -15,7 +15,7 @@
 //! | `retries-outlast-retention` | a message that keeps failing is lost before it reaches the dead-letter queue |
 //! | `dead-letter-queue-retention-too-short` | a message is lost in the dead-letter queue, at once at the worst |
 //! | `durable-execution-exceeds-poller-limit` | no attempt is ever finished |
-//! | `max-receive-count-too-low`, `max-receive-count-low-for-poller` | a good message is dead-lettered |
+//! | `max-receive-count-too-low`, `max-receive-count-low-for-poller` | a good message is given up |
 //! | `queue-retention-too-short`, `fifo-dead-letter-queue-retention-short` | a message is lost before somebody reads or looks |
 //! | `in-flight-limit-at-risk` | nothing is received while twenty failures a second are in flight |
 //! | `consumer-recovery-slow`, `visibility-timeout-too-long`, `max-receive-count-too-high`, `fifo-group-blocked-too-long` | somebody waits for longer than the rule's threshold |

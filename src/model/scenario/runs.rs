@@ -370,9 +370,9 @@ pub(super) fn unlucky(visibility: u64, receives: u32, is_throttled: bool) -> Tim
         .any(|event| matches!(event.kind, Kind::Failed | Kind::Started));
     teller.conclude(is_moved.then(|| {
         let summary = if was_tried {
-            "a good message is dead-lettered"
+            "a good message is given up"
         } else {
-            "dead-lettered, and nobody has worked on it"
+            "nobody has worked on it"
         };
         (Harm::GivenUp, summary.to_owned())
     }))

@@ -79,7 +79,7 @@ impl Teller {
             Kind::DeleteIgnored => "its delete has no effect",
             Kind::Expired => "deleted at the end of its retention period",
             Kind::Moved => "moves to the dead-letter queue",
-            Kind::ExpiredAside => "deleted there as too old",
+            Kind::ExpiredAside => "deleted as too old",
         };
         if event.kind == Kind::Sent {
             // A message that is received at once need not be sent before.
