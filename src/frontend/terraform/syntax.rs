@@ -74,6 +74,27 @@ pub(super) enum Part {
     },
 }
 
+impl Part {
+    /// Hands the expressions directly in `parts` to `each`.
+    pub(super) fn expressions<'e>(parts: &'e [Part], each: &mut impl FnMut(&'e Expression)) {
+        for part in parts {
+            match part {
+                Part::Literal(_) => {}
+                Part::Value(value) => each(value),
+                Part::If(condition, yes, no) => {
+                    each(condition);
+                    Part::expressions(yes, each);
+                    Part::expressions(no, each);
+                }
+                Part::For { collection, body, .. } => {
+                    each(collection);
+                    Part::expressions(body, each);
+                }
+            }
+        }
+    }
+}
+
 /// One `key = value` of an object.
 #[derive(Debug, Clone)]
 pub(super) struct Item {

@@ -289,7 +289,7 @@ fn texts(list: &Expression) -> Option<BTreeSet<Arc<str>>> {
 fn inner<'e>(expression: &'e Expression, each: &mut impl FnMut(&'e Expression)) {
     match &expression.kind {
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Variable(_) | Kind::Known(_) => {}
-        Kind::Template(parts) => in_parts(parts, each),
+        Kind::Template(parts) => Part::expressions(parts, each),
         Kind::Tuple(items) => items.iter().for_each(each),
         Kind::Object(items) => items.iter().for_each(|item| {
             each(&item.key);
@@ -312,24 +312,6 @@ fn inner<'e>(expression: &'e Expression, each: &mut impl FnMut(&'e Expression)) 
             all.key.iter().for_each(&mut *each);
             each(&all.value);
             all.condition.iter().for_each(each);
-        }
-    }
-}
-
-fn in_parts<'e>(parts: &'e [Part], each: &mut impl FnMut(&'e Expression)) {
-    for part in parts {
-        match part {
-            Part::Literal(_) => {}
-            Part::Value(value) => each(value),
-            Part::If(condition, yes, no) => {
-                each(condition);
-                in_parts(yes, each);
-                in_parts(no, each);
-            }
-            Part::For { collection, body, .. } => {
-                each(collection);
-                in_parts(body, each);
-            }
         }
     }
 }

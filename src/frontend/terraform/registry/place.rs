@@ -143,7 +143,7 @@ impl<'a> Placing<'a> {
                     _ => walk(base),
                 }
             }
-            Kind::Template(parts) => each_in_parts(parts, &mut walk),
+            Kind::Template(parts) => Part::expressions(parts, &mut walk),
             Kind::Tuple(items) | Kind::Call { arguments: items, .. } => items.iter().for_each(walk),
             Kind::Object(items) => {
                 for item in items {
@@ -169,24 +169,6 @@ fn add(found: &mut Mentions, names: &[Arc<str>]) {
     for name in names {
         if !found.contains(name) {
             found.push(name.clone());
-        }
-    }
-}
-
-fn each_in_parts(parts: &[Part], walk: &mut impl FnMut(&Expression)) {
-    for part in parts {
-        match part {
-            Part::Literal(_) => {}
-            Part::Value(value) => walk(value),
-            Part::If(test, yes, no) => {
-                walk(test);
-                each_in_parts(yes, walk);
-                each_in_parts(no, walk);
-            }
-            Part::For { collection, body, .. } => {
-                walk(collection);
-                each_in_parts(body, walk);
-            }
         }
     }
 }
