@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks, and writes what the other steps want: a SARIF file, and what a comment on the pull request is made of.
+# Runs the check, and writes the inputs of the other steps: a SARIF file, and JSON reports for the comment.
 #
 # PATHS, ARGUMENTS   inputs, separated by spaces or line breaks
-# SARIF              the file to write; none where it is empty
-# COMMENT            `true` to compare with BASE, the commit that the pull request is to be merged into
+# SARIF              the file to write; none if empty
+# COMMENT            `true` to compare with BASE, the target commit of the pull request
 set -euo pipefail
 
 sqslint="$RUNNER_TEMP/sqslint/bin/sqslint"
-# At the end of the text there is no further one, which `read` calls a failure.
+# `read` fails because the text does not end with the delimiter.
 read -r -d '' -a paths <<< "$PATHS" || true
 read -r -d '' -a arguments <<< "$ARGUMENTS" || true
 reports=()
@@ -22,7 +22,7 @@ code=0
 "$sqslint" check "${arguments[@]}" "${reports[@]}" -- "${paths[@]}" || code=$?
 
 if [ "${COMMENT:-}" = true ] && [ -n "${BASE:-}" ]; then
-  # The tree before, judged by the same program with the same arguments, beside the one that is checked out.
+  # Checks the target commit in a separate worktree, with the same program and arguments.
   before="$RUNNER_TEMP/sqslint-before"
   rm -rf "$before"
   git cat-file -e "$BASE^{commit}" 2> /dev/null || git fetch --quiet --depth=1 origin "$BASE"

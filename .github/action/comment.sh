@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Keeps one comment on the pull request up to date: what is new in it, what it fixes, what remains.
+# Maintains one comment on the pull request that lists new, fixed and remaining findings.
 #
 # REPOSITORY, NUMBER   the pull request
-# GH_TOKEN             may write to it
+# GH_TOKEN             a token with write access to it
 set -euo pipefail
 
 head="$RUNNER_TEMP/sqslint-head.json"
@@ -11,14 +11,15 @@ body="$RUNNER_TEMP/sqslint-comment.md"
 mark='<!-- sqslint -->'
 
 if [ ! -s "$head" ]; then
-  echo "sqslint: there is no report, and so no comment"
+  echo "sqslint: no report was written, so there is nothing to comment"
   exit 0
 fi
 if [ ! -s "$base" ]; then
   echo '{"findings": []}' > "$base"
 fi
 
-# Fingerprints tell findings; one that is there twice is so twice. What comes from files is code, and ends no code.
+# Findings are compared by fingerprint; duplicates count separately. Text from files is shown as code, and escaped so
+# that it cannot end the code span.
 jq --raw-output --null-input --slurpfile head "$head" --slurpfile base "$base" --arg mark "$mark" '
   def code: "`" + (tostring | gsub("[`\n\r]"; " ") | gsub("\\|"; "¦")) + "`";
   def plain: gsub("[\n\r]"; " ") | gsub("`(?<name>[^`]*)`"; "\u0001\(.name)\u0002")
@@ -53,5 +54,5 @@ if [ -n "$known" ]; then
 else
   to=(--method POST "repos/$REPOSITORY/issues/$NUMBER/comments")
 fi
-# A pull request from a fork has a token that may not write; that is no finding.
+# The token of a pull request from a fork has no write access, which must not fail the run.
 gh api --silent "${to[@]}" --field "body=@$body" || echo "::warning::sqslint: the comment could not be written"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Uploads the findings to code scanning, as its REST interface takes them.
+# Uploads the findings to code scanning through its REST API.
 #
-# REPOSITORY, COMMIT, REF   what was checked
-# GH_TOKEN                  may write security events
+# REPOSITORY, COMMIT, REF   the checked commit
+# GH_TOKEN                  a token with permission to write security events
 set -euo pipefail
 
 sarif="$RUNNER_TEMP/sqslint.sarif"
 if [ ! -s "$sarif" ]; then
-  echo "sqslint: there is no report to upload"
+  echo "sqslint: no report was written, so there is nothing to upload"
   exit 0
 fi
 gzip --stdout "$sarif" | base64 | tr -d '\n' > "$sarif.gz.base64"
