@@ -1,6 +1,5 @@
-//! Who may import whom. The lists of `table.rs` are held against every path that the sources write outside of tests: a
-//! module that is not in them is refused, an import that they do not name is refused, and so is a debt that is paid but
-//! still listed.
+//! Checks which module imports which. The lists of `table.rs` are compared with every path in the sources outside
+//! tests: a module that is not listed is an error, and so is an import that its row does not allow.
 
 mod graph;
 mod modules;
@@ -8,7 +7,7 @@ mod names;
 mod table;
 
 use crate::inputs::repository;
-use graph::knots;
+use graph::cycles;
 use modules::{Modules, Reference};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -16,23 +15,24 @@ use table::{DISK, MAY_IMPORT, WRAPPED};
 
 static MODULES: LazyLock<Modules> = LazyLock::new(Modules::read);
 
-/// A module by its name: `graph::arn`, or `lib` and `main` for the roots.
+/// Returns the name of a module: `graph::arn`, `conditions::cases` for one of another crate, `lib` and `main` for the
+/// roots.
 fn name(module: &[String]) -> String {
     match module {
         [root] if root == "crate" => "lib".to_owned(),
         [root] => root.clone(),
-        [_, rest @ ..] => rest.join("::"),
-        [] => String::new(),
+        [root, rest @ ..] if root == "crate" || root == "main" => rest.join("::"),
+        path => path.join("::"),
     }
 }
 
-/// Whether `path` is `start` or something below it.
+/// Returns `true` if `path` is `start` or below it.
 fn is_below(path: &str, start: &str) -> bool {
     path.strip_prefix(start)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// The row for a module, and the module that it stands for: itself or one that it is below.
+/// Row of the table, and the module it applies to: the module itself or one above it.
 struct Row {
     pattern: &'static str,
     module: String,
@@ -40,7 +40,8 @@ struct Row {
 }
 
 impl Row {
-    /// The most particular row; `None` where the module, or one that it is below, has none though those beside it do.
+    /// Returns the most specific row for `module`. Returns `None` if the nearest row is that of a parent that has rows
+    /// for other children.
     fn of(module: &str) -> Option<Row> {
         let segments: Vec<&str> = module.split("::").collect();
         let lengths = (1..=segments.len()).rev();
@@ -67,13 +68,13 @@ impl Row {
     }
 }
 
-/// Whether a permission is for a type or a constant alone.
+/// Returns `true` if a permission is for one type or constant.
 fn is_item(may: &str) -> bool {
     let last = may.rsplit("::").next();
     last.is_some_and(|last| last.starts_with(char::is_uppercase))
 }
 
-/// The row for exactly this module: the literal one, or one with `*`.
+/// Returns the row for exactly this module: the literal one, or one with `*`.
 fn row_at(module: &str) -> Option<Row> {
     let parent = module.rsplit_once("::").map(|(parent, _)| format!("{parent}::*"));
     let row = |wanted: &str| MAY_IMPORT.iter().find(|(pattern, _)| *pattern == wanted);
@@ -85,7 +86,7 @@ fn row_at(module: &str) -> Option<Row> {
     })
 }
 
-/// Imports that no row allows, as `from -> to`, and the paths.
+/// Lists the imports that no row allows, as `from -> to`, with the paths.
 fn forbidden() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for import in MODULES.references() {
@@ -106,7 +107,7 @@ fn forbidden() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_module_has_its_row_and_every_row_its_module() {
+fn every_module_has_a_row_and_every_row_a_module() {
     let names: BTreeSet<String> = MODULES.names().map(|module| name(module)).collect();
     let unknown: Vec<_> = names.iter().filter(|name| Row::of(name).is_none()).collect();
     assert!(unknown.is_empty(), "not in MAY_IMPORT: {unknown:?}");
@@ -114,41 +115,41 @@ fn every_module_has_its_row_and_every_row_its_module() {
     let gone: Vec<_> = rows
         .filter(|pattern| !pattern.ends_with('*') && !names.contains(**pattern))
         .collect();
-    assert!(gone.is_empty(), "no such module: {gone:?}");
+    assert!(gone.is_empty(), "these modules do not exist: {gone:?}");
 }
 
 #[test]
-fn modules_import_what_their_row_allows() {
+fn modules_import_only_what_their_row_allows() {
     let forbidden: Vec<String> = forbidden().into_iter().collect();
     let lines = forbidden.join("\n");
     assert!(forbidden.is_empty(), "MAY_IMPORT does not allow this:\n{lines}");
 }
 
 #[test]
-fn no_modules_import_each_other_in_a_circle() {
+fn imports_have_no_cycles() {
     let top = |module: &[String]| {
         let name = name(module);
         name.split("::").next().unwrap_or_default().to_owned()
     };
     let imports = MODULES.references().into_iter();
     let edges = imports.map(|import| (top(&import.from), top(&import.module))).collect();
-    let knots = knots(&edges);
-    assert!(knots.is_empty(), "{knots:#?}");
+    let cycles = cycles(&edges);
+    assert!(cycles.is_empty(), "{cycles:#?}");
 }
 
-/// `std::fs` and its like, and the methods of paths that ask the disk.
-fn touches_disk(paths: &[names::Path], bare_calls: &[String]) -> bool {
+/// Returns `true` if a module uses `std::fs` or similar, or methods of paths that access the disk.
+fn uses_disk(paths: &[names::Path], bare_calls: &[String]) -> bool {
     let is_of_disk = |path: &names::Path| {
         let path = path.join("::");
         let starts = ["std::fs", "std::env::temp_dir", "ignore", "tempfile"];
         starts.iter().any(|start| is_below(&path, start))
-            || path.strip_prefix("std::path::Path::").is_some_and(asks_disk)
+            || path.strip_prefix("std::path::Path::").is_some_and(accesses_disk)
     };
-    paths.iter().any(is_of_disk) || bare_calls.iter().any(|method| asks_disk(method))
+    paths.iter().any(is_of_disk) || bare_calls.iter().any(|method| accesses_disk(method))
 }
 
-/// Methods of `Path` that do not only look at its text.
-fn asks_disk(method: &str) -> bool {
+/// Returns `true` for methods of `Path` that access the disk.
+fn accesses_disk(method: &str) -> bool {
     matches!(
         method,
         "canonicalize"
@@ -165,10 +166,10 @@ fn asks_disk(method: &str) -> bool {
 }
 
 #[test]
-fn files_alone_touches_the_disk() {
+fn only_files_accesses_the_disk() {
     let users = MODULES
         .foreign()
-        .filter(|(_, paths, bare_calls)| touches_disk(paths, bare_calls))
+        .filter(|(_, paths, bare_calls)| uses_disk(paths, bare_calls))
         .map(|(module, _, _)| name(module));
     let users = users.filter(|user| !DISK.iter().any(|may| is_below(user, may)));
     let users: Vec<String> = users.collect();
@@ -176,7 +177,7 @@ fn files_alone_touches_the_disk() {
 }
 
 #[test]
-fn types_of_parsers_stay_where_they_are_wrapped() {
+fn wrapped_crates_are_used_only_by_their_wrappers() {
     for (module, paths, _) in MODULES.foreign() {
         let module = name(module);
         for (wrapped, only) in WRAPPED {
@@ -191,10 +192,13 @@ fn types_of_parsers_stay_where_they_are_wrapped() {
     }
 }
 
-/// What is not reached is not held to anything.
+/// A file that no `mod` item includes would not be checked at all.
 #[test]
-fn every_file_is_reached() {
-    let all = modules::rust_files(&repository("src"));
+fn every_source_file_is_checked() {
+    let mut all = modules::rust_files(&repository("src"));
+    for package in crate::inputs::directories(&repository("crates")) {
+        all.extend(modules::rust_files(&package.join("src")));
+    }
     let lost: Vec<_> = all.iter().filter(|file| !MODULES.files.contains(file)).collect();
     assert!(lost.is_empty(), "{lost:?}");
 }

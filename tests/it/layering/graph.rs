@@ -1,9 +1,9 @@
-//! Circles in a directed graph.
+//! Finds cycles in a directed graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The sets of nodes that all lead to each other, each sorted, but for single nodes.
-pub(super) fn knots(edges: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
+/// Returns the sets of at least two nodes that all reach each other, sorted.
+pub(super) fn cycles(edges: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
     let mut reached: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, _) in edges {
         reached.entry(from).or_insert_with(|| reachable(edges, from));
@@ -17,7 +17,7 @@ pub(super) fn knots(edges: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
     all.into_iter().collect()
 }
 
-/// Every node behind an edge, or several, from `start`.
+/// Returns every node that is reachable from `start` by at least one edge.
 fn reachable<'a>(edges: &'a BTreeSet<(String, String)>, start: &str) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut open = vec![start];
@@ -32,9 +32,9 @@ fn reachable<'a>(edges: &'a BTreeSet<(String, String)>, start: &str) -> BTreeSet
 }
 
 #[test]
-fn circles_are_found() {
+fn cycles_are_found() {
     let edges = ["a b", "b c", "c a", "c d", "d e", "e d", "f f", "f a"];
     let edges = edges.iter().filter_map(|edge| edge.split_once(' '));
     let edges = edges.map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
-    assert_eq!(knots(&edges), [vec!["a", "b", "c"], vec!["d", "e"]]);
+    assert_eq!(cycles(&edges), [vec!["a", "b", "c"], vec!["d", "e"]]);
 }

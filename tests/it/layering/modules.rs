@@ -1,33 +1,34 @@
-//! The modules of the library and of the program, from their `mod` items on, and where the paths in them lead.
+//! The modules of the library, of the program and of the crates of the workspace, found by their `mod` items, and the
+//! modules that their paths refer to.
 
 use super::names::{Names, Path};
 use crate::inputs::repository;
 use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
 
-/// Imports of imports that are followed; code that compiles has no circle, but globs make many ways.
+/// Maximum number of imports to follow. Code that compiles has no cycle, but globs give many paths.
 const DEPTH: usize = 6;
 
 /// Every module that is not for tests alone. Paths of the library begin with `crate`, those of the program with
-/// `main`.
+/// `main`, and those of another crate of the workspace with its name.
 pub(super) struct Modules {
     modules: BTreeMap<Path, Names>,
-    /// Every file that a `mod` leads to, tests among them.
+    /// Every file that a `mod` item includes, with those for tests.
     pub(super) files: Vec<PathBuf>,
 }
 
-/// A path that a module names, resolved.
+/// Resolved path in a module.
 pub(super) struct Reference {
-    /// The module that names it.
+    /// Module that contains the path.
     pub(super) from: Path,
-    /// As far as modules go.
+    /// Longest part of the path that is a module.
     pub(super) module: Path,
-    /// With the item in the module.
+    /// Complete path, with the item in the module.
     pub(super) path: Path,
 }
 
 impl Modules {
-    /// Those below `src/lib.rs` and `src/main.rs`.
+    /// Reads the modules below `src/lib.rs`, `src/main.rs` and `crates/*/src/lib.rs`.
     pub(super) fn read() -> Self {
         let mut all = Modules {
             modules: BTreeMap::new(),
@@ -36,10 +37,15 @@ impl Modules {
         let source = repository("src");
         all.read_file(vec!["crate".to_owned()], &source.join("lib.rs"), &source);
         all.read_file(vec!["main".to_owned()], &source.join("main.rs"), &source);
+        for package in crate::inputs::directories(&repository("crates")) {
+            let name = crate::inputs::name(&package).replace('-', "_");
+            let source = package.join("src");
+            all.read_file(vec![name], &source.join("lib.rs"), &source);
+        }
         all
     }
 
-    /// The module at `file`, whose own modules lie in `directory`.
+    /// Reads the module in `file`, whose submodules are in `directory`.
     fn read_file(&mut self, at: Path, file: &FilePath, directory: &FilePath) {
         let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -61,7 +67,7 @@ impl Modules {
         self.modules.insert(at, names);
     }
 
-    /// The files of a module that only tests have, in a file of its own or in braces.
+    /// Adds the files of a test module, which is a file or has submodules.
     fn find_tests(&mut self, file: &FilePath) {
         if file.is_file() {
             self.files.push(file.to_owned());
@@ -72,13 +78,13 @@ impl Modules {
         }
     }
 
-    /// Every module.
+    /// Lists every module.
     pub(super) fn names(&self) -> impl Iterator<Item = &Path> {
         self.modules.keys()
     }
 
-    /// Paths to items of this package, by the modules that name them. The import of a module alone is none: what is
-    /// used of it is named elsewhere.
+    /// Lists the paths to items of this package, with the modules that contain them. An import of a module itself is
+    /// omitted, because the items used from it have paths of their own.
     pub(super) fn references(&self) -> Vec<Reference> {
         let mut all = Vec::new();
         for (from, names) in &self.modules {
@@ -97,7 +103,7 @@ impl Modules {
         all
     }
 
-    /// Each module with the paths of other crates that it names, and the methods that it calls without arguments.
+    /// Lists each module with its paths into other crates, and the methods it calls without arguments.
     pub(super) fn foreign(&self) -> impl Iterator<Item = (&Path, Vec<Path>, &[String])> {
         self.modules.iter().map(|(from, names)| {
             let resolved = names.paths.iter().map(|path| {
@@ -109,7 +115,7 @@ impl Modules {
         })
     }
 
-    /// A path as `at` reads it, from its crate on; `None` where its first name comes from nowhere known.
+    /// Resolves a path in the module `at` to an absolute one; `None` if its first name is unknown.
     fn resolve(&self, at: &[String], path: &[String], depth: usize) -> Option<Path> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
@@ -120,14 +126,14 @@ impl Modules {
                 let start = at.get(..at.len().checked_sub(supers)?)?.to_vec();
                 return Some([start, path[supers..].to_vec()].concat());
             }
-            // The program names the library as others do.
+            // The program refers to the library by its crate name.
             "sqslint" if at[0] == "main" => vec!["crate".to_owned()],
             name => self.lookup(at, name, depth)?,
         };
         Some([start, rest.to_vec()].concat())
     }
 
-    /// What a bare name stands for in a module: one of its own modules, or what an import brings.
+    /// Resolves a single name in a module: a submodule, or a name that is imported.
     fn lookup(&self, at: &[String], name: &str, depth: usize) -> Option<Path> {
         let depth = depth.checked_sub(1)?;
         let own = joined(at, name);
@@ -136,13 +142,21 @@ impl Modules {
         }
         let names = self.modules.get(at)?;
         if let Some(path) = names.aliases.get(name) {
-            // `use regex::regex` does not import itself; other crates stay as they are.
+            // `use regex::regex` does not import itself; other crates stay unresolved.
             let is_itself = path.first().is_some_and(|first| first == name);
             let resolved = if is_itself { None } else { self.resolve(at, path, depth) };
             return Some(resolved.unwrap_or_else(|| path.clone()));
         }
         let globs = names.globs.iter().filter_map(|glob| self.resolve(at, glob, depth));
-        globs.into_iter().find_map(|module| self.lookup(&module, name, depth))
+        let mut from_globs = globs.filter_map(|module| self.lookup(&module, name, depth));
+        from_globs.next().or_else(|| self.crate_called(name))
+    }
+
+    /// Returns the root of the workspace's crate `name`.
+    fn crate_called(&self, name: &str) -> Option<Path> {
+        let root = vec![name.to_owned()];
+        let is_crate = !matches!(name, "crate" | "main") && self.modules.contains_key(&root);
+        is_crate.then_some(root)
     }
 }
 
@@ -150,7 +164,7 @@ fn joined(start: &[String], name: &str) -> Path {
     [start, &[name.to_owned()]].concat()
 }
 
-/// Every file of Rust below a directory.
+/// Lists every Rust file below a directory.
 pub(super) fn rust_files(directory: &FilePath) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for path in crate::inputs::entries(directory) {

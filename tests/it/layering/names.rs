@@ -1,30 +1,30 @@
-//! The paths that a file writes, in every form: imports with nested groups and globs, full paths in expressions, types
-//! and attributes, and what looks like a path in the tokens of macros. Items that only tests have are passed over.
+//! Extracts the paths in a file, in every form: imports with nested groups and globs, full paths in expressions, types
+//! and attributes, and token sequences in macros that look like paths. Items for tests are skipped.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemMod, ItemUse, Meta, Token, UseTree};
 
-/// The segments of a path, as written or resolved.
+/// Segments of a path, as written or resolved.
 pub(super) type Path = Vec<String>;
 
-/// What one module, in a file of its own or in braces, says.
+/// Names in one module, which is a file or inline.
 #[derive(Default)]
 pub(super) struct Names {
-    /// Names that imports bring, with the paths behind them.
+    /// Imported names, with their paths.
     pub(super) aliases: BTreeMap<String, Path>,
-    /// Modules whose names are all imported.
+    /// Modules imported by a glob.
     pub(super) globs: Vec<Path>,
     /// Every path with more than one segment, and every import.
     pub(super) paths: Vec<Path>,
-    /// Methods that are called without arguments.
+    /// Methods called without arguments.
     pub(super) bare_calls: Vec<String>,
-    /// Modules in files of their own.
+    /// Modules in separate files.
     pub(super) files: Vec<String>,
-    /// Modules in braces.
+    /// Inline modules.
     pub(super) inner: Vec<(String, Names)>,
-    /// Modules, in either form, that only tests have.
+    /// Test modules, in either form.
     pub(super) tests: Vec<String>,
 }
 
@@ -60,8 +60,8 @@ impl Names {
         self.aliases.extend(name.map(|name| (name, path)));
     }
 
-    /// Paths and method calls in what a macro or an attribute is given: names with `::` between them, groups in braces
-    /// after `::` taken apart.
+    /// Extracts paths and method calls from the tokens of a macro or an attribute: names separated by `::`; groups in
+    /// braces after `::` are expanded.
     fn tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
@@ -91,7 +91,7 @@ impl Names {
         }
     }
 
-    /// `a::{b, c::D}`, whose braces hold `tokens`.
+    /// Expands `a::{b, c::D}`, where `tokens` is the content of the braces.
     fn group(&mut self, start: &[String], tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for member in tokens.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',')) {
@@ -119,12 +119,12 @@ fn is_punctuation(tokens: &[TokenTree], at: usize, character: char) -> bool {
     matches!(tokens.get(at), Some(TokenTree::Punct(mark)) if mark.as_char() == character)
 }
 
-/// Whether two colons stand at `at`.
+/// Returns `true` if there are two colons at `at`.
 fn has_colons(tokens: &[TokenTree], at: usize) -> bool {
     is_punctuation(tokens, at, ':') && is_punctuation(tokens, at + 1, ':')
 }
 
-/// The path that begins at `start`, and where it, with colons that follow it, ends.
+/// Returns the path that begins at `start`, and the index after it and its trailing colons.
 fn path_from(tokens: &[TokenTree], start: usize) -> (Path, usize) {
     let (mut path, mut at) = (Path::new(), start);
     while let Some(TokenTree::Ident(name)) = tokens.get(at) {
@@ -190,7 +190,7 @@ impl<'ast> Visit<'ast> for Names {
 
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
         if let Meta::List(list) = &attribute.meta {
-            // `cfg_attr(test, derive(…))`: nothing of what is built otherwise.
+            // `cfg_attr(test, derive(…))` does not apply to a normal build.
             if !list.path.is_ident("cfg_attr") {
                 self.tokens(list.tokens.clone());
             }
@@ -198,11 +198,11 @@ impl<'ast> Visit<'ast> for Names {
     }
 
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {
-        // `pub(in crate::frontend)` uses nothing.
+        // `pub(in crate::frontend)` does not use the module.
     }
 }
 
-/// Whether an item is there in tests alone.
+/// Returns `true` if an item exists only in tests.
 fn is_only_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => list.parse_args().is_ok_and(|of: Meta| needs_test(&of)),
@@ -210,7 +210,7 @@ fn is_only_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether a condition of `cfg` holds in tests alone.
+/// Returns `true` if a `cfg` condition can hold only in tests.
 fn needs_test(condition: &Meta) -> bool {
     let Meta::List(list) = condition else {
         return condition.path().is_ident("test");

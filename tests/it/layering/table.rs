@@ -1,52 +1,49 @@
-//! What every module may import, and what does not keep to that yet.
+//! Lists what every module may import, and which modules may access the disk or use certain crates.
 
-/// Modules, and what each may import: whole modules, or single items. `*` is any one module as a name, and
-/// everything as a permission. A module may import itself and what is below it without a row of its own. Where one
-/// module has a row, each beside it needs one.
+/// Modules, and what each may import: whole modules or single items. As a name, `*` is any one module; as a permission,
+/// it is everything. A module may always import itself, and modules below it without a separate row. If a module has a
+/// row, each of its siblings needs one.
 pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
-    ("files", ""),
-    ("source", "files::Asked files::Files files::Paths files::counts"),
+    ("source", "source::*"),
+    ("source::files", ""),
+    ("source::cache", "source source::files"),
     ("conditions", ""),
-    ("given", ""),
-    // It knows SQS and Lambda, and nothing of ours.
-    ("model", ""),
-    ("discover", "files"),
-    ("diagnostic", "model source"),
+    ("trees", "source"),
+    ("inputs", ""),
+    // Knows SQS and Lambda, and no other module.
+    ("sqs_model", ""),
+    ("discover", "source::files"),
+    ("diagnostic", "sqs_model source"),
     ("graph", "conditions source"),
-    // It knows programming languages, and neither dialects nor rules.
-    ("handlers", "files graph source"),
-    // The entrance: it knows the dialects, and no dialect knows it more than by its types.
-    ("frontend", "diagnostic discover files frontend::* given graph source"),
-    ("frontend::tree", "source"),
-    ("frontend::json", "frontend::tree source"),
-    ("frontend::toml", "frontend::tree source"),
-    ("frontend::yaml", "frontend::tree source"),
+    // Knows programming languages, but no dialects or rules.
+    ("handlers", "source::files graph source"),
+    // Entry point: knows the dialects, which only use its types.
     (
-        "frontend::parsed",
-        "frontend::json frontend::toml frontend::tree frontend::yaml source",
+        "frontend",
+        "diagnostic discover source::files frontend::* inputs graph source trees",
     ),
-    // Where a suppression stands is syntax; what it says is not.
-    ("frontend::comments", "diagnostic frontend::* source suppress"),
-    ("frontend::edits", "diagnostic frontend::* source"),
-    // The one lowering knows no dialect.
+    // The position of a suppression is syntax; its content is not.
+    ("frontend::comments", "diagnostic frontend::* source suppress trees"),
+    ("frontend::edits", "diagnostic frontend::* source trees"),
+    // The shared lowering knows no dialect.
     ("frontend::lower", "conditions graph source"),
-    ("frontend::outline", "frontend::* source"),
+    ("frontend::outline", "frontend::* source trees"),
     ("frontend::terraform", DIALECT),
     ("frontend::cloudformation", DIALECT),
     ("rules", "diagnostic graph rules::* source::Span source::Sources"),
-    ("rules::shared", "diagnostic graph model rules source::Span"),
+    ("rules::shared", "diagnostic graph sqs_model rules source::Span"),
     ("rules::prelude", "diagnostic graph rules rules::shared source::Span"),
-    // No rule knows another: what two need is a question of the graph.
+    // Rules do not import each other: shared questions are methods of the graph.
     (
         "rules::*",
         "diagnostic graph rules rules::prelude rules::shared source::Span",
     ),
     ("published", "rules"),
     ("report", "diagnostic published report::* rules source"),
-    ("report::timeline", "model report report::markup"),
+    ("report::timeline", "sqs_model report report::markup"),
     (
         "report::simulation",
-        "model report report::human report::json_text report::timeline",
+        "sqs_model report report::human report::json_text report::timeline",
     ),
     (
         "report::graph",
@@ -57,43 +54,53 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "diagnostic published report report::* rules::Catalogue rules::RULES rules::Rule source",
     ),
     ("selection", "rules"),
-    // Rules of teams: what they may ask of the graph, and how that is judged.
+    // Policies: the fields they may use, and their evaluation.
     ("policy", "conditions diagnostic graph rules selection source"),
-    ("config", "diagnostic discover files given policy rules selection"),
+    (
+        "config",
+        "diagnostic discover source::files inputs policy rules selection",
+    ),
     ("suppress", "diagnostic rules::Catalogue rules::Rule selection source"),
-    ("history", "config diagnostic files rules source"),
-    // The steps of a run, and nothing that uses a run.
+    ("history", "config diagnostic source::files rules source"),
+    // Steps of a run, without the modules that use a run.
     (
         "pipeline",
-        "config diagnostic discover files frontend given graph handlers history policy rules selection source suppress",
+        "config diagnostic discover source::files frontend inputs graph handlers history policy rules selection source suppress",
     ),
-    ("fixes", "diagnostic discover files frontend graph pipeline source"),
-    ("ignores", "config diagnostic files frontend pipeline rules source"),
+    (
+        "fixes",
+        "diagnostic discover source::files frontend graph pipeline source",
+    ),
+    (
+        "ignores",
+        "config diagnostic source::files frontend pipeline rules source",
+    ),
     (
         "explain",
         "diagnostic frontend graph pipeline report report::wrapped rules source",
     ),
     ("server", "*"),
-    ("trials", "config files pipeline policy selection"),
+    ("trials", "config source::files pipeline policy selection"),
     ("lib", "*"),
     ("testing", "*"),
     ("cli", "*"),
     ("main", "cli"),
 ];
 
-/// What a dialect may import: never the other one, a rule, a report or a suppression.
-const DIALECT: &str = "conditions diagnostic files frontend frontend::comments frontend::edits \
-    frontend::json frontend::lower frontend::parsed frontend::tree frontend::yaml given graph source";
+/// Permissions of a dialect: never the other dialect, a rule, a report or a suppression.
+const DIALECT: &str = "conditions diagnostic source::files frontend frontend::comments frontend::edits \
+    frontend::lower inputs graph source trees";
 
-/// Modules that may touch files: the tests' own.
-pub(super) const DISK: &[&str] = &["files", "testing"];
+/// Modules that may access files; `testing` is only for tests.
+pub(super) const DISK: &[&str] = &["source::files", "testing"];
 
-/// Crates whose types stay where they are wrapped, in one module or in several.
+/// Crates that only the listed modules may use, because they wrap their types.
 pub(super) const WRAPPED: &[(&str, &str)] = &[
     ("clap", "cli"),
-    ("granit_parser", "frontend::yaml"),
+    ("granit_parser", "trees::yaml"),
     ("hcl_edit", "frontend::terraform"),
-    ("jsonc_parser", "frontend::json"),
+    ("jsonc_parser", "trees::json"),
+    ("crossbeam_channel", "server"),
     ("lsp_server", "server"),
     ("lsp_types", "server"),
     ("miette", "report::human"),

@@ -1,0 +1,665 @@
+//! Decision diagrams for conditions. A node tests one variable; every diagram tests its variables in the same order.
+//!
+//! ```text
+//! Conditions:
+//!   IsProd: !Equals [!Ref Env, prod]      # Env may have any value
+//!   Large: !Equals [!Ref Size, l]         # Size is s, m or l
+//! …
+//! VisibilityTimeout: !If [IsProd, !If [Large, 900, 300], 30]
+//! ```
+//!
+//! The 900 applies under `IsProd and Large`, which is this diagram; the 300 under the same with the arms of `Size`
+//! swapped:
+//!
+//! ```text
+//! Env ── prod ───────► Size ── l ────► always
+//!  └──── otherwise ─► never └─ m, s ─► never
+//! ```
+//!
+//! An operation visits both diagrams in parallel. [`Pairs`] builds the diagram above from those of `IsProd` and
+//! `Large`:
+//!
+//! ```text
+//! visit(IsProd, Large)               tests Env, which is first in the order
+//!   Env = prod:  visit(ALWAYS, Large)  tests Size; the left side is a terminal
+//!     Size = l:  (ALWAYS, ALWAYS)        settled: ALWAYS
+//!     Size = m:  (ALWAYS, NEVER)         settled: NEVER
+//!     Size = s:  (ALWAYS, NEVER)         settled: NEVER
+//!     node at place 2: Size { l: ALWAYS, m: NEVER, s: NEVER }
+//!   otherwise:   (NEVER, Large)        settled: NEVER, without a look at Large
+//!   node at place 3: Env { prod: 2, otherwise: NEVER }, the root
+//! ```
+//!
+//! A node whose arms all lead to one place is never created, and equal nodes are created once ([`Builder`]). So two
+//! diagrams are equal exactly if they hold for the same values, and a formula that never or always holds has no nodes:
+//! `IsProd and Large` without `IsProd` is [`NEVER`]. A diagram can grow with every operation; beyond a bound the result
+//! is [`TooComplex`] and never a guess.
+
+use super::Variable;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Maximum number of arms in one diagram.
+const MAX_ARMS: usize = 8_192;
+/// Maximum number of pairs of nodes that one operation visits.
+const MAX_STEPS: usize = 100_000;
+/// Maximum number of sets of places that [`Apart`] visits.
+const MAX_SETS: usize = 10_000;
+
+/// Error: the diagram or the operation exceeds a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooComplex;
+
+/// Target of an arm: [`NEVER`], [`ALWAYS`], or the node at index `place - 2`.
+type Place = u32;
+const NEVER: Place = 0;
+const ALWAYS: Place = 1;
+
+/// A test of one variable.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Node {
+    variable: Arc<Variable>,
+    /// Targets by value, sorted. All values if the domain is known, else those with another target than `otherwise`.
+    arms: Vec<(Arc<str>, Place)>,
+    /// Target of every other value; [`NEVER`] if the domain is known.
+    otherwise: Place,
+}
+
+impl Node {
+    fn follow(&self, value: &str) -> Place {
+        match self.arms.binary_search_by(|(known, _)| (**known).cmp(value)) {
+            Ok(at) => self.arms.get(at).map_or(self.otherwise, |(_, place)| *place),
+            Err(_) => self.otherwise,
+        }
+    }
+}
+
+/// A condition. Nodes come after the nodes that they lead to, so the last one is the root. Without nodes the diagram is
+/// `terminal`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Diagram {
+    nodes: Vec<Node>,
+    terminal: Place,
+}
+
+/// Values of one variable that lead to the same place, for descriptions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Literal {
+    /// The variable.
+    pub(super) variable: Arc<Variable>,
+    /// Values that the variable has, or those that it does not have.
+    pub(super) values: Vec<Arc<str>>,
+    /// `true` if it has one of `values`, `false` if it has none of them.
+    pub(super) is: bool,
+}
+
+impl Diagram {
+    /// Returns the diagram that always holds.
+    pub(super) const fn always() -> Self {
+        Diagram {
+            nodes: Vec::new(),
+            terminal: ALWAYS,
+        }
+    }
+
+    /// Returns the diagram that holds if `variable` is `value`.
+    pub(super) fn is(variable: Variable, value: Arc<str>) -> Result<Self, TooComplex> {
+        let arms = match &variable.domain {
+            None => vec![(value, ALWAYS)],
+            Some(domain) => {
+                let arm = |known: &Arc<str>| (known.clone(), if *known == value { ALWAYS } else { NEVER });
+                let mut arms: Vec<_> = domain.iter().map(arm).collect();
+                arms.sort();
+                arms.dedup();
+                arms
+            }
+        };
+        let mut builder = Builder::default();
+        let root = builder.node(&Arc::new(variable), arms, NEVER)?;
+        Ok(builder.finish(root))
+    }
+
+    pub(super) fn is_always(&self) -> bool {
+        self.nodes.is_empty() && self.terminal == ALWAYS
+    }
+
+    pub(super) fn is_never(&self) -> bool {
+        self.nodes.is_empty() && self.terminal == NEVER
+    }
+
+    fn root(&self) -> Place {
+        match u32::try_from(self.nodes.len()) {
+            Ok(count) if count > 0 => count + 1,
+            _ => self.terminal,
+        }
+    }
+
+    fn node(&self, place: Place) -> Option<&Node> {
+        self.nodes.get(usize::try_from(place).ok()?.checked_sub(2)?)
+    }
+
+    /// Returns the diagram that holds if both do.
+    pub(super) fn and(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
+        Pairs::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, NEVER) => Some(NEVER),
+            (ALWAYS, ALWAYS) => Some(ALWAYS),
+            _ => None,
+        })
+    }
+
+    /// Returns the diagram that holds if at least one does.
+    pub(super) fn or(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
+        Pairs::run(self, other, |a, b| match (a, b) {
+            (ALWAYS, _) | (_, ALWAYS) => Some(ALWAYS),
+            (NEVER, NEVER) => Some(NEVER),
+            _ => None,
+        })
+    }
+
+    /// Returns the diagram that holds if `self` does and `other` does not.
+    pub(super) fn without(&self, other: &Diagram) -> Result<Diagram, TooComplex> {
+        Pairs::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, ALWAYS) => Some(NEVER),
+            (ALWAYS, NEVER) => Some(ALWAYS),
+            _ => None,
+        })
+    }
+
+    /// Returns `true` if both can hold at once.
+    pub(super) fn meets(&self, other: &Diagram) -> Result<bool, TooComplex> {
+        // In a reduced diagram every place other than `NEVER` leads to `ALWAYS` on some path.
+        Search::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, NEVER) => Some(false),
+            (ALWAYS, _) | (_, ALWAYS) => Some(true),
+            _ => None,
+        })
+    }
+
+    /// Returns `true` if `other` holds in every case in which `self` holds.
+    pub(super) fn implies(&self, other: &Diagram) -> Result<bool, TooComplex> {
+        let has_exception = Search::run(self, other, |a, b| match (a, b) {
+            (NEVER, _) | (_, ALWAYS) => Some(false),
+            (ALWAYS, _) | (_, NEVER) => Some(true),
+            _ => None,
+        });
+        has_exception.map(|has_exception| !has_exception)
+    }
+
+    /// Returns a simpler diagram that agrees with `self` in every case in which `care` holds.
+    pub(super) fn within(&self, care: &Diagram) -> Result<Diagram, TooComplex> {
+        let mut pairs = Pairs::new(self, care, |_, _| None);
+        let root = pairs.restrict(self.root(), care.root())?;
+        Ok(pairs.builder.finish(root))
+    }
+
+    /// Returns whether it holds when variables have the values that `value_of` returns, or `None` if an unknown value
+    /// matters.
+    pub(super) fn holds_where(&self, value_of: impl Fn(&Variable) -> Option<Arc<str>>) -> Option<bool> {
+        let mut known: Vec<Option<bool>> = Vec::with_capacity(self.nodes.len());
+        let at = |known: &[Option<bool>], place: Place| match place {
+            NEVER => Some(false),
+            ALWAYS => Some(true),
+            _ => usize::try_from(place - 2).ok().and_then(|at| *known.get(at)?),
+        };
+        // Nodes come after the nodes that they lead to, so one pass from the first to the root evaluates all of them.
+        for node in &self.nodes {
+            // A value outside the domain is treated as unknown.
+            let in_domain = |value: &Arc<str>| node.variable.domain.as_ref().is_none_or(|all| all.contains(value));
+            let answer = if let Some(value) = value_of(&node.variable).filter(in_domain) {
+                at(&known, node.follow(&value))
+            } else {
+                // The value is unknown: the node has a result only if all its arms agree.
+                let is_open = node.variable.domain.is_none();
+                let rest = is_open.then(|| at(&known, node.otherwise));
+                let mut answers = node.arms.iter().map(|(_, place)| at(&known, *place)).chain(rest);
+                let first = answers.next().flatten();
+                first.filter(|_| answers.all(|answer| answer == first))
+            };
+            known.push(answer);
+        }
+        at(&known, self.root())
+    }
+
+    /// Returns the names of the first two entangled variables if every way to [`ALWAYS`] needs the values of two
+    /// variables that are entangled with each other.
+    pub(super) fn entangled(&self) -> Option<[Arc<str>; 2]> {
+        let variables: BTreeSet<&Variable> = self.nodes.iter().map(|node| &*node.variable).collect();
+        let others = |one: &'_ &Variable| variables.iter().find(|other| one.is_entangled_with(other)).copied();
+        let entangled: BTreeSet<&Variable> = variables.iter().filter(|one| others(one).is_some()).copied().collect();
+        let one = *entangled.first()?;
+        let mut apart = Apart {
+            of: self,
+            entangled: &entangled,
+            chosen: Vec::new(),
+            failed: FxHashSet::default(),
+        };
+        if apart.holds(vec![self.root()]) {
+            return None;
+        }
+        Some([one.name.clone(), others(&one)?.name.clone()])
+    }
+
+    /// Returns up to `most` paths to [`ALWAYS`], and `true` if there are more.
+    pub(super) fn ways(&self, most: usize) -> (Vec<Vec<Literal>>, bool) {
+        let mut all = Vec::new();
+        let more = self.walk(self.root(), &mut Vec::new(), most, &mut all);
+        (all, more)
+    }
+
+    fn walk(&self, place: Place, way: &mut Vec<Literal>, most: usize, all: &mut Vec<Vec<Literal>>) -> bool {
+        let Some(node) = self.node(place) else {
+            let has_room = all.len() < most;
+            if place == ALWAYS && has_room {
+                all.push(way.clone());
+            }
+            return place == ALWAYS && !has_room;
+        };
+        // Values with the same target become one literal: `Size = m or s`.
+        let mut by_place: Vec<(Place, Vec<Arc<str>>)> = Vec::new();
+        for (value, place) in node.arms.iter().filter(|(_, place)| *place != NEVER) {
+            match by_place.iter_mut().find(|(known, _)| known == place) {
+                Some((_, values)) => values.push(value.clone()),
+                None => by_place.push((*place, vec![value.clone()])),
+            }
+        }
+        let mut literals: Vec<(Place, Literal)> = Vec::new();
+        for (to, values) in by_place {
+            let others = || node.arms.iter().filter(|(_, place)| *place != to);
+            // Describe the values or their complement, whichever is shorter: `Size != l`.
+            let is_most = node.variable.domain.is_some() && others().count() < values.len();
+            let values = if is_most {
+                others().map(|(value, _)| value.clone()).collect()
+            } else {
+                values
+            };
+            let variable = node.variable.clone();
+            literals.push((
+                to,
+                Literal {
+                    variable,
+                    values,
+                    is: !is_most,
+                },
+            ));
+        }
+        if node.variable.domain.is_none() && node.otherwise != NEVER {
+            let literal = Literal {
+                variable: node.variable.clone(),
+                values: node.arms.iter().map(|(value, _)| value.clone()).collect(),
+                is: false,
+            };
+            literals.push((node.otherwise, literal));
+        }
+        for (to, literal) in literals {
+            way.push(literal);
+            let more = self.walk(to, way, most, all);
+            way.pop();
+            if more {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Nodes of a diagram under construction, without duplicates.
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+    known: FxHashMap<Node, Place>,
+    arms: usize,
+}
+
+impl Builder {
+    /// Returns the place of the node, which is created if it is new. A node whose arms all lead to one place is not
+    /// created: that place is returned.
+    fn node(
+        &mut self,
+        variable: &Arc<Variable>,
+        mut arms: Vec<(Arc<str>, Place)>,
+        otherwise: Place,
+    ) -> Result<Place, TooComplex> {
+        // Drop arms that make no difference, and the whole node if none is left.
+        if variable.domain.is_none() {
+            arms.retain(|(_, place)| *place != otherwise);
+            if arms.is_empty() {
+                return Ok(otherwise);
+            }
+        } else {
+            match arms.first() {
+                None => return Ok(NEVER),
+                Some(&(_, first)) if arms.iter().all(|(_, place)| *place == first) => return Ok(first),
+                Some(_) => {}
+            }
+        }
+        let node = Node {
+            variable: variable.clone(),
+            arms,
+            otherwise,
+        };
+        // An equal node exists already: share it.
+        if let Some(place) = self.known.get(&node) {
+            return Ok(*place);
+        }
+        self.arms += node.arms.len() + 1;
+        if self.arms > MAX_ARMS {
+            return Err(TooComplex);
+        }
+        let place = u32::try_from(self.nodes.len() + 2).map_err(|_| TooComplex)?;
+        self.nodes.push(node.clone());
+        self.known.insert(node, place);
+        Ok(place)
+    }
+
+    /// Returns the diagram with the root `root`. Its nodes are renumbered depth-first, so that equal diagrams have
+    /// equal lists of nodes, however they were built.
+    fn finish(self, root: Place) -> Diagram {
+        let mut renumbered = Renumbered {
+            from: &self.nodes,
+            nodes: Vec::with_capacity(self.nodes.len()),
+            places: FxHashMap::default(),
+        };
+        let terminal = renumbered.visit(root);
+        let nodes = renumbered.nodes;
+        let terminal = if nodes.is_empty() { terminal } else { NEVER };
+        Diagram { nodes, terminal }
+    }
+}
+
+struct Renumbered<'b> {
+    from: &'b [Node],
+    nodes: Vec<Node>,
+    places: FxHashMap<Place, Place>,
+}
+
+impl Renumbered<'_> {
+    fn visit(&mut self, place: Place) -> Place {
+        let node = usize::try_from(place)
+            .ok()
+            .and_then(|at| self.from.get(at.checked_sub(2)?));
+        let Some(node) = node else { return place };
+        if let Some(known) = self.places.get(&place) {
+            return *known;
+        }
+        let arms = node.arms.iter().map(|(value, to)| (value.clone(), self.visit(*to)));
+        let arms = arms.collect();
+        let otherwise = self.visit(node.otherwise);
+        // Pushed after its children, so that the root comes last.
+        self.nodes.push(Node {
+            variable: node.variable.clone(),
+            arms,
+            otherwise,
+        });
+        // The index is `len - 1`, and places are two above indexes.
+        let own = u32::try_from(self.nodes.len() + 1).unwrap_or(NEVER);
+        self.places.insert(place, own);
+        own
+    }
+}
+
+/// An operation on two diagrams that builds a third.
+struct Pairs<'d> {
+    left: &'d Diagram,
+    right: &'d Diagram,
+    /// Returns the result for a pair of places if no further test can change it.
+    settle: fn(Place, Place) -> Option<Place>,
+    builder: Builder,
+    known: FxHashMap<(Place, Place), Place>,
+    steps: usize,
+}
+
+/// The test that comes next for a pair of places.
+struct Question<'d> {
+    variable: &'d Arc<Variable>,
+    /// Values that at least one of the two nodes has an arm for.
+    values: Vec<&'d Arc<str>>,
+}
+
+impl<'d> Question<'d> {
+    /// Returns the test of the variable that comes first in the order; a node that tests a later one waits. Returns
+    /// `None` if both places are terminals.
+    fn of(left: Option<&'d Node>, right: Option<&'d Node>) -> Option<Self> {
+        let variable = match (left, right) {
+            (Some(l), Some(r)) if Arc::ptr_eq(&l.variable, &r.variable) => &l.variable,
+            (Some(l), Some(r)) => (&l.variable).min(&r.variable),
+            (Some(node), None) | (None, Some(node)) => &node.variable,
+            (None, None) => return None,
+        };
+        let asks = [left, right].into_iter().flatten();
+        let arms = asks
+            .filter(|node| node.variable == *variable)
+            .flat_map(|node| &node.arms);
+        let mut values: Vec<&Arc<str>> = arms.map(|(value, _)| value).collect();
+        values.sort_unstable();
+        values.dedup();
+        Some(Question { variable, values })
+    }
+}
+
+/// Returns the place that `place` of `of` leads to when `variable` has `value`; `None` is any value without an arm. A
+/// node that tests another variable stays where it is.
+fn follow(of: &Diagram, place: Place, variable: &Arc<Variable>, value: Option<&str>) -> Place {
+    match of.node(place).filter(|node| node.variable == *variable) {
+        Some(node) => value.map_or(node.otherwise, |value| node.follow(value)),
+        None => place,
+    }
+}
+
+/// A search through two diagrams in parallel that stops at the first pair it looks for. It builds no diagram.
+struct Search<'d> {
+    left: &'d Diagram,
+    right: &'d Diagram,
+    /// Returns the result for a pair of places if no further test can change it.
+    settle: fn(Place, Place) -> Option<bool>,
+    /// Pairs already searched without success.
+    known: FxHashSet<(Place, Place)>,
+}
+
+impl<'d> Search<'d> {
+    fn run(
+        left: &'d Diagram,
+        right: &'d Diagram,
+        settle: fn(Place, Place) -> Option<bool>,
+    ) -> Result<bool, TooComplex> {
+        let mut search = Search {
+            left,
+            right,
+            settle,
+            known: FxHashSet::default(),
+        };
+        search.finds(left.root(), right.root())
+    }
+
+    fn finds(&mut self, a: Place, b: Place) -> Result<bool, TooComplex> {
+        if let Some(settled) = (self.settle)(a, b) {
+            return Ok(settled);
+        }
+        if self.known.contains(&(a, b)) {
+            return Ok(false);
+        }
+        let (left, right) = (self.left, self.right);
+        let Some(Question { variable, values }) = Question::of(left.node(a), right.node(b)) else {
+            return Ok(false);
+        };
+        // Without a known domain the variable may also have a value that no arm names.
+        let others = variable.domain.is_none().then_some(None);
+        for value in values.into_iter().map(|value| Some(&**value)).chain(others) {
+            if self.finds(follow(left, a, variable, value), follow(right, b, variable, value))? {
+                return Ok(true);
+            }
+        }
+        self.known.insert((a, b));
+        if self.known.len() > MAX_STEPS {
+            return Err(TooComplex);
+        }
+        Ok(false)
+    }
+}
+
+/// Search for a way to [`ALWAYS`] that never tests two variables that are entangled with each other.
+///
+/// ```text
+/// n > 0 and n > 9     both are about `n`, and no way avoids either of them: the finding is not made
+/// n > 0 or n > 9      the way `n > 0` needs no value of `n > 9`: the finding is made
+/// ```
+struct Apart<'d> {
+    of: &'d Diagram,
+    /// Variables that are entangled with another variable of the diagram.
+    entangled: &'d BTreeSet<&'d Variable>,
+    /// Entangled variables that have a value on the current way.
+    chosen: Vec<&'d Variable>,
+    /// Sets of places from which the search failed, each with the variables that were chosen at that point.
+    failed: FxHashSet<(Vec<Place>, Vec<&'d Variable>)>,
+}
+
+impl Apart<'_> {
+    /// Returns `true` if all of `places` reach [`ALWAYS`] with the same values of all variables, for every value of
+    /// those that are entangled with a chosen one. Returns `false` after [`MAX_SETS`] sets.
+    fn holds(&mut self, mut places: Vec<Place>) -> bool {
+        places.retain(|place| *place != ALWAYS);
+        places.sort_unstable();
+        places.dedup();
+        let of = self.of;
+        let nodes = || places.iter().filter_map(|place| of.node(*place));
+        let Some(variable) = nodes().map(|node| &node.variable).min() else {
+            return places.is_empty();
+        };
+        let key = (places.clone(), self.chosen.clone());
+        if places.contains(&NEVER) || self.failed.len() > MAX_SETS || !self.failed.insert(key) {
+            return false;
+        }
+        let asking = nodes().filter(|node| node.variable == *variable);
+        let values: BTreeSet<&str> = asking
+            .flat_map(|node| node.arms.iter().map(|(value, _)| &**value))
+            .collect();
+        // Without a known domain the variable may also have a value that no arm names.
+        let others = variable.domain.is_none().then_some(None);
+        let after = |value| places.iter().map(move |place| follow(of, *place, variable, value));
+        let mut ways = values
+            .into_iter()
+            .map(Some)
+            .chain(others)
+            .map(|value| after(value).collect());
+        if !self.entangled.contains(&**variable) {
+            return ways.any(|way| self.holds(way));
+        }
+        let ways: Vec<Vec<Place>> = ways.collect();
+        if !self.chosen.iter().any(|known| known.is_entangled_with(variable)) {
+            self.chosen.push(variable);
+            let holds = ways.iter().any(|way| self.holds(way.clone()));
+            self.chosen.pop();
+            if holds {
+                return true;
+            }
+        }
+        // Its value must not matter: all of its arms have to reach `ALWAYS`.
+        self.holds(ways.concat())
+    }
+}
+
+impl<'d> Pairs<'d> {
+    fn new(left: &'d Diagram, right: &'d Diagram, settle: fn(Place, Place) -> Option<Place>) -> Self {
+        Pairs {
+            left,
+            right,
+            settle,
+            builder: Builder::default(),
+            known: FxHashMap::default(),
+            steps: 0,
+        }
+    }
+
+    fn run(
+        left: &'d Diagram,
+        right: &'d Diagram,
+        settle: fn(Place, Place) -> Option<Place>,
+    ) -> Result<Diagram, TooComplex> {
+        let mut pairs = Pairs::new(left, right, settle);
+        let root = pairs.visit(left.root(), right.root())?;
+        Ok(pairs.builder.finish(root))
+    }
+
+    fn step(&mut self) -> Result<(), TooComplex> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            Err(TooComplex)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn visit(&mut self, a: Place, b: Place) -> Result<Place, TooComplex> {
+        if let Some(settled) = (self.settle)(a, b) {
+            return Ok(settled);
+        }
+        if let Some(known) = self.known.get(&(a, b)) {
+            return Ok(*known);
+        }
+        self.step()?;
+        // Both are terminals only if `settle` has no result for them, and every operation settles all terminals.
+        let (left, right) = (self.left, self.right);
+        let Some(Question { variable, values }) = Question::of(left.node(a), right.node(b)) else {
+            return Ok(NEVER);
+        };
+        let mut arms = Vec::with_capacity(values.len());
+        // Follow both sides for each value that at least one of them has an arm for, then for all other values at once.
+        for value in values {
+            let (a, b) = (
+                follow(left, a, variable, Some(value)),
+                follow(right, b, variable, Some(value)),
+            );
+            let place = self.visit(a, b)?;
+            arms.push((value.clone(), place));
+        }
+        let otherwise = if variable.domain.is_some() {
+            NEVER
+        } else {
+            self.visit(follow(left, a, variable, None), follow(right, b, variable, None))?
+        };
+        let place = self.builder.node(variable, arms, otherwise)?;
+        self.known.insert((a, b), place);
+        Ok(place)
+    }
+
+    /// Implements [`Diagram::within`]. Values excluded by `b` (the care diagram) may lead anywhere: they are sent to
+    /// the place of another value, so that the node is often not needed at all.
+    fn restrict(&mut self, a: Place, b: Place) -> Result<Place, TooComplex> {
+        if a <= ALWAYS {
+            return Ok(a);
+        }
+        if let Some(known) = self.known.get(&(a, b)) {
+            return Ok(*known);
+        }
+        self.step()?;
+        let (left, right) = (self.left, self.right);
+        let Some(Question { variable, values }) = Question::of(left.node(a), right.node(b)) else {
+            return Ok(a);
+        };
+        // `None` marks an arm that the care diagram excludes: its target is free to choose.
+        let cares = |value: Option<&str>| follow(right, b, variable, value);
+        let mut arms: Vec<(Arc<str>, Option<Place>)> = Vec::with_capacity(values.len());
+        for value in values {
+            let care = cares(Some(value));
+            let place = match care {
+                NEVER => None,
+                _ => Some(self.restrict(follow(left, a, variable, Some(value)), care)?),
+            };
+            arms.push((value.clone(), place));
+        }
+        let rest = match cares(None) {
+            _ if variable.domain.is_some() => None,
+            NEVER => None,
+            care => Some(self.restrict(follow(left, a, variable, None), care)?),
+        };
+        // Send the free arms to a target that is needed anyway.
+        let any = rest
+            .or_else(|| arms.iter().find_map(|(_, place)| *place))
+            .unwrap_or(NEVER);
+        let otherwise = if variable.domain.is_some() { NEVER } else { any };
+        let arms = arms.into_iter().map(|(value, place)| (value, place.unwrap_or(any)));
+        let place = self.builder.node(variable, arms.collect(), otherwise)?;
+        self.known.insert((a, b), place);
+        Ok(place)
+    }
+}

@@ -1,0 +1,231 @@
+//! Describes conditions in messages: by as few of the users' names as suffice, or else by values of variables.
+
+use super::Condition;
+use super::diagram::{Diagram, Literal};
+use super::formula::Formula;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// Maximum number of names of a condition; the rest of it is described by values.
+const MAX_NAMES: usize = 12;
+/// Maximum number of alternatives in a description by values.
+const MAX_WAYS: usize = 3;
+/// Maximum length in bytes of a name that is composed of others.
+const MAX_LENGTH: usize = 80;
+/// Maximum number of characters shown of a variable's name.
+const MAX_NAME: usize = 100;
+/// Maximum number of values of one variable in a description.
+const MAX_VALUES: usize = 6;
+
+/// A name and the formula that it describes.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    text: Arc<str>,
+    formula: Formula,
+}
+
+impl Name {
+    pub(super) fn new(text: impl Into<Arc<str>>, formula: &Formula) -> Self {
+        Name {
+            text: text.into(),
+            formula: formula.clone(),
+        }
+    }
+}
+
+/// Returns `false` for formulas that need no name: always and never.
+fn has_names(formula: &Formula) -> bool {
+    matches!(formula, Formula::Sometimes(_) | Formula::Unknown)
+}
+
+/// Returns the names for `formula`, the conjunction of two conditions with the names `left` and `right`.
+pub(super) fn of_both(formula: &Formula, left: &[Name], right: &[Name]) -> Vec<Name> {
+    if !has_names(formula) {
+        return Vec::new();
+    }
+    let mut names: Vec<Name> = left.iter().chain(right).cloned().collect();
+    names.sort_by(|a, b| a.text.cmp(&b.text));
+    names.dedup_by(|a, b| a.text == b.text);
+    names.truncate(MAX_NAMES);
+    names
+}
+
+/// Returns the names for `formula`, the disjunction of `left` and `right`.
+pub(super) fn of_either(formula: &Formula, left: &Condition, right: &Condition) -> Vec<Name> {
+    if !has_names(formula) || (left.names().is_empty() && right.names().is_empty()) {
+        return Vec::new();
+    }
+    let mut names = of_both(formula, left.names(), right.names());
+    names.retain(|name| formula.implies(&name.formula));
+    if conjunction(&names) == *formula {
+        return fewest(names);
+    }
+    if let (Some(one), Some(other)) = (whole_name(left), whole_name(right)) {
+        let text = format!("{one} or {other}");
+        if text.len() <= MAX_LENGTH {
+            return vec![Name::new(text, formula)];
+        }
+    }
+    names
+}
+
+/// Returns a name for `formula`, the negation of `condition`.
+pub(super) fn of_negation(formula: &Formula, condition: &Condition) -> Vec<Name> {
+    if !has_names(formula) {
+        return Vec::new();
+    }
+    let Some(text) = whole_name(condition) else {
+        return Vec::new();
+    };
+    let text = match text.strip_prefix("not ") {
+        Some(rest) if !rest.contains(' ') => rest.to_owned(),
+        _ if text.starts_with('(') || !text.contains(' ') => format!("not {text}"),
+        _ => format!("not ({text})"),
+    };
+    vec![Name::new(text, formula)]
+}
+
+/// Returns the names of `condition` as one text if they describe all of it; several are put in parentheses.
+fn whole_name(condition: &Condition) -> Option<String> {
+    if condition.names().is_empty() || conjunction(condition.names()) != *condition.formula() {
+        return None;
+    }
+    let names = fewest(condition.names().to_vec());
+    let text = joined(&names);
+    Some(if names.len() > 1 { format!("({text})") } else { text })
+}
+
+/// Returns the formula that holds if those of all `names` do.
+fn conjunction(names: &[Name]) -> Formula {
+    names.iter().fold(Formula::Always, |all, name| all.and(&name.formula))
+}
+
+fn joined(names: &[Name]) -> String {
+    let texts = names.iter().map(|name| {
+        if name.text.contains(" or ") && names.len() > 1 {
+            format!("({})", name.text)
+        } else {
+            name.text.to_string()
+        }
+    });
+    texts.collect::<Vec<_>>().join(" and ")
+}
+
+/// Returns `names` without those implied by the others. Negations and long names are dropped first.
+fn fewest(mut names: Vec<Name>) -> Vec<Name> {
+    if names.len() < 2 {
+        return names;
+    }
+    let mut candidates = names.clone();
+    candidates.sort_by_key(|name| {
+        let is_simple = !name.text.starts_with("not ") && !name.text.contains(' ');
+        (is_simple, Reverse(name.text.len()), Reverse(name.text.clone()))
+    });
+    // Conjunctions of the candidates from each position to the end, the longest last.
+    let mut behind = vec![Formula::Always];
+    for candidate in candidates.iter().skip(1).rev() {
+        behind.push(candidate.formula.and(behind.last().unwrap_or(&Formula::Always)));
+    }
+    let mut kept = Formula::Always;
+    for (candidate, behind) in candidates.iter().zip(behind.iter().rev()) {
+        if kept.and(behind).implies(&candidate.formula) {
+            names.retain(|name| name.text != candidate.text);
+        } else {
+            kept = kept.and(&candidate.formula);
+        }
+    }
+    names
+}
+
+/// Returns a description of `condition`, or `None` if it always holds.
+pub(super) fn describe(condition: &Condition) -> Option<String> {
+    let names = fewest(condition.names().to_vec());
+    let diagram = match condition.formula() {
+        Formula::Always => return None,
+        Formula::Never => return Some("never".to_owned()),
+        Formula::Unknown if names.is_empty() => return Some("too many conditions to tell apart".to_owned()),
+        Formula::Unknown => return Some(joined(&names)),
+        Formula::Sometimes(diagram) => diagram,
+    };
+    let said = conjunction(&names);
+    if said == *condition.formula() {
+        return Some(joined(&names));
+    }
+    let by_values = spelled(diagram);
+    let rest = match &said {
+        Formula::Sometimes(said) => diagram.within(said).ok(),
+        _ => None,
+    };
+    let with_names = rest.map(|rest| {
+        let rest = spelled(&rest);
+        let rest = if rest.contains(" or ") {
+            format!("({rest})")
+        } else {
+            rest
+        };
+        format!("{} and {rest}", joined(&names))
+    });
+    match with_names {
+        Some(text) if text.len() <= by_values.len().max(MAX_LENGTH) => Some(text),
+        _ => Some(by_values),
+    }
+}
+
+/// Describes `diagram` by the values of its variables.
+fn spelled(diagram: &Diagram) -> String {
+    let (ways, more) = diagram.ways(MAX_WAYS);
+    let mut texts: Vec<String> = ways.iter().map(|way| conjunction_of(way)).collect();
+    texts.sort_by_key(|text| (text.len(), text.clone()));
+    if more {
+        texts.push("…".to_owned());
+    }
+    texts.join(" or ")
+}
+
+fn conjunction_of(way: &[Literal]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    let mut same: Vec<(&Arc<str>, Vec<String>)> = Vec::new();
+    for literal in way {
+        match literal.values.as_slice() {
+            // A placeholder: the same unknown value in two variables means that they are equal.
+            [value] if literal.is && value.starts_with('\0') => {
+                let shown = name_of(literal);
+                match same.iter_mut().find(|(known, _)| *known == value) {
+                    Some((_, names)) => names.push(shown),
+                    None => same.push((value, vec![shown])),
+                }
+            }
+            _ => texts.extend(text_of(literal)),
+        }
+    }
+    let shared = same.into_iter().filter(|(_, names)| names.len() > 1);
+    texts.extend(shared.map(|(_, names)| names.join(" = ")));
+    texts.sort();
+    texts.join(" and ")
+}
+
+/// Returns the variable's name as written, cut to [`MAX_NAME`] characters.
+fn name_of(literal: &Literal) -> String {
+    let name = &*literal.variable.name;
+    match name.char_indices().nth(MAX_NAME) {
+        Some((at, _)) => format!("{}…", name.get(..at).unwrap_or("")),
+        None => name.to_owned(),
+    }
+}
+
+fn text_of(literal: &Literal) -> Option<String> {
+    let name = name_of(literal);
+    let mut values: Vec<&str> = literal.values.iter().map(|value| &**value).collect();
+    values.retain(|value| !value.starts_with('\0'));
+    if values.len() > MAX_VALUES {
+        values.truncate(MAX_VALUES);
+        values.push("…");
+    }
+    Some(match (values.as_slice(), literal.is) {
+        ([], _) => return None,
+        (["true"], true) | (["false"], false) if literal.variable.domain.is_some() => name,
+        (["false"], true) | (["true"], false) if literal.variable.domain.is_some() => format!("not {name}"),
+        (values, true) => format!("{name} = {}", values.join(" or ")),
+        (values, false) => format!("{name} != {}", values.join(", ")),
+    })
+}

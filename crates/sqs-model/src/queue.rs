@@ -1,0 +1,462 @@
+//! SQS: changes of a queue over time, and its API.
+//!
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html>,
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html>
+
+use super::clock::HOUR;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+
+/// Maximum number of messages in flight, for standard and FIFO queues.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
+pub const MAX_IN_FLIGHT: usize = 120_000;
+/// Maximum time that a receive keeps a message invisible, however often its visibility timeout is renewed.
+pub const MAX_IN_FLIGHT_TIME: u64 = 12 * HOUR;
+
+/// Settings of a queue. Times are in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueSettings {
+    /// Visibility timeout: how long a message is invisible after a receive.
+    pub visibility: u64,
+    /// Retention period: how long a message is kept after it was sent.
+    pub retention: u64,
+    /// Delay: how long a message is invisible after it was sent.
+    pub delay: u64,
+    /// `true` for a FIFO queue: messages of a group are delivered in order, the next one once the previous one is gone.
+    pub fifo: bool,
+    /// Redrive policy, if the queue has one.
+    pub dead_letter: Option<RedriveTarget>,
+}
+
+/// A redrive policy and the retention period of its dead-letter queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RedriveTarget {
+    /// Maximum receive count. The receive after that moves the message instead.
+    pub max_receives: u32,
+    /// Retention period of the dead-letter queue, in milliseconds.
+    pub retention: u64,
+}
+
+/// A received message with the right to delete it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Receipt {
+    slot: u32,
+    /// Index of the message, in the order of sending.
+    pub message: u64,
+    /// Number of this receive of the message, from 1.
+    pub receive: u32,
+    /// Message group.
+    pub group: u32,
+}
+
+/// A message on its way to the dead-letter queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// Index of the message.
+    pub message: u64,
+    /// Time at which it was first sent.
+    pub sent: u64,
+    /// Receive count.
+    pub receives: u32,
+    /// Message group.
+    pub group: u32,
+}
+
+/// Result of a delete. SQS reports none of these as an error for a standard queue, so a consumer does not notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteResult {
+    /// The message was deleted.
+    Gone,
+    /// The message was already gone.
+    Before,
+    /// The message stays: there was a later receive, or on a FIFO queue the visibility timeout has ended.
+    Ignored,
+}
+
+/// Reason why a visibility timeout cannot be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VisibilityError {
+    /// The change would keep the message invisible for longer than [`MAX_IN_FLIGHT_TIME`]; with the milliseconds left
+    /// until then.
+    TooLong(u64),
+    /// The message is not in flight under this receipt.
+    NotInFlight,
+}
+
+/// A change of the queue without a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Message and receive number: the visibility timeout of that receive ended.
+    VisibleAgain(u64, u32),
+    /// Message and its receive count: the message reached the retention period.
+    Expired(u64, u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The slot is unused.
+    Free,
+    Delayed,
+    Ready,
+    InFlight,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    message: u64,
+    sent: u64,
+    /// Time of the last receive.
+    received: u64,
+    /// Time at which the message becomes visible.
+    visible: u64,
+    receives: u32,
+    group: u32,
+    state: State,
+}
+
+/// The visible messages of a message group, and how many others of it are in flight.
+#[derive(Debug, Default)]
+struct Group {
+    waiting: BTreeSet<(u64, u32)>,
+    in_flight: u32,
+}
+
+/// A queue and its messages.
+#[derive(Debug)]
+pub struct Queue {
+    settings: QueueSettings,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Index of the next message.
+    next: u64,
+    in_flight: usize,
+    /// Maximum of `in_flight`.
+    quota: usize,
+    kept: usize,
+    /// Times at which messages become visible, with message and slot. Outdated entries are skipped.
+    hidden: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    /// Times at which messages reach their retention period, with message and slot.
+    expiries: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    /// Visible messages of a standard queue.
+    ready: VecDeque<(u64, u32)>,
+    /// Groups of a FIFO queue; `available` has those that can be delivered from, by their first message.
+    groups: BTreeMap<u32, Group>,
+    available: BTreeSet<(u64, u32)>,
+    pub(super) changes: Vec<Change>,
+}
+
+impl Queue {
+    /// Creates an empty queue.
+    pub fn new(settings: QueueSettings) -> Self {
+        Queue {
+            settings,
+            slots: Vec::new(),
+            free: Vec::new(),
+            next: 0,
+            in_flight: 0,
+            quota: MAX_IN_FLIGHT,
+            kept: 0,
+            hidden: BinaryHeap::new(),
+            expiries: BinaryHeap::new(),
+            ready: VecDeque::new(),
+            groups: BTreeMap::new(),
+            available: BTreeSet::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Makes each message represent `count` messages with the same fate, by dividing the quota of messages in flight.
+    #[must_use]
+    pub fn representing(mut self, count: u32) -> Self {
+        self.quota = MAX_IN_FLIGHT / count.max(1) as usize;
+        self
+    }
+
+    /// Adds a message of `group` and returns its index.
+    pub fn send(&mut self, now: u64, group: u32) -> u64 {
+        let message = self.next;
+        self.next += 1;
+        let visible = now + self.settings.delay;
+        self.put(message, now, visible, group);
+        message
+    }
+
+    /// Adds a message that the source queue moved here. A standard queue keeps the original send time, a FIFO queue
+    /// resets it.
+    /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/setting-up-dead-letter-queue-retention.html>
+    pub fn receive_moved(&mut self, now: u64, moved: Moved) {
+        let sent = if self.settings.fifo { now } else { moved.sent };
+        self.put(moved.message, sent, now, moved.group);
+    }
+
+    fn put(&mut self, message: u64, sent: u64, visible: u64, group: u32) {
+        let slot = Slot {
+            message,
+            sent,
+            received: 0,
+            visible,
+            receives: 0,
+            group,
+            state: State::Delayed,
+        };
+        let at = self.free.pop().unwrap_or_else(|| {
+            let at = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
+            self.slots.push(slot);
+            at
+        });
+        if let Some(place) = self.slots.get_mut(at as usize) {
+            *place = slot;
+        }
+        self.kept += 1;
+        self.hidden.push(Reverse((visible, message, at)));
+        self.expiries
+            .push(Reverse((sent.saturating_add(self.settings.retention), message, at)));
+    }
+
+    /// Returns the number of messages in flight.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Returns the number of messages.
+    pub fn len(&self) -> usize {
+        self.kept
+    }
+
+    /// Returns `true` if the queue has no messages.
+    pub fn is_empty(&self) -> bool {
+        self.kept == 0
+    }
+
+    /// Returns the time of the next change without a call.
+    pub fn next_change(&mut self) -> Option<u64> {
+        while let Some(Reverse((at, message, slot))) = self.hidden.peek().copied() {
+            if self.becomes_visible(at, message, slot) {
+                break;
+            }
+            self.hidden.pop();
+        }
+        while let Some(Reverse((_, message, slot))) = self.expiries.peek().copied() {
+            if self.is_here(message, slot) {
+                break;
+            }
+            self.expiries.pop();
+        }
+        let times = [self.hidden.peek(), self.expiries.peek()];
+        times.into_iter().flatten().map(|Reverse((at, ..))| *at).min()
+    }
+
+    /// Applies all changes up to `now`. Messages expire before others become visible.
+    pub fn advance(&mut self, now: u64) {
+        while let Some(Reverse((at, message, slot))) = self.expiries.peek().copied() {
+            let is_here = self.is_here(message, slot);
+            if is_here && at > now {
+                break;
+            }
+            self.expiries.pop();
+            if is_here {
+                let receives = self.slot(slot).receives;
+                self.remove(slot);
+                self.changes.push(Change::Expired(message, receives));
+            }
+        }
+        while let Some(Reverse((at, message, slot))) = self.hidden.peek().copied() {
+            let is_due = self.becomes_visible(at, message, slot);
+            if is_due && at > now {
+                break;
+            }
+            self.hidden.pop();
+            if is_due {
+                self.release(slot);
+            }
+        }
+    }
+
+    /// Receives up to `most` visible messages, and appends to `moved` those that go to the dead-letter queue instead. A
+    /// receive from a FIFO queue can return several messages of a group, in order.
+    pub fn receive(&mut self, now: u64, most: u32, moved: &mut Vec<Moved>) -> Vec<Receipt> {
+        self.advance(now);
+        let mut received: Vec<Receipt> = Vec::new();
+        while received.len() < most as usize && self.in_flight < self.quota {
+            let Some(at) = self.next_ready(received.last().map(|last| last.group)) else {
+                break;
+            };
+            let slot = self.slot(at);
+            let is_too_often = |dead: RedriveTarget| slot.receives >= dead.max_receives;
+            if self.settings.dead_letter.is_some_and(is_too_often) {
+                moved.push(Moved {
+                    message: slot.message,
+                    sent: slot.sent,
+                    receives: slot.receives,
+                    group: slot.group,
+                });
+                self.remove(at);
+            } else {
+                received.push(self.deliver(now, at));
+            }
+        }
+        received
+    }
+
+    /// Returns the slot of the next message to deliver. A call continues with the group `current_group` that it began
+    /// with, as long as that has messages.
+    fn next_ready(&mut self, current_group: Option<u32>) -> Option<u32> {
+        if self.settings.fifo {
+            let first = |group: &u32| Some(self.groups.get(group)?.waiting.first()?.1);
+            let of_current_group = current_group.as_ref().and_then(first);
+            return of_current_group.or_else(|| first(&self.available.first()?.1));
+        }
+        while let Some((message, slot)) = self.ready.front().copied() {
+            if self.is_here(message, slot) && self.slot(slot).state == State::Ready {
+                return Some(slot);
+            }
+            self.ready.pop_front();
+        }
+        None
+    }
+
+    fn deliver(&mut self, now: u64, at: u32) -> Receipt {
+        let visible = now + self.settings.visibility;
+        let slot = &mut self.slots[at as usize];
+        slot.receives += 1;
+        slot.received = now;
+        slot.visible = visible;
+        slot.state = State::InFlight;
+        let receipt = Receipt {
+            slot: at,
+            message: slot.message,
+            receive: slot.receives,
+            group: slot.group,
+        };
+        self.in_flight += 1;
+        self.hidden.push(Reverse((visible, receipt.message, at)));
+        if self.settings.fifo {
+            let group = self.groups.entry(receipt.group).or_default();
+            group.waiting.remove(&(receipt.message, at));
+            group.in_flight += 1;
+            self.available.remove(&(receipt.message, receipt.group));
+        } else {
+            self.ready.pop_front();
+        }
+        receipt
+    }
+
+    /// Deletes a message by its receipt.
+    pub fn delete(&mut self, now: u64, receipt: Receipt) -> DeleteResult {
+        self.advance(now);
+        if !self.is_here(receipt.message, receipt.slot) {
+            return DeleteResult::Before;
+        }
+        let slot = self.slot(receipt.slot);
+        let is_newest = slot.receives == receipt.receive;
+        // A standard queue accepts the newest receipt even after the visibility timeout, a FIFO queue does not.
+        // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html
+        if !is_newest || (self.settings.fifo && slot.state != State::InFlight) {
+            return DeleteResult::Ignored;
+        }
+        self.remove(receipt.slot);
+        DeleteResult::Gone
+    }
+
+    /// Sets the visibility timeout to end `timeout` milliseconds from now.
+    pub fn change_visibility(&mut self, now: u64, receipt: Receipt, timeout: u64) -> Result<(), VisibilityError> {
+        self.advance(now);
+        if !self.holds(receipt) {
+            return Err(VisibilityError::NotInFlight);
+        }
+        let slot = &mut self.slots[receipt.slot as usize];
+        let ceiling = slot.received + MAX_IN_FLIGHT_TIME;
+        if now + timeout > ceiling {
+            return Err(VisibilityError::TooLong(ceiling - now));
+        }
+        slot.visible = now + timeout;
+        self.hidden
+            .push(Reverse((now + timeout, receipt.message, receipt.slot)));
+        Ok(())
+    }
+
+    /// Returns `true` if the message is in flight under this receipt.
+    pub fn holds(&self, receipt: Receipt) -> bool {
+        let Some(slot) = self.slots.get(receipt.slot as usize) else {
+            return false;
+        };
+        slot.message == receipt.message && slot.state == State::InFlight && slot.receives == receipt.receive
+    }
+
+    fn slot(&self, at: u32) -> Slot {
+        self.slots[at as usize]
+    }
+
+    fn is_here(&self, message: u64, at: u32) -> bool {
+        let slot = self.slot(at);
+        slot.message == message && slot.state != State::Free
+    }
+
+    fn becomes_visible(&self, at: u64, message: u64, slot: u32) -> bool {
+        let slot = self.slot(slot);
+        slot.message == message && slot.visible == at && matches!(slot.state, State::Delayed | State::InFlight)
+    }
+
+    /// Makes a message visible.
+    fn release(&mut self, at: u32) {
+        let slot = self.slot(at);
+        if slot.state == State::InFlight {
+            self.in_flight -= 1;
+            self.changes.push(Change::VisibleAgain(slot.message, slot.receives));
+        }
+        self.slots[at as usize].state = State::Ready;
+        if !self.settings.fifo {
+            self.ready.push_back((slot.message, at));
+            return;
+        }
+        let group = self.groups.entry(slot.group).or_default();
+        if let Some((first, _)) = group.waiting.first() {
+            self.available.remove(&(*first, slot.group));
+        }
+        group.waiting.insert((slot.message, at));
+        if slot.state == State::InFlight {
+            group.in_flight -= 1;
+        }
+        self.offer(slot.group);
+    }
+
+    /// Makes a group available if none of its messages is in flight, and removes it if it has no messages.
+    fn offer(&mut self, number: u32) {
+        let Some(group) = self.groups.get(&number) else { return };
+        match group.waiting.first() {
+            Some((first, _)) if group.in_flight == 0 => {
+                self.available.insert((*first, number));
+            }
+            None if group.in_flight == 0 => {
+                self.groups.remove(&number);
+            }
+            _ => {}
+        }
+    }
+
+    fn remove(&mut self, at: u32) {
+        let slot = self.slot(at);
+        if slot.state == State::InFlight {
+            self.in_flight -= 1;
+        }
+        self.kept -= 1;
+        self.slots[at as usize].state = State::Free;
+        self.free.push(at);
+        if !self.settings.fifo {
+            return;
+        }
+        if let Some(group) = self.groups.get_mut(&slot.group) {
+            if let Some((first, _)) = group.waiting.first() {
+                self.available.remove(&(*first, slot.group));
+            }
+            match slot.state {
+                State::InFlight => group.in_flight -= 1,
+                State::Ready => {
+                    group.waiting.remove(&(slot.message, at));
+                }
+                State::Delayed | State::Free => {}
+            }
+        }
+        self.offer(slot.group);
+    }
+}
