@@ -1,7 +1,7 @@
-//! The Terraform frontend: modules are read (`module.rs`, `syntax.rs`), evaluated as Terraform would with what is
-//! not known kept apart (`eval.rs`, `functions.rs`), and lowered to the graph (`lower.rs`).
+//! The Terraform frontend: reads modules (`module.rs`, `syntax.rs`), evaluates them as Terraform would while tracking
+//! what the files leave unresolved (`eval.rs`, `functions.rs`), and lowers them to the graph (`lower.rs`).
 //!
-//! Nothing here fetches a module, runs a provider or looks at the environment.
+//! Nothing here fetches a module, runs a provider or reads the process environment.
 
 mod edits;
 mod environments;
@@ -23,29 +23,34 @@ mod types;
 mod value;
 
 use super::{Loaded, NamedEnvironment, Ties, limit_reached};
-use crate::given::Givens;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::{Noted, Sources};
+use crate::inputs::UnitInputs;
 pub(super) use edits::{edits, is_only_use, realigned};
 use eval::Evaluator;
-use inputs::Inputs;
+use inputs::RootInputs;
 use module::{Module, Modules};
 use rayon::prelude::*;
+use source::{Dependencies, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub(super) use syntax::{Trace, outline};
 
-/// Reads every module of `directories` that no other module and none of the `terragrunt` files calls, those they
-/// call, and what Terragrunt calls.
-pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Givens, sources: &Sources) -> Vec<Loaded> {
+/// Loads every root module in `directories`, every Terragrunt unit in `terragrunt`, and all modules that they call. A
+/// module in `directories` is a root if no other module and no Terragrunt unit calls it.
+pub(super) fn load(
+    directories: &[PathBuf],
+    terragrunt: &[PathBuf],
+    unit_inputs: &UnitInputs,
+    sources: &Sources,
+) -> Vec<Loaded> {
     if directories.is_empty() && terragrunt.is_empty() {
         return Vec::new();
     }
-    let (inputs, mut refused) = Inputs::read(&given.all, sources);
-    // What cannot be read of these, their environment is not named by.
-    let own: BTreeMap<&PathBuf, Inputs> = (given.own.iter())
-        .map(|(path, given)| (path, Inputs::read(given, sources).0))
+    let (inputs, mut refused) = RootInputs::read(&unit_inputs.all, sources);
+    // // Read errors in the inputs of a named environment are not reported here.
+    let own: BTreeMap<&PathBuf, RootInputs> = (unit_inputs.own.iter())
+        .map(|(path, inputs)| (path, RootInputs::read(inputs, sources).0))
         .collect();
     let calls = read_terragrunt(terragrunt, sources);
     let targets = calls.iter().filter_map(|root| root.module.as_ref());
@@ -65,11 +70,11 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
     let called = calls
         .par_iter()
         .map(|call| load_called(call, &modules, &inputs, sources));
-    let found = environments::Found::in_modules(&modules);
+    let found = environments::EnvironmentSearch::in_modules(&modules);
     let alone = roots.par_iter().map(|root| {
         let inputs = own.get(&root.directory).unwrap_or(&inputs);
         let mut loaded = remembered(root, &modules, &noted, inputs, sources);
-        // In a run for one of them none is looked for.
+        // A run that checks one named environment does not search for more.
         if own.is_empty() {
             loaded.environments = named_environments(root, &found, &modules, &noted, sources);
         }
@@ -94,14 +99,16 @@ pub(super) fn load(directories: &[PathBuf], terragrunt: &[PathBuf], given: &Give
     units
 }
 
-/// Reads the plan or state in `file`.
+/// Loads the plan or state in `file`.
 pub(super) fn load_plan(file: &Path, sources: &Sources) -> Loaded {
     plan::load(file, sources)
 }
 
-/// Every root, and by module the place of the first unit that it belongs to, those of `targets` coming before the
-/// roots: what is read once is told once.
-/// Modules that only call each other have none; better judged each than not at all.
+/// Returns every root, and for each module the index of the first unit that contains it, so that its diagnostics are
+/// reported once. The units of `targets` come before those of the roots.
+///
+/// Modules that only call each other have no root among them. The first module of such a cycle becomes one, so that the
+/// cycle is still checked.
 fn share_out<'m>(
     mut roots: Vec<&'m Arc<Module>>,
     targets: &[Option<&'m Arc<Module>>],
@@ -138,7 +145,7 @@ fn share_out<'m>(
     (roots, owners)
 }
 
-/// Every `terragrunt.hcl` that is not only there to be included.
+/// Loads the `terragrunt.hcl` files, without those that another one includes.
 fn read_terragrunt(files: &[PathBuf], sources: &Sources) -> Vec<terragrunt::Root> {
     let mut roots: Vec<(&PathBuf, terragrunt::Root)> = files
         .par_iter()
@@ -149,8 +156,8 @@ fn read_terragrunt(files: &[PathBuf], sources: &Sources) -> Vec<terragrunt::Root
     roots.into_iter().map(|(_, root)| root).collect()
 }
 
-/// What a `terragrunt.hcl` calls, as its own unit.
-fn load_called(call: &terragrunt::Root, modules: &Modules, inputs: &Inputs, sources: &Sources) -> Loaded {
+/// Loads the module that a `terragrunt.hcl` calls as a unit of its own.
+fn load_called(call: &terragrunt::Root, modules: &Modules, inputs: &RootInputs, sources: &Sources) -> Loaded {
     let module = call.module.as_ref().and_then(|path| modules.get(path)).cloned();
     let mut loaded = load_root(&module.unwrap_or_default(), Some(call), modules, inputs, sources);
     loaded.diagnostics.extend(call.diagnostics.iter().cloned());
@@ -158,16 +165,16 @@ fn load_called(call: &terragrunt::Root, modules: &Modules, inputs: &Inputs, sour
     loaded
 }
 
-/// As [`load_root`] for a root that nobody calls; the same as in an earlier run where nothing is another that it and
-/// the modules that it calls asked about.
+/// Loads a root that no module calls. Returns the cached result if no file that the root or the modules it calls depend
+/// on has changed.
 fn remembered(
     root: &Arc<Module>,
     modules: &Modules,
-    noted: &BTreeMap<PathBuf, Arc<Noted>>,
-    inputs: &Inputs,
+    noted: &BTreeMap<PathBuf, Arc<Dependencies>>,
+    inputs: &RootInputs,
     sources: &Sources,
 ) -> Loaded {
-    if sources.is_abandoned() {
+    if sources.is_cancelled() {
         return Loaded::new(Unit {
             name: sources.name_of(&root.directory),
             kind: UnitKind::TerraformModule,
@@ -175,28 +182,28 @@ fn remembered(
             call: None,
         });
     }
-    let (loaded, _) = sources.remember(&root.directory, inputs.fingerprint, |sources| {
-        sources.absorb(&inputs.noted);
+    let (loaded, _) = sources.cached(&root.directory, inputs.fingerprint, |sources| {
+        sources.add_dependencies(&inputs.noted);
         let reached = module::reached(root, modules).into_iter();
         let noted = reached.filter_map(|module| noted.get(&module.directory));
-        noted.for_each(|noted| sources.absorb(noted));
+        noted.for_each(|noted| sources.add_dependencies(noted));
         load_root(root, None, modules, inputs, sources)
     });
     Arc::unwrap_or_clone(loaded)
 }
 
-/// As [`environments::of_root`], remembered.
+/// Returns the result of [`environments::of_root`], from the cache if its files have not changed.
 fn named_environments<'m>(
     root: &'m Module,
-    found: &environments::Found<'m>,
+    found: &environments::EnvironmentSearch<'m>,
     modules: &'m Modules,
-    noted: &BTreeMap<PathBuf, Arc<Noted>>,
+    noted: &BTreeMap<PathBuf, Arc<Dependencies>>,
     sources: &Sources,
 ) -> Vec<NamedEnvironment> {
-    let (named, _) = sources.remember(&root.directory, (), |sources| {
+    let (named, _) = sources.cached(&root.directory, (), |sources| {
         let reached = module::reached(root, modules).into_iter();
         let noted = reached.filter_map(|module| noted.get(&module.directory));
-        noted.for_each(|noted| sources.absorb(noted));
+        noted.for_each(|noted| sources.add_dependencies(noted));
         environments::of_root(root, found, sources)
     });
     Arc::unwrap_or_clone(named)
@@ -206,7 +213,7 @@ fn load_root(
     root: &Arc<Module>,
     call: Option<&terragrunt::Root>,
     modules: &Modules,
-    inputs: &Inputs,
+    inputs: &RootInputs,
     sources: &Sources,
 ) -> Loaded {
     let mut unit = Unit {
@@ -225,12 +232,13 @@ fn load_root(
     }
     let mut graph = lower::lower(&mut evaluator, UnitGraph::new(unit));
     graph.trim();
-    let circles = evaluator.circles.iter().map(|(span, what)| (*span, &**what));
-    let limits = circles.chain(evaluator.limit.iter().map(|(span, reason)| (*span, &**reason)));
+    let cycles = evaluator.cycles.iter().map(|(span, what)| (*span, &**what));
+    let limits = cycles.chain(evaluator.limit.iter().map(|(span, reason)| (*span, &**reason)));
     let diagnostics = limits.map(|(span, what)| limit_reached(sources, &name, span, what));
     Loaded {
         graph,
         diagnostics: diagnostics.collect(),
+        not_evaluated: Vec::new(),
         errors: Vec::new(),
         environments: Vec::new(),
         ties: Ties::default(),

@@ -1,7 +1,7 @@
-//! How Terraform files write what is to change: arguments, blocks, references.
+//! Edits of Terraform files: arguments, blocks and references.
 //!
-//! A file is read again for that, from its text, and an edit is made only where it says all that matters: not where
-//! a part of it could not be read. It evaluates nothing, and which change is wanted is not its business.
+//! The text of a file is parsed again, and an edit is made only if all relevant parts of the file can be read. This
+//! module evaluates nothing and does not decide which changes to make.
 
 mod alignment;
 mod arguments;
@@ -16,17 +16,17 @@ mod wanted;
 
 use super::super::comments::Syntax;
 use crate::diagnostic::{Change, Edit};
-use crate::source::{Sources, Span};
 pub(in crate::frontend) use comments::realigned;
 use document::Document;
+use source::{Sources, Span};
 
-/// The edits that make `change` in a Terraform file.
+/// Returns the edits that apply `change` to a Terraform file.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let writes_blocks = matches!(change, Change::DeadLetterQueue(_) | Change::Alarm(_) | Change::Arn(_));
     if writes_blocks && module::is_pinned_before_012(place_of(change).file, sources) {
-        return None; // References and objects are written as Terraform has taken them since 0.12.
+        return None; // The edits use syntax that requires Terraform 0.12.
     }
-    // An alarm tells whom another one tells.
+    // A new alarm copies the actions of an existing one, so a module without alarms receives none.
     let is_first = |header: &Span| !module::mentions(header.file, sources, wanted::ALARM);
     let header = match change {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => place.header,
@@ -62,7 +62,7 @@ fn place_of(change: &Change) -> Span {
     }
 }
 
-/// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
+/// Returns `true` if the text at `span` is nothing but a reference, and the only one to its target.
 pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
     references::is_only_use(span, sources)
 }

@@ -1,4 +1,4 @@
-//! Environments that the files beside a root module name: variable files that nobody reads without being told.
+//! Environments named by files near a root module: variable files that Terraform does not load automatically.
 //!
 //! ```text
 //! infra/main.tf              variable "timeout" {}, variable "stage" {}
@@ -7,56 +7,55 @@
 //! infra/other.tfvars         region = "eu"          of another module: `region` is not declared here
 //! ```
 //!
-//! A file belongs to a root where the root declares every name in it. The deployments of a stack are environments, too.
+//! A file belongs to a root that declares every name in it. Files with equal names that set the same variables are
+//! separate environments, named by their paths (`eu/prod`, `us/prod`).
 //!
-//! Where no such file is there, the values are environments that the modules write for the workspace or a variable; where
-//! some are, those values say what the environments of these names are given besides. A workspace that is called as none
-//! of them may be that of any.
+//! Without such files, the values that the modules compare the workspace or a variable with become environments. With
+//! such files, these values add inputs to the environments of the same names. If the modules mention workspaces that no
+//! file is named after (`shop-dev`, for `dev.tfvars`), the workspace of an environment that they do not mention is
+//! unresolved.
 
 mod written;
 
-use super::inputs::deployments::{is_deployments, names};
 use super::inputs::values;
 use super::module::{Module, Modules, is_code};
-use super::syntax::Code;
-use crate::files::{Files, Kind};
 use crate::frontend::{NamedEnvironment, read};
-use crate::given::{Given, Variable};
-use crate::source::{Noted, Sources};
+use crate::inputs::{Inputs, Variable};
 use rustc_hash::FxHashMap;
+use source::files::{EntryKind, Files};
+use source::{Dependencies, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use written::{Selector, Written};
+use written::{ModuleChoices, Selector};
 
-/// Directories below a root, or beside it, are looked into so deep.
+/// Maximum depth of directories searched, below a root or a sibling of it.
 const MAX_DEPTH: usize = 3;
-/// More files are not read for one root.
-const MAX_FILES: usize = 64;
-/// More directories are not looked into for one root.
-const MAX_DIRECTORIES: usize = 100;
-/// Beside more directories a root is one of many, and theirs are not looked into.
+/// Maximum number of variable files that are read for one root.
+const MAX_FILES: usize = 1_000;
+/// Maximum number of directories that are listed for one root.
+const MAX_DIRECTORIES: usize = 1_000;
+/// Maximum number of sibling directories that are searched. A root with more of them is one of many roots, and its
+/// siblings hold no variables for it.
 const MAX_SIBLINGS: usize = 16;
 
-/// What is looked for once, however many roots there are.
-pub(super) struct Found<'m> {
-    written: Written<'m>,
-    siblings: Mutex<FxHashMap<PathBuf, (Arc<Siblings>, Arc<Noted>)>>,
+/// Search results that all roots share.
+pub(super) struct EnvironmentSearch<'m> {
+    written: ModuleChoices<'m>,
+    siblings: Mutex<FxHashMap<PathBuf, (Arc<Siblings>, Arc<Dependencies>)>>,
 }
 
-/// The directories below one, where they are few.
-struct Siblings(Option<Vec<(String, Kind)>>);
+/// The subdirectories of a directory; `None` if there are more than [`MAX_SIBLINGS`].
+struct Siblings(Option<Vec<(String, EntryKind)>>);
 
-/// What files beside a root say of environments.
-struct Beside {
-    /// Variable files that no module reads by itself, with the names that they set.
+/// Environments found in files near a root.
+struct NearbyFiles {
+    /// Variable files that no module loads automatically, with the names that they set.
     variables: Vec<(PathBuf, BTreeSet<Arc<str>>)>,
-    /// The deployments of a stack, with the files that declare them.
-    deployments: Vec<(PathBuf, String)>,
 }
 
-/// The environments of `root`.
-pub(super) fn of_root<'m>(root: &'m Module, found: &Found<'m>, sources: &Sources) -> Vec<NamedEnvironment> {
+/// Returns the environments of `root`.
+pub(super) fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &Sources) -> Vec<NamedEnvironment> {
     let beside = found.beside(&root.directory, sources);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
     let mut set: BTreeSet<Arc<str>> = BTreeSet::new();
@@ -69,30 +68,34 @@ pub(super) fn of_root<'m>(root: &'m Module, found: &Found<'m>, sources: &Sources
                 .push((file.clone(), names.clone()));
         }
     }
-    let mut all: BTreeMap<String, Given> = BTreeMap::new();
+    let mut places: Vec<(PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>)> = Vec::new();
     for (directory, files) in by_directory {
-        // Files of one directory that set different variables are parts of one environment.
-        let is_whole = directory != root.directory && files.len() > 1 && are_disjoint(&files);
-        for (file, _) in files {
-            let name = if is_whole {
-                name_of(&directory)
-            } else {
-                name_of_file(&file)
-            };
-            all.entry(name).or_default().variables.push(Variable::File(file));
+        // Files in one directory that set different variables are parts of one environment.
+        if directory != root.directory && files.len() > 1 && are_disjoint(&files) {
+            places.push((directory, files));
+        } else {
+            places.extend(files.into_iter().map(|file| (named_place(&file.0), vec![file])));
         }
     }
-    for (file, name) in beside.deployments.iter().cloned() {
-        set.extend(root.variables.keys().cloned());
-        all.entry(name.clone())
-            .or_default()
-            .variables
-            .push(Variable::Deployment(file, name));
+    let mut by_name: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for (place, files) in places {
+        by_name.entry(name_of(&place)).or_default().push((place, files));
+    }
+    let mut all: BTreeMap<String, Inputs> = BTreeMap::new();
+    for (name, places) in by_name {
+        let files: Vec<_> = places.iter().flat_map(|(_, files)| files).cloned().collect();
+        let is_one = are_disjoint(&files);
+        for (place, files) in places {
+            // `eu/prod.tfvars` and `us/prod.tfvars` are two environments if they set the same variables.
+            let name = if is_one { name.clone() } else { path_below(&place, root) };
+            let files = files.into_iter().map(|(file, _)| Variable::File(file));
+            all.entry(name).or_default().variables.extend(files);
+        }
     }
     let is_by_files = !all.is_empty();
     let written = found.written.values(root);
     if is_by_files {
-        leave_workspaces_open(&mut all, &written);
+        mark_unresolved_workspaces(&mut all, &written);
     }
     set.extend(root.settings.iter().map(|(_, setting)| setting.name.clone()));
     for (selector, values) in written {
@@ -106,30 +109,31 @@ pub(super) fn of_root<'m>(root: &'m Module, found: &Found<'m>, sources: &Sources
             }
         }
     }
-    let named = all.into_iter().map(|(name, given)| NamedEnvironment {
+    let named = all.into_iter().map(|(name, inputs)| NamedEnvironment {
         name,
         path: root.directory.clone(),
-        given,
+        inputs,
     });
     named.collect()
 }
 
-/// Leaves the workspace open in the environments of files that no workspace is called as, where modules write workspaces
-/// by other names: `dev.tfvars` may well belong to the workspace `shop-dev`.
-fn leave_workspaces_open(all: &mut BTreeMap<String, Given>, written: &BTreeMap<Selector, BTreeSet<Arc<str>>>) {
+/// Marks the workspace of an environment as unresolved if the modules do not mention a workspace of its name but do
+/// mention others that have no file: `dev.tfvars` may belong to the workspace `shop-dev`.
+fn mark_unresolved_workspaces(all: &mut BTreeMap<String, Inputs>, written: &BTreeMap<Selector, BTreeSet<Arc<str>>>) {
     let Some(names) = written.get(&Selector::Workspace) else {
         return;
     };
     if names.iter().all(|name| all.contains_key(&**name)) {
         return;
     }
-    for (name, given) in all {
-        given.is_workspace_open = !names.contains(name.as_str());
+    for (name, inputs) in all {
+        inputs.is_workspace_unresolved = !names.contains(name.as_str());
     }
 }
 
 impl Selector {
-    /// What to call the environment in which it is `value`: `prod`, or `size=large` for what is no environment's name.
+    /// Returns the name of the environment in which the selector is `value`: `prod`, or `size=large` if the variable
+    /// does not name environments.
     fn name(&self, value: &str) -> String {
         match self {
             Selector::Variable(name) if !is_of_environments(name) => format!("{name}={value}"),
@@ -137,67 +141,67 @@ impl Selector {
         }
     }
 
-    fn give(&self, value: &str, given: &mut Given) {
+    fn give(&self, value: &str, inputs: &mut Inputs) {
         match self {
-            Selector::Workspace => given.workspace = Some(value.to_owned()),
-            // What files say comes after.
-            Selector::Variable(name) => given
+            Selector::Workspace => inputs.workspace = Some(value.to_owned()),
+            // Values in files take precedence, because they come later.
+            Selector::Variable(name) => inputs
                 .variables
                 .insert(0, Variable::Assignment(format!("{name}={value}"))),
         }
     }
 }
 
-/// Whether a variable is called as environments are: `env`, `environment_name`, `deploy_stage`.
+/// Returns `true` if the name of a variable suggests that it selects an environment: `env`, `environment_name`,
+/// `deploy_stage`.
 fn is_of_environments(name: &str) -> bool {
     let mut words = name.split('_');
     words.any(|word| matches!(word, "env" | "environment" | "stage" | "workspace" | "tier"))
 }
 
-impl<'m> Found<'m> {
+impl<'m> EnvironmentSearch<'m> {
     pub(super) fn in_modules(modules: &'m Modules) -> Self {
-        Found {
-            written: Written::in_modules(modules),
+        EnvironmentSearch {
+            written: ModuleChoices::in_modules(modules),
             siblings: Mutex::default(),
         }
     }
 
-    /// What files say of environments that may be those of a root in `directory`. What modules write does not matter to it,
-    /// so that it is the same while somebody types in one.
-    fn beside(&self, directory: &Path, sources: &Sources) -> Arc<Beside> {
-        let (beside, _) = sources.remember(directory, (), |sources| {
-            let mut search = Search {
+    /// Returns the environments in files near `directory`. The result does not depend on the modules, so it stays
+    /// cached while a module is edited.
+    fn beside(&self, directory: &Path, sources: &Sources) -> Arc<NearbyFiles> {
+        let (beside, _) = sources.cached(directory, (), |sources| {
+            let mut search = VariableFileSearch {
                 files: sources.files(),
                 found: Vec::new(),
                 directories: 0,
             };
             search.below(directory, true, 0);
-            if let Some(parent) = directory.parent().filter(|parent| sources.files().holds(parent)) {
+            if let Some(parent) = directory.parent().filter(|parent| sources.files().contains(parent)) {
                 search.beside(directory, parent, &self.siblings(parent, sources));
             }
-            let aside = sources.aside();
+            let aside = sources.separate();
             let named = search.found.into_iter();
             let variables = named.filter_map(|file| names_in(&file, &aside).map(|names| (file, names)));
-            Beside {
+            NearbyFiles {
                 variables: variables.collect(),
-                deployments: deployments(directory, sources),
             }
         });
         beside
     }
 
-    /// The directories in `parent`. Hundreds of roots may lie beside each other.
+    /// Returns the directories in `parent`. The result is shared, because hundreds of roots may have the same parent.
     fn siblings(&self, parent: &Path, sources: &Sources) -> Arc<Siblings> {
         let known = || self.siblings.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().get(parent).cloned();
         if let Some((siblings, noted)) = before {
-            sources.absorb(&noted);
+            sources.add_dependencies(&noted);
             return siblings;
         }
-        // Not under the lock: it reads a directory.
-        let (siblings, noted) = sources.remember(parent, (), |sources| {
+        // The lock is not held here, because this reads a directory.
+        let (siblings, noted) = sources.cached(parent, (), |sources| {
             let mut listed = list(parent, sources.files());
-            listed.retain(|(_, kind)| matches!(kind, Kind::Directory));
+            listed.retain(|(_, kind)| matches!(kind, EntryKind::Directory));
             Siblings((listed.len() <= MAX_SIBLINGS).then_some(listed))
         });
         known().insert(parent.to_owned(), (siblings.clone(), noted));
@@ -205,39 +209,16 @@ impl<'m> Found<'m> {
     }
 }
 
-/// The deployments of the stack in `directory`, with the files that declare them.
-fn deployments(directory: &Path, sources: &Sources) -> Vec<(PathBuf, String)> {
-    let listed = sources.files().list(directory).unwrap_or_default().into_iter();
-    let mut files: Vec<PathBuf> = listed
-        .filter_map(|listed| listed.name.into_string().ok())
-        .filter(|name| is_deployments(name))
-        .map(|name| directory.join(name))
-        .collect();
-    files.sort();
-    let aside = sources.aside();
-    let of_file = |file: PathBuf| {
-        let id = read(&file, &aside, "").ok()?;
-        let names = names(&Code::of(id, &aside.file(id)));
-        Some(names.into_iter().map(move |name| (file.clone(), name)))
-    };
-    files
-        .into_iter()
-        .filter_map(of_file)
-        .flatten()
-        .take(MAX_FILES)
-        .collect()
-}
-
-/// Looks for variable files.
-struct Search<'a> {
+/// A search for variable files.
+struct VariableFileSearch<'a> {
     files: &'a Files,
     found: Vec<PathBuf>,
-    /// How many directories were looked into.
+    /// Number of directories searched so far.
     directories: usize,
 }
 
-impl Search<'_> {
-    /// Adds the variable files in `directory` and below it that no module reads by itself.
+impl VariableFileSearch<'_> {
+    /// Adds the variable files in `directory` and below that no module loads automatically.
     fn below(&mut self, directory: &Path, is_root: bool, depth: usize) {
         let listed = list(directory, self.files);
         if !is_root && listed.iter().any(|(name, _)| is_code(name)) {
@@ -255,16 +236,16 @@ impl Search<'_> {
         }
     }
 
-    /// Adds those in the directories beside `root` in `parent`, and below them.
+    /// Adds the variable files in the siblings of `root` in `parent`, and below them.
     fn beside(&mut self, root: &Path, parent: &Path, siblings: &Siblings) {
         if let Some(siblings) = &siblings.0 {
             self.inside(parent, siblings, MAX_DEPTH - 1, Some(root));
         }
     }
 
-    /// Looks into the directories among what is `listed`, but for `root`. Links are not followed.
-    fn inside(&mut self, directory: &Path, listed: &[(String, Kind)], depth: usize, root: Option<&Path>) {
-        let directories = listed.iter().filter(|(_, kind)| matches!(kind, Kind::Directory));
+    /// Searches the subdirectories in `listed`, except for `root`. Symbolic links are not followed.
+    fn inside(&mut self, directory: &Path, listed: &[(String, EntryKind)], depth: usize, root: Option<&Path>) {
+        let directories = listed.iter().filter(|(_, kind)| matches!(kind, EntryKind::Directory));
         for (name, _) in directories.filter(|(name, _)| !name.starts_with('.') && name != "node_modules") {
             if self.directories == MAX_DIRECTORIES {
                 return;
@@ -278,11 +259,11 @@ impl Search<'_> {
     }
 }
 
-/// What lies in a directory, by name.
-fn list(directory: &Path, files: &Files) -> Vec<(String, Kind)> {
+/// Returns the entries of a directory, sorted by name.
+fn list(directory: &Path, files: &Files) -> Vec<(String, EntryKind)> {
     let listed = files.list(directory).unwrap_or_default().into_iter();
     let named = listed.filter_map(|listed| Some((listed.name.into_string().ok()?, listed.kind)));
-    let mut named: Vec<(String, Kind)> = named.collect();
+    let mut named: Vec<(String, EntryKind)> = named.collect();
     named.sort_by(|one, other| one.0.cmp(&other.0));
     named
 }
@@ -291,13 +272,13 @@ fn is_variables(name: &str) -> bool {
     [".tfvars", ".tfvars.json"].iter().any(|end| name.ends_with(end))
 }
 
-/// Whether the module that it lies in reads the file by itself.
+/// Returns `true` if the module in the same directory loads the file automatically.
 fn is_read(name: &str) -> bool {
     let name = name.trim_end_matches(".json");
     name == "terraform.tfvars" || name.ends_with(".auto.tfvars")
 }
 
-/// The names that a variable file sets; `None` where it cannot be read.
+/// Returns the names that a variable file sets; `None` if it cannot be read.
 fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
     let id = read(file, sources, "").ok()?;
     let (body, problems) = values(id, &sources.file(id));
@@ -315,55 +296,65 @@ fn are_disjoint(files: &[(PathBuf, BTreeSet<Arc<str>>)]) -> bool {
     files.iter().flat_map(|(_, names)| names).all(|name| seen.insert(name))
 }
 
-/// `prod` for `prod.tfvars`, `prod.auto.tfvars.json` and `prod/terraform.tfvars`.
-fn name_of_file(file: &Path) -> String {
-    let name = file.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+/// Returns the path from which the environment of `file` gets its name: `env/prod` for `env/prod.tfvars`,
+/// `env/prod.auto.tfvars.json` and `env/prod/terraform.tfvars`.
+fn named_place(file: &Path) -> PathBuf {
+    let name = name_of(file);
     let stem = name
         .trim_end_matches(".json")
         .trim_end_matches(".tfvars")
         .trim_end_matches(".auto");
     match (stem, file.parent()) {
-        ("terraform" | "", Some(directory)) => name_of(directory),
-        _ => stem.to_owned(),
+        ("terraform" | "", Some(directory)) => directory.to_owned(),
+        _ => file.with_file_name(stem),
     }
 }
 
-fn name_of(directory: &Path) -> String {
-    let name = directory.file_name().and_then(std::ffi::OsStr::to_str);
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().and_then(std::ffi::OsStr::to_str);
     name.unwrap_or_default().to_owned()
+}
+
+/// Returns `place` relative to `root` or to the parent directory of `root`.
+fn path_below(place: &Path, root: &Module) -> String {
+    let above = root.directory.parent();
+    let below = place.strip_prefix(&root.directory).ok();
+    let below = below.or_else(|| place.strip_prefix(above?).ok()).unwrap_or(place);
+    below.to_string_lossy().replace('\\', "/")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Kept;
     use crate::testing::TemporaryDirectory;
+    use source::Cache;
 
     #[test]
-    fn files_are_looked_for_again_once_one_may_be_another() {
+    fn variable_files_are_searched_again_after_a_reported_change() {
         let place = TemporaryDirectory::with_files([
             ("live/a/main.tf", "variable \"x\" {}\n"),
             ("live/a/env/prod.tfvars", "x = 1\n"),
             ("module/main.tf", ""),
         ]);
         let at = |name: &str| place.path().join(name);
-        let kept = Arc::new(Kept::default());
+        let kept = Arc::new(Cache::default());
         let files = Files::new(None, vec![place.path().to_owned()]);
         let look = || {
-            let sources = Sources::reading(files.clone(), place.path().to_owned()).following(Some(kept.clone()), None);
+            let sources =
+                Sources::with_files(files.clone(), place.path().to_owned()).with_cache(Some(kept.clone()), None);
             let modules = Modules::new();
-            let found = Found::in_modules(&modules);
+            let found = EnvironmentSearch::in_modules(&modules);
             let beside = found.beside(&at("live/a"), &sources);
-            kept.follow(&sources);
+            kept.finish_run(&sources);
             let files = beside.variables.iter();
-            files.map(|(file, _)| name_of_file(file)).collect::<Vec<_>>()
+            files.map(|(file, _)| name_of(&named_place(file))).collect::<Vec<_>>()
         };
         assert_eq!(look(), ["prod"]);
         std::fs::write(at("live/a/env/dev.tfvars"), "x = 2\n").unwrap();
-        kept.changed(&at("module/main.tf"), false);
-        assert_eq!(look(), ["prod"], "nobody said that anything is another there");
+        kept.invalidate(&at("module/main.tf"), false);
+        assert_eq!(look(), ["prod"], "the change was not reported");
         assert_eq!(look(), ["prod"]);
-        kept.changed(&at("live/a/env/dev.tfvars"), true);
+        kept.invalidate(&at("live/a/env/dev.tfvars"), true);
         assert_eq!(look(), ["dev", "prod"]);
     }
 }

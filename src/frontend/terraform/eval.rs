@@ -1,4 +1,4 @@
-//! Evaluates expressions in a scope, lazily and each named thing once.
+//! Evaluates expressions in a scope, lazily and each declaration once.
 //!
 //! ```text
 //! variable "env" {}
@@ -9,14 +9,14 @@
 //! }
 //! ```
 //!
-//! Nothing is evaluated until the lowering asks for the members of `aws_sqs_queue.q`. `for_each` gives two
-//! (`expansion.rs`), each with a [`Scope`] of its own in which `each.key` is known. Asked for the timeout of the first,
-//! `local.wait` is evaluated and remembered; the second finds it there. `var.env` has no value, so whether it is `prod`
-//! is a question with two answers (`questions.rs`), and the conditional gives a value with two cases: 300 where
-//! `var.env = prod`, else 30. Whatever is computed from it is computed in each case ([`Evaluator::lift`]).
+//! Nothing is evaluated until the lowering requests the members of `aws_sqs_queue.q`. `for_each` yields two
+//! (`expansion.rs`), each with its own [`Scope`] in which `each.key` is known. The timeout of the first evaluates
+//! `local.wait` and caches its value; the second reads it from the cache. `var.env` has no value, so whether it is
+//! `prod` becomes a condition (`questions.rs`), and the conditional has a value with two cases: 300 if `var.env` is
+//! `prod`, else 30. Anything computed from it is computed for each case ([`Evaluator::lift`]).
 //!
-//! What is not known stays not known with its first reason. It knows no resource type beyond which attributes are links
-//! and what the provider's defaults are (`provider.rs`). Work is bounded in steps and depth.
+//! Unknown values keep the first reason why they are unknown. This module knows nothing about resource types except
+//! which attributes are links and the provider's defaults (`provider.rs`). Work is bounded in steps and depth.
 
 mod blocks;
 mod constraint;
@@ -37,121 +37,121 @@ pub(super) use expansion::{Expansion, Member};
 pub(super) use instances::Instance;
 
 use super::functions;
-use super::inputs::Inputs;
+use super::inputs::RootInputs;
 use super::module::Modules;
 use super::provider;
-use super::syntax::{Expression, For, Kind as Syntax, Part};
+use super::syntax::{Expression, ExpressionKind, For, TemplatePart};
 use super::types;
-use super::value::{Key, Kind, TOO_MANY_CASES, Trail, Value, joined};
-use crate::conditions::{Cases, Condition};
+use super::value::{Key, TOO_MANY_CASES, Trail, Value, ValueKind, joined};
 use crate::graph::{Cause, Reason};
-use crate::source::{Sources, Span};
+use conditions::{Cases, Condition};
 use expansion::Made;
 use rustc_hash::FxHashMap;
+use source::{Sources, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Steps of evaluation a unit may take.
+/// Maximum number of evaluation steps per unit.
 const MAX_STEPS: usize = 2_000_000;
-/// Evaluations that may wait for each other.
+/// Maximum depth of evaluations that wait for each other.
 const MAX_DEPTH: usize = 200;
-/// What is said where the steps are used up.
+/// The reason for values that are unknown because all steps are used up.
 pub(super) const TOO_MANY_STEPS: &str = "evaluating it takes more than 2 million steps";
 
-/// What a tool that calls Terraform adds to the language, and hands to the root module.
+/// Additions of a tool that calls Terraform: functions, names, and inputs of the root module.
 #[derive(Default)]
 pub(super) struct Outside<'a> {
-    /// Which functions are its own, and their values.
+    /// A predicate for the names of its functions, and a callback that evaluates them.
     pub(super) functions: Option<(fn(&str) -> bool, &'a dyn Fn(&str, &[Value]) -> Value)>,
-    /// Names of its own.
+    /// Names that it defines.
     pub(super) names: Vec<(Arc<str>, Value)>,
-    /// Values for variables that nothing nearer sets.
-    pub(super) inputs: Option<&'a super::terragrunt::Inputs>,
+    /// Values for variables that no other source sets.
+    pub(super) inputs: Option<&'a super::terragrunt::TerragruntInputs>,
 }
 
-/// Evaluates one root module and what it calls.
+/// Evaluates one root module and the modules that it calls.
 pub(super) struct Evaluator<'a> {
-    /// The name of the unit.
+    /// Name of the unit.
     unit: Arc<str>,
     pub(super) sources: &'a Sources,
     pub(super) modules: &'a Modules,
-    /// What the run is given; nothing where absent.
-    pub(super) inputs: Option<&'a Inputs>,
+    /// Inputs of the run, if any.
+    pub(super) inputs: Option<&'a RootInputs>,
     pub(super) outside: Outside<'a>,
-    /// The root module first.
+    /// Module instances, the root first.
     pub(super) instances: Vec<Instance>,
-    /// What was computed already; `None` while it is being computed.
-    known: FxHashMap<(usize, Named), Option<Value>>,
-    expansions: FxHashMap<(usize, Named), Option<Arc<Expansion>>>,
+    /// Values computed so far; `None` while one is being computed.
+    known: FxHashMap<(usize, Declaration), Option<Value>>,
+    expansions: FxHashMap<(usize, Declaration), Option<Arc<Expansion>>>,
     steps: usize,
-    /// How many bytes of files were hashed.
+    /// Number of bytes of files hashed so far.
     pub(super) hashed: usize,
     depth: usize,
-    /// The expression that is being evaluated.
+    /// Span of the expression that is being evaluated.
     place: Option<Span>,
-    /// The first bound that was reached, and where.
+    /// The first bound that was reached, and the span of the expression that reached it.
     pub(super) limit: Option<(Span, Reason)>,
-    /// Calls that lead back to a module they come through, by their headers, and what is wrong with each.
-    pub(super) circles: BTreeMap<Span, Arc<str>>,
+    /// Headers of module calls that form a cycle, with a description of each cycle.
+    pub(super) cycles: BTreeMap<Span, Arc<str>>,
     made: Made,
-    /// Templates in files that were read, by path.
+    /// Template files that were read, by path.
     pub(super) templates: FxHashMap<PathBuf, Result<Arc<Expression>, Arc<str>>>,
 }
 
-/// Something a module declares.
+/// A declaration in a module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Named {
+enum Declaration {
     Variable(Arc<str>),
     Local(Arc<str>),
     Output(Arc<str>),
     Call(Arc<str>),
     Resource(bool, Arc<str>, Arc<str>),
-    /// Its Region.
+    /// The Region of a provider, by name and alias.
     Provider(Arc<str>, Option<Arc<str>>),
-    /// Its account.
+    /// The account of a provider, by name and alias.
     Account(Arc<str>, Option<Arc<str>>),
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for Declaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Named::Variable(name) => write!(f, "var.{name}"),
-            Named::Local(name) => write!(f, "local.{name}"),
-            Named::Output(name) => write!(f, "output.{name}"),
-            Named::Call(name) => write!(f, "module.{name}"),
-            Named::Resource(true, kind, name) => write!(f, "data.{kind}.{name}"),
-            Named::Resource(false, kind, name) => write!(f, "{kind}.{name}"),
-            Named::Account(name, alias) => write!(f, "account.{name}.{}", alias.as_deref().unwrap_or_default()),
-            Named::Provider(name, None) => write!(f, "provider.{name}"),
-            Named::Provider(name, Some(alias)) => write!(f, "provider.{name}.{alias}"),
+            Declaration::Variable(name) => write!(f, "var.{name}"),
+            Declaration::Local(name) => write!(f, "local.{name}"),
+            Declaration::Output(name) => write!(f, "output.{name}"),
+            Declaration::Call(name) => write!(f, "module.{name}"),
+            Declaration::Resource(true, kind, name) => write!(f, "data.{kind}.{name}"),
+            Declaration::Resource(false, kind, name) => write!(f, "{kind}.{name}"),
+            Declaration::Account(name, alias) => write!(f, "account.{name}.{}", alias.as_deref().unwrap_or_default()),
+            Declaration::Provider(name, None) => write!(f, "provider.{name}"),
+            Declaration::Provider(name, Some(alias)) => write!(f, "provider.{name}.{alias}"),
         }
     }
 }
 
-/// Where an expression stands.
+/// The context of an expression.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
-    /// The module's place among the instances.
+    /// Index of the module in [`Evaluator::instances`].
     pub(super) module: usize,
-    /// `each.key` and `each.value`, in a `for_each`.
+    /// `each.key` and `each.value`, within a `for_each`.
     pub(super) each: Option<(Value, Value)>,
     /// `count.index`.
     pub(super) index: Option<Value>,
-    /// The key of the instance, which tells its conditions from those of its siblings.
+    /// Key of the instance. It distinguishes the conditions of the instance from those of its siblings.
     pub(super) key: Key,
-    /// Names of `for` expressions and dynamic blocks, innermost last.
+    /// Names bound by `for` expressions and dynamic blocks, innermost last.
     pub(super) names: Vec<(Arc<str>, Value)>,
-    /// Whether only these names mean something: in a template of its own.
+    /// `true` if only these names are defined, as in a template file.
     pub(super) alone: bool,
-    /// Whether an error would be caught, by `try` or `can`: outside of them, what a version of Terraform refuses and
-    /// another takes has the other's value.
+    /// `true` within `try` or `can`, which catch errors. Elsewhere, an expression that only some versions of Terraform
+    /// reject has the value that the others compute.
     pub(super) tried: bool,
 }
 
 impl Scope {
-    /// Within `try` or `can`.
+    /// Returns the scope within `try` or `can`.
     pub(super) fn tried(&self) -> Scope {
         Scope {
             tried: true,
@@ -159,7 +159,7 @@ impl Scope {
         }
     }
 
-    /// With `name` for `value`.
+    /// Returns the scope in which `name` is bound to `value`.
     pub(super) fn with(&self, name: &Arc<str>, value: Value) -> Scope {
         let mut scope = self.clone();
         scope.names.push((name.clone(), value));
@@ -168,7 +168,7 @@ impl Scope {
 }
 
 impl Evaluator<'_> {
-    /// The value of `expression`, placed at its span.
+    /// Returns the value of `expression`, with its span.
     pub(super) fn eval(&mut self, expression: &Expression, scope: &Scope) -> Value {
         self.place = Some(expression.span);
         if !self.spend(1) {
@@ -177,11 +177,13 @@ impl Evaluator<'_> {
         if self.depth >= MAX_DEPTH {
             return self.give_up(expression.span, "more than 200 expressions wait for each other");
         }
-        // Not only nested expressions: a local that waits for a local that waits for a local is as deep.
+        // The depth counts more than nested expressions: a local that waits for a local that waits for a local is as
+        // deep.
         self.depth += 1;
         let value = self.eval_kind(expression, scope);
         self.depth -= 1;
-        // A value may outgrow its bound where no expression is known. The first one that has it is where users look.
+        // A value can exceed a bound in code that knows no expression. The first expression with such a value is
+        // reported.
         if let Some(unknown) = value.as_unknown().filter(|unknown| unknown.is_bound()) {
             self.limit
                 .get_or_insert_with(|| (expression.span, unknown.reason.clone()));
@@ -190,7 +192,7 @@ impl Evaluator<'_> {
         self.placed(value, expression.span, scope)
     }
 
-    /// Counts work that is not an expression of its own; whether there is some left.
+    /// Counts work that is not an expression of its own. Returns `true` if steps are left.
     pub(super) fn spend(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS
@@ -202,12 +204,12 @@ impl Evaluator<'_> {
         self.steps <= MAX_STEPS
     }
 
-    /// The place to name for what an expression does.
+    /// Returns the span of the expression that is being evaluated.
     pub(super) fn place(&self) -> Option<Span> {
         self.place
     }
 
-    /// Says that `bound` was reached by the expression that is being evaluated.
+    /// Records that the expression being evaluated reached `bound`, and returns an unknown value.
     pub(super) fn reached(&mut self, bound: &'static str) -> Value {
         match self.place {
             Some(place) => self.give_up(place, bound),
@@ -222,21 +224,23 @@ impl Evaluator<'_> {
 
     fn eval_kind(&mut self, expression: &Expression, scope: &Scope) -> Value {
         match &expression.kind {
-            Syntax::Null => Value::null(),
-            Syntax::Bool(value) => Value::bool(*value),
-            Syntax::Number(Some(value)) => Value::exact(value.clone()),
-            Syntax::Number(None) => Value::unknown(Cause::Unsupported.because("it is a number of too many digits")),
-            Syntax::Text(text) => Value::text(text.clone()),
-            Syntax::Template(parts) => self.template(parts, scope),
-            Syntax::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
-            Syntax::Object(items) => self.object(items, scope),
-            Syntax::Variable(_) if expression.is_unread() => {
+            ExpressionKind::Null => Value::null(),
+            ExpressionKind::Bool(value) => Value::bool(*value),
+            ExpressionKind::Number(Some(value)) => Value::exact(value.clone()),
+            ExpressionKind::Number(None) => {
+                Value::unknown(Cause::Unsupported.because("it is a number of too many digits"))
+            }
+            ExpressionKind::Text(text) => Value::text(text.clone()),
+            ExpressionKind::Template(parts) => self.template(parts, scope),
+            ExpressionKind::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
+            ExpressionKind::Object(items) => self.object(items, scope),
+            ExpressionKind::Variable(_) if expression.is_unread() => {
                 Value::unknown(Cause::NotRead.because("it cannot be read"))
             }
-            Syntax::Variable(_) => self.traverse(expression, &[], scope),
-            Syntax::Traversal(base, steps) => self.traverse(base, steps, scope),
-            Syntax::Conditional(parts) => self.conditional(parts, scope),
-            Syntax::Call {
+            ExpressionKind::Variable(_) => self.traverse(expression, &[], scope),
+            ExpressionKind::Traversal(base, steps) => self.traverse(base, steps, scope),
+            ExpressionKind::Conditional(parts) => self.conditional(parts, scope),
+            ExpressionKind::Call {
                 name,
                 arguments,
                 expand,
@@ -247,24 +251,24 @@ impl Evaluator<'_> {
                 }
                 _ => functions::call(self, name, arguments, *expand, scope),
             },
-            Syntax::Unary(operator, operand) => {
+            ExpressionKind::Unary(operator, operand) => {
                 let value = self.eval(operand, scope);
                 self.unary(*operator, value, operand, scope)
             }
-            Syntax::Binary(operator, operands) => {
+            ExpressionKind::Binary(operator, operands) => {
                 let (left, right) = (self.eval(&operands[0], scope), self.eval(&operands[1], scope));
                 self.binary(*operator, left, right, (expression, operands), scope)
             }
-            Syntax::For(parts) => self.for_expression(parts, scope),
-            Syntax::Known(value) => match &value.kind {
-                // A plan refers to a policy that it does not hold yet.
-                Kind::Reference(id, name) if provider::is_document(id, name) => self.configured(id, name),
+            ExpressionKind::For(parts) => self.for_expression(parts, scope),
+            ExpressionKind::Known(value) => match &value.kind {
+                // The plan refers to a policy document that is known only after apply.
+                ValueKind::Reference(id, name) if provider::is_document(id, name) => self.configured(id, name),
                 _ => (**value).clone(),
             },
         }
     }
 
-    fn object(&mut self, items: &[super::syntax::Item], scope: &Scope) -> Value {
+    fn object(&mut self, items: &[super::syntax::ObjectItem], scope: &Scope) -> Value {
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
             if item.is_bare_reference {
@@ -279,7 +283,7 @@ impl Evaluator<'_> {
             }
             match (key.to_text(), item) {
                 (Some(key), _) => {
-                    // The last of equal keys wins, but what Terraform refuses is refused.
+                    // The last of equal keys wins, but an error in an earlier one is still an error.
                     let is_dropped = |(name, value): &&(Arc<str>, Value)| *name == key && value.holds_refused();
                     match entries.iter().find(is_dropped).map(|(_, value)| value.clone()) {
                         Some(refused) => return refused,
@@ -303,7 +307,7 @@ impl Evaluator<'_> {
         let asked_of = asked.origins.clone();
         let asked = self.question(asked, test, scope);
         let mut branches: [Option<Value>; 2] = [None, None];
-        // The places of the branches are more telling than that of the whole.
+        // The spans of the branches are more specific than that of the whole conditional.
         Value::cases(asked.each_case().map(|answer| {
             let Some(answer) = answer.to_bool() else {
                 let both = [true, false].map(|answer| self.branch(&mut branches, yes, no, answer, scope));
@@ -315,14 +319,14 @@ impl Evaluator<'_> {
                 return value;
             }
             let value = self.null_where(value, &asked_of, test, answer);
-            // Both branches become one type, so the other is evaluated for its type alone: Terraform ignores what it
-            // would refuse there, and so does `conform`.
+            // Both branches convert to one type, so the other branch is evaluated for its type only. Terraform ignores
+            // errors in it, and so does `conform`.
             let other = self.branch(&mut branches, yes, no, !answer, scope);
             self.conform(value, &other)
         }))
     }
 
-    /// `value`, and where it is null the question whose answer made it that.
+    /// Adds to a null value, as its origin, the condition that selected it.
     fn null_where(&self, value: Value, asked_of: &Trail, test: &Expression, answer: bool) -> Value {
         if !value.is_null() || !value.origins.is_empty() {
             return value;
@@ -355,7 +359,7 @@ impl Evaluator<'_> {
         value
     }
 
-    /// `value` as the type that it and `other` can both become.
+    /// Converts `value` to the type that it and `other` unify to.
     fn conform(&mut self, value: Value, other: &Value) -> Value {
         if other.is_null() && other.declared.is_none() {
             return value;
@@ -379,7 +383,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The text at `span` on one line, shortened.
+    /// Returns the source text at `span` on one line, shortened.
     pub(super) fn shown(&self, span: Span) -> String {
         let line = super::syntax::one_line(&self.sources.text(span));
         match line.char_indices().nth(60) {
@@ -388,12 +392,12 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `change` on each combination of the cases of `values`.
+    /// Calls `change` for each combination of the cases of `values`, and returns the results as cases.
     pub(super) fn lift(&mut self, values: Vec<Value>, change: &mut dyn FnMut(&mut Self, Vec<Value>) -> Value) -> Value {
-        if !values.iter().any(|value| matches!(value.kind, Kind::Cases(_))) {
+        if !values.iter().any(|value| matches!(value.kind, ValueKind::Cases(_))) {
             return change(self, values);
         }
-        // `300 when A, 30 when not A` beside `5 when A, 1 when not A` are two combinations and not four.
+        // `300 when A, 30 when not A` and `5 when A, 1 when not A` have two combinations, not four.
         let lists = values.iter().map(Value::each_case);
         let Ok(combinations) = Cases::product(lists, &Condition::always()) else {
             return Value::beyond(TOO_MANY_CASES);
@@ -404,16 +408,16 @@ impl Evaluator<'_> {
         Value::cases(combinations.map(|values| change(self, values)))
     }
 
-    fn template(&mut self, parts: &[Part], scope: &Scope) -> Value {
+    fn template(&mut self, parts: &[TemplatePart], scope: &Scope) -> Value {
         let mut values = Vec::new();
         for part in parts {
             match part {
-                Part::Literal(text) => values.push(Value::text(text.clone())),
-                Part::Value(expression) => {
+                TemplatePart::Literal(text) => values.push(Value::text(text.clone())),
+                TemplatePart::Value(expression) => {
                     let value = self.eval(expression, scope);
                     values.push(self.plain(value));
                 }
-                Part::If(test, yes, no) => {
+                TemplatePart::If(test, yes, no) => {
                     let value = self.eval(test, scope);
                     let value = self.question(value, test, scope);
                     let chosen = self.lift(vec![value], &mut |this, values| match values[0].to_bool() {
@@ -423,7 +427,7 @@ impl Evaluator<'_> {
                     });
                     values.push(chosen);
                 }
-                Part::For {
+                TemplatePart::For {
                     key,
                     value,
                     collection,
@@ -465,10 +469,12 @@ impl Evaluator<'_> {
             if let Some(refused) = parts.iter().find(|part| part.is_refused()) {
                 return refused.clone().of_type(Some(types::Type::Text));
             }
-            if parts
-                .iter()
-                .any(|part| matches!(part.kind, Kind::Null | Kind::List(_) | Kind::Set(_) | Kind::Map(_)))
-            {
+            if parts.iter().any(|part| {
+                matches!(
+                    part.kind,
+                    ValueKind::Null | ValueKind::List(_) | ValueKind::Set(_) | ValueKind::Map(_)
+                )
+            }) {
                 return Value::error("a part of a template is not a string").of_type(Some(types::Type::Text));
             }
             let from = parts.clone();
@@ -476,33 +482,33 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Keys and values of a collection, as `for` sees them.
+    /// Returns the keys and values of a collection as `for` iterates over them.
     pub(super) fn pairs(&mut self, collection: &Value) -> Result<Vec<(Value, Value)>, Value> {
         let collection = &self.unfolded(collection.clone());
         let refused = match &collection.kind {
-            Kind::List(items) | Kind::Set(items) => items.iter().find(|item| item.is_refused()),
-            Kind::Map(entries) => entries.iter().map(|(_, value)| value).find(|value| value.is_refused()),
+            ValueKind::List(items) | ValueKind::Set(items) => items.iter().find(|item| item.is_refused()),
+            ValueKind::Map(entries) => entries.iter().map(|(_, value)| value).find(|value| value.is_refused()),
             _ => None,
         };
         if let Some(refused) = refused {
             return Err(refused.clone());
         }
         let pairs = match &collection.kind {
-            Kind::List(items) => items
+            ValueKind::List(items) => items
                 .iter()
                 .enumerate()
                 .map(|(at, item)| (Value::count(at), collection.element(item)))
                 .collect(),
-            Kind::Set(items) => items
+            ValueKind::Set(items) => items
                 .iter()
                 .map(|item| (item.clone(), collection.element(item)))
                 .collect(),
-            Kind::Map(entries) => entries
+            ValueKind::Map(entries) => entries
                 .iter()
                 .map(|(key, value)| (Value::text(key.clone()), collection.element(value)))
                 .collect(),
-            Kind::Unknown(_) => return Err(collection.clone()),
-            Kind::Resource(_) | Kind::AnyResource(_) | Kind::AnyModule(_) => {
+            ValueKind::Unknown(_) => return Err(collection.clone()),
+            ValueKind::Resource(_) | ValueKind::AnyResource(_) | ValueKind::AnyModule(_) => {
                 return Err(Value::unknown(Cause::Derived.because("its attributes are unknown")));
             }
             _ => return Err(Value::error("it is not a collection")),

@@ -1,5 +1,5 @@
-//! Terraform's functions. Those that choose among their arguments pass on what is not known; the others are not
-//! known where an argument is not. It knows no resource.
+//! Terraform's functions. Functions that select one of their arguments also accept unknown ones; any other function has
+//! an unknown result if an argument is unknown. This module knows no resources.
 
 mod arns;
 mod collections;
@@ -22,13 +22,13 @@ use super::eval::{Evaluator, Scope, TOO_MANY_STEPS};
 use super::json;
 use super::syntax::Expression;
 use super::types::{self, Type};
-use super::value::{Identity, Kind, Value};
+use super::value::{Identity, Value, ValueKind};
 use crate::graph::{Bounds, Cause};
 use std::sync::Arc;
 use table::{FUNCTIONS, Function, PARTLY};
 
-/// What a function makes of its evaluated arguments; `None` where their number or their types do not fit.
-type Answer = Option<Value>;
+/// The result of a function for its evaluated arguments; `None` if their number or their types are wrong.
+type FunctionResult = Option<Value>;
 
 /// Calls the function `name`.
 pub(super) fn call(
@@ -87,8 +87,7 @@ pub(super) fn call(
     })
 }
 
-/// What `name` gave of `operands`; where that is not known, it is what the function makes of them, and equal for equal
-/// operands.
+/// Gives an unknown result of `name` an identity that is derived from `operands`, and equal for equal operands.
 pub(super) fn identified(name: &str, operands: &[Value], answer: Value) -> Value {
     if KEEPING.contains(&name) {
         return answer;
@@ -96,7 +95,7 @@ pub(super) fn identified(name: &str, operands: &[Value], answer: Value) -> Value
     answer.identified(|| Some(Identity::computed(name, operands)?.bounded(range(name, operands))))
 }
 
-/// The numbers that `name` may give of `operands`.
+/// Returns the bounds of the result of `name` for `operands`.
 fn range(name: &str, operands: &[Value]) -> Bounds {
     let bounds = operands.iter().map(Value::bounds);
     match name {
@@ -107,7 +106,7 @@ fn range(name: &str, operands: &[Value]) -> Bounds {
     }
 }
 
-/// Functions whose value is their argument, of another type perhaps.
+/// Functions that return their argument, possibly converted to another type.
 const KEEPING: &[&str] = &[
     "ephemeralasnull",
     "nonsensitive",
@@ -119,7 +118,7 @@ const KEEPING: &[&str] = &[
     "tostring",
 ];
 
-/// The first argument that Terraform would not refuse.
+/// Returns the first argument that Terraform would not reject.
 fn first_that_works(eval: &mut Evaluator, arguments: &[Expression], scope: &Scope) -> Value {
     let Some((first, rest)) = arguments.split_first() else {
         return Value::error("no argument of `try` works");
@@ -137,13 +136,13 @@ fn first_that_works(eval: &mut Evaluator, arguments: &[Expression], scope: &Scop
 
 fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) -> Value {
     let values: Vec<Value> = values.into_iter().map(|value| eval.unfolded(value)).collect();
-    // Before it computes: what that evaluates has places of its own.
+    // Read before the computation, which may evaluate expressions with other spans.
     let place = eval.place();
     let work: usize = values.iter().map(size).sum();
     if !eval.spend(work) {
         return Value::beyond(TOO_MANY_STEPS);
     }
-    // What Terraform refuses is refused, whatever else is not known.
+    // Terraform rejects an invalid argument even if another one is unknown.
     let refused = values
         .iter()
         .find(|value| value.as_unknown().is_some_and(|unknown| unknown.error));
@@ -164,7 +163,7 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
         .into_iter()
         .map(|value| json::settled(eval.plain(value)))
         .collect();
-    // A text that became too long.
+    // A conversion to a string exceeded the maximum length.
     if let Some(unknown) = values.iter().find(|value| value.as_unknown().is_some()) {
         return unknown.clone().of_type(None);
     }
@@ -183,39 +182,40 @@ fn apply(eval: &mut Evaluator, name: &str, values: Vec<Value>, scope: &Scope) ->
     }
 }
 
-/// A text that no file settles: a function of the clock, or of chance.
-fn unsettled(name: &str) -> Value {
-    let reason = Cause::Run.because(format!("`{name}` gives another result at each run"));
-    Kind::Template([Value::unknown(reason)].into()).into()
+/// Returns a string that differs at each run, because it depends on the clock or on chance.
+fn nondeterministic(name: &str) -> Value {
+    let reason = Cause::RunContext.because(format!("`{name}` gives another result at each run"));
+    ValueKind::Template([Value::unknown(reason)].into()).into()
 }
 
-/// The elements of a list or a set that is not null.
+/// Returns the elements of a list or a set that is not null.
 fn plain_items(value: &Value) -> Option<&Arc<[Value]>> {
     value.items()
 }
 
-/// `value` as a list of `element`s.
+/// Converts `value` to a list of `element`s.
 fn as_list(value: &Value, element: &Type) -> Option<Value> {
     let list = types::convert(value, &Type::List(Arc::new(element.clone())));
     list.items().is_some().then_some(list)
 }
 
-/// The reason why known arguments gave nothing: a reference that AWS fills, or a mistake.
+/// Returns a value with the reason why a function with known arguments failed: a reference that AWS completes, or an
+/// error.
 fn refuse(name: &str, values: &[Value]) -> Value {
     let filled = values.iter().find_map(|value| match &value.kind {
-        Kind::Reference(id, attribute) => {
+        ValueKind::Reference(id, attribute) => {
             Some(Cause::KnownAfterApply.because(format!("`{}.{attribute}` is known only after apply", id.address())))
         }
-        Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Resource(_) => {
+        ValueKind::Template(_) | ValueKind::Encoded(_) | ValueKind::Rendered(_) | ValueKind::Resource(_) => {
             Some(Cause::KnownAfterApply.because(format!("an argument of `{name}` is known only after apply")))
         }
-        Kind::AnyResource(_) | Kind::AnyModule(_) => {
+        ValueKind::AnyResource(_) | ValueKind::AnyModule(_) => {
             Some(Cause::Derived.because(format!("an argument of `{name}` is not known")))
         }
-        Kind::List(items) | Kind::Set(items) if !items.iter().all(Value::is_plain) => {
+        ValueKind::List(items) | ValueKind::Set(items) if !items.iter().all(Value::is_plain) => {
             Some(Cause::Derived.because(format!("an argument of `{name}` is not known")))
         }
-        Kind::Map(entries) if !entries.iter().all(|(_, value)| value.is_plain()) => {
+        ValueKind::Map(entries) if !entries.iter().all(|(_, value)| value.is_plain()) => {
             Some(Cause::Derived.because(format!("an argument of `{name}` is not known")))
         }
         _ => None,
@@ -228,14 +228,14 @@ fn refuse(name: &str, values: &[Value]) -> Value {
 
 fn size(value: &Value) -> usize {
     match &value.kind {
-        Kind::List(items) | Kind::Set(items) => items.len(),
-        Kind::Map(entries) => entries.len(),
-        Kind::Text(text) => text.len() / 64,
+        ValueKind::List(items) | ValueKind::Set(items) => items.len(),
+        ValueKind::Map(entries) => entries.len(),
+        ValueKind::Text(text) => text.len() / 64,
         _ => 1,
     }
 }
 
-/// The first value that is neither null nor an empty text, as the type that all become.
+/// Returns the first value that is neither null nor an empty string, converted to the unified type of all.
 fn coalesce(eval: &mut Evaluator, values: &[Value]) -> Value {
     let kinds: Vec<Type> = values.iter().map(types::of).collect();
     let Some(one) = types::unify(&kinds) else {
@@ -244,8 +244,8 @@ fn coalesce(eval: &mut Evaluator, values: &[Value]) -> Value {
     for value in values {
         let plain = eval.plain(value.clone());
         match &plain.kind {
-            Kind::Null => {}
-            Kind::Text(text) if text.is_empty() => {}
+            ValueKind::Null => {}
+            ValueKind::Text(text) if text.is_empty() => {}
             _ => return types::convert(value, &one),
         }
     }

@@ -1,47 +1,46 @@
-//! What the command line hands to the variables of root modules: `--var` and `--var-file`, later ones first.
+//! Values for the variables of root modules from the command line: `--var` and `--var-file`. Later ones take
+//! precedence.
 //!
-//! Texts are kept as typed: only the declared type of a variable says whether one is a string or an expression.
-//! Nothing comes from the environment of the process.
-
-pub(super) mod deployments;
+//! Strings are kept as typed: only the declared type of a variable determines whether one is a string or an expression.
+//! Nothing is read from the environment of the process.
 
 use super::super::{ReadError, read};
 use super::module::Module;
-use super::syntax::{self, Block, Body, Code, Expression, Fault, Kind, Part, Problem, Step};
-use crate::files;
-use crate::given::{Given, Variable};
-use crate::source::{FileId, Noted, SourceFile, Sources, Span};
+use super::syntax::{self, Block, Body, Code, Expression, ExpressionKind, Fault, Problem, Step, TemplatePart};
+use crate::inputs::{Inputs, Variable};
+use source::files;
+use source::{Dependencies, FileId, SourceFile, Sources, Span};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands for the command line where the place of a value is shown.
+/// Name of the file that represents the command line in locations.
 const COMMAND_LINE: &str = "command line";
 
-/// What a run is given beside the files of its modules.
+/// Inputs of a run other than the files of its modules.
 #[derive(Debug, Default)]
-pub(super) struct Inputs {
+pub(super) struct RootInputs {
     values: BTreeMap<Arc<str>, Input>,
     /// `terraform.workspace`.
     pub(super) workspace: Option<Arc<str>>,
-    /// Without one, it is not `default` either: it may be any.
-    pub(super) is_workspace_open: bool,
-    /// The Region of providers that say none.
+    /// `true` if an absent `workspace` means an unresolved one instead of `default`.
+    pub(super) is_workspace_unresolved: bool,
+    /// The Region of providers that do not set one.
     pub(super) region: Option<Arc<str>>,
     /// The account of the caller.
     pub(super) account: Option<Arc<str>>,
-    /// What was given, in brief: two that are alike are given the same, where files are as they were.
+    /// Hash of the inputs, valid while their files are unchanged.
     pub(super) fingerprint: u64,
-    /// What was asked about to read it.
-    pub(super) noted: Arc<Noted>,
+    /// Files that were consulted to read the inputs.
+    pub(super) noted: Arc<Dependencies>,
 }
 
-/// One value for a variable.
+/// A value for a variable.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// Where it comes from, as a noun phrase.
+    /// Its source, as a noun phrase.
     pub(super) what: Arc<str>,
     pub(super) span: Span,
     value: Raw,
@@ -49,12 +48,13 @@ pub(super) struct Input {
 
 #[derive(Debug)]
 enum Raw {
-    /// `--var`, as typed.
+    /// The value of a `--var`, as typed.
     Text(FileId, Arc<str>, Range<usize>),
     Expression(Arc<Expression>),
 }
 
-/// The file that stands for what is typed. Each environment is given other values, and so another text.
+/// Returns the virtual file that contains the typed assignments. Each environment has its own, because its assignments
+/// differ.
 fn typed_file(text: &str, sources: &Sources) -> FileId {
     let first = sources.add(Path::new(COMMAND_LINE), text);
     if sources.file(first).text() == text {
@@ -64,30 +64,30 @@ fn typed_file(text: &str, sources: &Sources) -> FileId {
     sources.add(Path::new(&name), text)
 }
 
-impl Inputs {
-    /// Reads what is given; what of it cannot be read comes second, a message each.
-    pub(super) fn read(given: &Given, sources: &Sources) -> (Inputs, Vec<String>) {
-        let ((inputs, errors), noted) = sources.apart(|sources| Inputs::read_here(given, sources));
-        (Inputs { noted, ..inputs }, errors)
+impl RootInputs {
+    /// Reads the inputs; also returns a message for each that cannot be read.
+    pub(super) fn read(inputs: &Inputs, sources: &Sources) -> (RootInputs, Vec<String>) {
+        let ((read, errors), noted) = sources.recording_dependencies(|sources| RootInputs::read_here(inputs, sources));
+        (RootInputs { noted, ..read }, errors)
     }
 
-    fn read_here(given: &Given, sources: &Sources) -> (Inputs, Vec<String>) {
+    fn read_here(inputs: &Inputs, sources: &Sources) -> (RootInputs, Vec<String>) {
         let shared = |text: &Option<String>| text.as_deref().map(Arc::from);
-        let mut inputs = Inputs {
-            workspace: shared(&given.workspace),
-            is_workspace_open: given.is_workspace_open,
-            region: shared(&given.region),
-            account: shared(&given.account),
-            fingerprint: given.fingerprint(),
-            ..Inputs::default()
+        let mut read = RootInputs {
+            workspace: shared(&inputs.workspace),
+            is_workspace_unresolved: inputs.is_workspace_unresolved,
+            region: shared(&inputs.region),
+            account: shared(&inputs.account),
+            fingerprint: inputs.fingerprint(),
+            ..RootInputs::default()
         };
         let mut errors = Vec::new();
-        let typed: Vec<&str> = given
+        let typed: Vec<&str> = inputs
             .variables
             .iter()
             .filter_map(|variable| match variable {
                 Variable::Assignment(text) => Some(text.as_str()),
-                Variable::File(_) | Variable::Deployment(..) => None,
+                Variable::File(_) => None,
             })
             .collect();
         let mut typed_text: Arc<str> = typed.join("\n").into();
@@ -97,21 +97,20 @@ impl Inputs {
             typed_text = file.map_or(typed_text, |id| sources.file(id).text().into());
         }
         let mut at = 0;
-        for variable in &given.variables {
+        for variable in &inputs.variables {
             match (variable, file) {
                 (Variable::Assignment(text), Some(file)) => {
                     let range = at..at + text.len();
                     at = range.end + 1;
-                    if let Err(error) = inputs.assign(text, file, &typed_text, range) {
+                    if let Err(error) = read.assign(text, file, &typed_text, range) {
                         errors.push(error);
                     }
                 }
                 (Variable::Assignment(_), None) => {}
-                (Variable::File(path), _) => errors.extend(inputs.file(path, None, sources)),
-                (Variable::Deployment(path, name), _) => errors.extend(inputs.file(path, Some(name), sources)),
+                (Variable::File(path), _) => errors.extend(read.file(path, sources)),
             }
         }
-        (inputs, errors)
+        (read, errors)
     }
 
     fn assign(&mut self, text: &str, file: FileId, typed: &Arc<str>, range: Range<usize>) -> Result<(), String> {
@@ -128,8 +127,8 @@ impl Inputs {
         Ok(())
     }
 
-    /// Takes the values of a variable file, or of a `deployment` in a file of those.
-    fn file(&mut self, path: &Path, deployment: Option<&str>, sources: &Sources) -> Vec<String> {
+    /// Adds the values of a variable file.
+    fn file(&mut self, path: &Path, sources: &Sources) -> Vec<String> {
         let canonical = match sources.files().named(path) {
             Ok(canonical) => canonical,
             Err(refusal) => return vec![format!("`{}`: {refusal}", sources.shown_of(&files::absolute(path)))],
@@ -142,13 +141,7 @@ impl Inputs {
         };
         let source = sources.file(file);
         let base_name = source.base_name();
-        let (body, problems) = match deployment {
-            None => values(file, &source),
-            Some(name) => {
-                let code = Code::of(file, &source);
-                (deployments::values(&code, name), code.problems.clone())
-            }
-        };
+        let (body, problems) = values(file, &source);
         let said = |problem: &Problem| {
             let place = sources.start(problem.span);
             format!("`{shown}`:{}:{}: {}", place.line, place.column, problem.message)
@@ -164,12 +157,13 @@ impl Inputs {
         problems.iter().map(said).collect()
     }
 
-    /// Why these inputs do not fit `roots`: names that none declares, texts that are no expressions.
+    /// Explains why these inputs do not fit `roots`: variables that none of them declares, and strings that are not
+    /// valid expressions.
     pub(super) fn misfits(&self, roots: &[impl Borrow<Arc<Module>>]) -> Vec<String> {
         let mut errors = Vec::new();
         for (name, input) in &self.values {
             if matches!(input.value, Raw::Expression(_)) {
-                continue; // Terraform only warns of more values in a file than there are variables.
+                continue; // Terraform only warns about undeclared variables in a file.
             }
             let mut declared = roots
                 .iter()
@@ -185,19 +179,19 @@ impl Inputs {
         errors
     }
 
-    /// What is given for a variable.
+    /// Returns the input for a variable.
     pub(super) fn get(&self, name: &str) -> Option<&Input> {
         self.values.get(name)
     }
 }
 
 impl Input {
-    /// The value for the variable that `block` declares.
+    /// Returns the value as an expression for the variable that `block` declares.
     pub(super) fn expression(&self, block: &Block) -> Result<Arc<Expression>, Problem> {
         match &self.value {
             Raw::Expression(expression) => Ok(expression.clone()),
             Raw::Text(file, text, range) if is_primitive(block) => Ok(Arc::new(Expression {
-                kind: Kind::Text(text.get(range.clone()).unwrap_or("").into()),
+                kind: ExpressionKind::Text(text.get(range.clone()).unwrap_or("").into()),
                 span: Span::new(*file, range.clone()),
             })),
             Raw::Text(file, text, range) => {
@@ -209,16 +203,18 @@ impl Input {
     }
 }
 
-/// Whether Terraform takes a text for a variable as it is: no type is declared, or a primitive one.
+/// Returns `true` if Terraform takes the text for a variable literally: its type is absent or primitive.
 fn is_primitive(block: &Block) -> bool {
     match block.body.attribute("type").map(|attribute| &attribute.value.kind) {
         None => true,
-        Some(Kind::Variable(name) | Kind::Text(name)) => matches!(&**name, "string" | "number" | "bool"),
+        Some(ExpressionKind::Variable(name) | ExpressionKind::Text(name)) => {
+            matches!(&**name, "string" | "number" | "bool")
+        }
         Some(_) => false,
     }
 }
 
-/// Reads a file of values for variables. A value that is no constant stays, as one that is not known.
+/// Parses a variable file. A value that is not a constant becomes unknown.
 pub(super) fn values(id: FileId, file: &SourceFile) -> (Body, Vec<Problem>) {
     let code = Code::of_values(id, file);
     let (mut body, mut problems) = (code.body.clone(), code.problems.clone());
@@ -239,7 +235,8 @@ pub(super) fn values(id: FileId, file: &SourceFile) -> (Body, Vec<Problem>) {
     (body, problems)
 }
 
-/// Values for variables name nothing and call nothing, but for the names of their own `for` expressions.
+/// Rejects references and function calls, which values for variables must not contain. Names bound by a `for`
+/// expression of the value are allowed.
 fn refuse_references(expression: &Expression) -> Result<(), Problem> {
     let refused = || {
         Err(Problem {
@@ -250,23 +247,28 @@ fn refuse_references(expression: &Expression) -> Result<(), Problem> {
     };
     let all = |all: &[Expression]| all.iter().try_for_each(refuse_references);
     match &expression.kind {
-        Kind::Variable(_) | Kind::Call { .. } => refused(),
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::For(_) | Kind::Known(_) => Ok(()),
-        Kind::Template(parts) => parts.iter().try_for_each(|part| match part {
-            Part::Value(value) => refuse_references(value),
-            Part::Literal(_) | Part::If(..) | Part::For { .. } => Ok(()),
+        ExpressionKind::Variable(_) | ExpressionKind::Call { .. } => refused(),
+        ExpressionKind::Null
+        | ExpressionKind::Bool(_)
+        | ExpressionKind::Number(_)
+        | ExpressionKind::Text(_)
+        | ExpressionKind::For(_)
+        | ExpressionKind::Known(_) => Ok(()),
+        ExpressionKind::Template(parts) => parts.iter().try_for_each(|part| match part {
+            TemplatePart::Value(value) => refuse_references(value),
+            TemplatePart::Literal(_) | TemplatePart::If(..) | TemplatePart::For { .. } => Ok(()),
         }),
-        Kind::Tuple(items) => all(items),
-        Kind::Object(items) => items.iter().try_for_each(|item| refuse_references(&item.value)),
-        Kind::Traversal(base, steps) => {
+        ExpressionKind::Tuple(items) => all(items),
+        ExpressionKind::Object(items) => items.iter().try_for_each(|item| refuse_references(&item.value)),
+        ExpressionKind::Traversal(base, steps) => {
             refuse_references(base)?;
             steps.iter().try_for_each(|step| match step {
                 Step::Index(index) | Step::LegacyIndex(index) => refuse_references(index),
                 _ => Ok(()),
             })
         }
-        Kind::Conditional(parts) => all(&parts[..]),
-        Kind::Unary(_, operand) => refuse_references(operand),
-        Kind::Binary(_, operands) => all(&operands[..]),
+        ExpressionKind::Conditional(parts) => all(&parts[..]),
+        ExpressionKind::Unary(_, operand) => refuse_references(operand),
+        ExpressionKind::Binary(_, operands) => all(&operands[..]),
     }
 }

@@ -1,31 +1,32 @@
-//! JSON in Terraform values: texts read into values with their references kept, and values written as texts.
+//! Converts between JSON text and Terraform values, keeping references intact.
 
 use super::number::Number;
 use super::provider;
-use super::value::{Kind, Value, joined};
-use crate::frontend::json::{ends_in_string, is_faulty};
+use super::value::{Value, ValueKind, joined};
 use crate::graph::Cause;
-use crate::graph::Form;
+use crate::graph::LinkForm;
 use std::sync::Arc;
+use trees::json::{ends_in_string, is_faulty};
 
-/// Stands for a reference while the text around it is read; characters that no policy holds.
+/// Delimiters of the placeholder for a reference while the text around it is parsed. They are private-use characters,
+/// which do not occur in policies.
 const OPEN: char = '\u{f0001}';
 const CLOSE: char = '\u{f0002}';
 
-/// Reads a text (or a template, or what `jsonencode` gave) as JSON.
+/// Parses a string, a template, or the result of `jsonencode` as JSON.
 pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
     let decoded = match &value.kind {
-        Kind::Encoded(inner) | Kind::Rendered(inner) => {
+        ValueKind::Encoded(inner) | ValueKind::Rendered(inner) => {
             let mut inner = (**inner).clone();
             inner.span = inner.span.or(value.span);
             inner
         }
-        Kind::Text(text) => parse(text, &[])?,
-        Kind::Template(parts) => {
+        ValueKind::Text(text) => parse(text, &[])?,
+        ValueKind::Template(parts) => {
             let mut text = String::new();
             let mut held: Vec<Value> = Vec::new();
             for part in parts.iter() {
-                if let Kind::Text(literal) = &part.kind {
+                if let ValueKind::Text(literal) = &part.kind {
                     text.push_str(literal);
                     continue;
                 }
@@ -36,8 +37,8 @@ pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
                 let quote = if inside { "" } else { "\"" };
                 text.push_str(&format!("{quote}{OPEN}{}{CLOSE}{quote}", held.len()));
                 held.push(match &part.kind {
-                    // `"key": ${jsonencode(value)}` is the value.
-                    Kind::Encoded(inner) if !inside => (**inner).clone(),
+                    // In `"key": ${jsonencode(value)}` the entry is `value` itself.
+                    ValueKind::Encoded(inner) if !inside => (**inner).clone(),
                     _ => part.clone(),
                 });
             }
@@ -48,20 +49,20 @@ pub(super) fn decode(value: &Value) -> Result<Value, &'static str> {
     Ok(decoded.from(std::slice::from_ref(value)))
 }
 
-/// Whether a text that cannot be read as JSON is none whatever its parts come to that are not known: the first of them
-/// that may be any JSON stands behind the fault.
+/// Returns `true` if a string that cannot be parsed as JSON stays malformed whatever its unknown parts are: the fault
+/// precedes the first part that may be arbitrary JSON.
 pub(super) fn is_malformed(value: &Value) -> bool {
-    let Kind::Template(parts) = &value.kind else {
+    let ValueKind::Template(parts) = &value.kind else {
         return true;
     };
     let mut text = String::new();
     for part in parts.iter() {
-        if let Kind::Text(literal) = &part.kind {
+        if let ValueKind::Text(literal) = &part.kind {
             text.push_str(literal);
         } else if ends_in_string(&text) {
             text.push('?');
         } else if is_link(part) {
-            return true; // It is written without quotes.
+            return true; // It is outside of quotes.
         } else {
             return is_faulty(&text);
         }
@@ -69,13 +70,13 @@ pub(super) fn is_malformed(value: &Value) -> bool {
     true
 }
 
-/// Whether it is an ARN or a URL, which is no JSON.
+/// Returns `true` if a part is an ARN or a URL, neither of which is JSON.
 fn is_link(part: &Value) -> bool {
     let form = match &part.kind {
-        Kind::Reference(id, attribute) => provider::form(&id.kind, attribute),
+        ValueKind::Reference(id, attribute) => provider::form(&id.kind, attribute),
         _ => None,
     };
-    matches!(form, Some(Form::Arn | Form::Url))
+    matches!(form, Some(LinkForm::Arn | LinkForm::Url))
 }
 
 fn parse(text: &str, held: &[Value]) -> Result<Value, &'static str> {
@@ -88,7 +89,7 @@ fn parse(text: &str, held: &[Value]) -> Result<Value, &'static str> {
 
 const TOO_FINE: &str = "a number of the JSON has too many digits";
 
-/// Whether no number outside of strings has more digits than the reader keeps.
+/// Returns `true` if no number outside of strings has more digits than `serde_json` preserves.
 fn numbers_are_short(text: &str) -> bool {
     let (mut inside, mut escaped, mut digits) = (false, false, 0);
     for byte in text.bytes() {
@@ -106,21 +107,21 @@ fn numbers_are_short(text: &str) -> bool {
     true
 }
 
-/// Whether it holds no infinite number, which JSON cannot write.
+/// Returns `true` if the value contains no infinite number. JSON cannot represent those.
 pub(super) fn is_finite(value: &Value) -> bool {
     match &value.kind {
-        Kind::Number(number) => !number.is_infinite(),
-        Kind::List(items) | Kind::Set(items) => items.iter().all(is_finite),
-        Kind::Map(entries) => entries.iter().all(|(_, value)| is_finite(value)),
+        ValueKind::Number(number) => !number.is_infinite(),
+        ValueKind::List(items) | ValueKind::Set(items) => items.iter().all(is_finite),
+        ValueKind::Map(entries) => entries.iter().all(|(_, value)| is_finite(value)),
         _ => true,
     }
 }
 
-/// The text that JSON, or a text with JSON in it, is, where nothing in it is open.
+/// Renders encoded JSON, or a template that contains it, as a plain string if nothing in it is unknown.
 pub(super) fn settled(value: Value) -> Value {
     match &value.kind {
-        Kind::Encoded(inner) if inner.is_plain() => value.with(encode(inner)),
-        Kind::Template(parts) if parts.iter().all(|part| part.to_text().is_some() || part.is_plain()) => {
+        ValueKind::Encoded(inner) if inner.is_plain() => value.with(encode(inner)),
+        ValueKind::Template(parts) if parts.iter().all(|part| part.to_text().is_some() || part.is_plain()) => {
             let parts = parts.iter().map(|part| settled(part.clone())).collect();
             value.with(joined(parts))
         }
@@ -147,7 +148,7 @@ fn convert(json: serde_json::Value, held: &[Value]) -> Value {
     }
 }
 
-/// Puts what was held back into its places.
+/// Replaces the placeholders in `text` by the values they represent.
 fn restore(text: &str, held: &[Value]) -> Value {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -172,7 +173,7 @@ fn restore(text: &str, held: &[Value]) -> Value {
     }
 }
 
-/// The JSON text of a value; a template where it holds references.
+/// Returns the JSON text of a value; a template if it contains references.
 pub(super) fn encode(value: &Value) -> Value {
     let mut parts = Vec::new();
     let mut text = String::new();
@@ -183,15 +184,15 @@ pub(super) fn encode(value: &Value) -> Value {
 
 fn write(value: &Value, text: &mut String, parts: &mut Vec<Value>) {
     match &value.kind {
-        Kind::Null => text.push_str("null"),
-        Kind::Bool(value) => text.push_str(&value.to_string()),
-        Kind::Number(number) => text.push_str(&number.to_string()),
-        Kind::Text(inner) => text.push_str(&quoted(inner)),
-        Kind::Encoded(inner) => match encode(inner).to_text() {
+        ValueKind::Null => text.push_str("null"),
+        ValueKind::Bool(value) => text.push_str(&value.to_string()),
+        ValueKind::Number(number) => text.push_str(&number.to_string()),
+        ValueKind::Text(inner) => text.push_str(&quoted(inner)),
+        ValueKind::Encoded(inner) => match encode(inner).to_text() {
             Some(inner) => text.push_str(&quoted(&inner)),
             None => hold(value, text, parts),
         },
-        Kind::List(items) | Kind::Set(items) => {
+        ValueKind::List(items) | ValueKind::Set(items) => {
             text.push('[');
             for (at, item) in items.iter().enumerate() {
                 if at > 0 {
@@ -201,7 +202,7 @@ fn write(value: &Value, text: &mut String, parts: &mut Vec<Value>) {
             }
             text.push(']');
         }
-        Kind::Map(entries) => {
+        ValueKind::Map(entries) => {
             text.push('{');
             for (at, (key, value)) in entries.iter().enumerate() {
                 if at > 0 {
@@ -224,7 +225,7 @@ fn hold(value: &Value, text: &mut String, parts: &mut Vec<Value>) {
     text.push('"');
 }
 
-/// As Terraform escapes it.
+/// Quotes a string with the escapes that Terraform uses.
 pub(super) fn quoted(text: &str) -> String {
     let plain = serde_json::Value::from(text).to_string();
     plain

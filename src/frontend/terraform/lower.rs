@@ -1,8 +1,8 @@
-//! Turns the resources of a root module and of what it calls into the graph of the unit.
+//! Lowers the resources of a root module and of the modules it calls to the graph of the unit.
 //!
-//! It goes through the instances of modules and resources; what each resource says is read by the one lowering
-//! (`frontend/lower.rs`), which gets Terraform's view of it (`view.rs`) and the AWS provider's names (`names.rs`). What any
-//! resource may say about queues and functions is in `uses.rs`.
+//! This module iterates over the instances of modules and resources. The dialect-independent lowering
+//! (`frontend/lower.rs`) reads each resource through Terraform's view (`view.rs`) with the AWS provider's names
+//! (`names.rs`). References to queues and functions from any other resource are in `uses.rs`.
 
 mod among;
 mod archive;
@@ -16,39 +16,41 @@ use super::eval::{Evaluator, Member, Scope};
 use super::module::{Name, Source};
 use super::syntax::Block;
 use super::value::Key;
-use crate::conditions::Condition;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use composed::Names;
+use conditions::Condition;
 use std::sync::Arc;
-use view::{Terraform, Written};
+use view::{ConfigurationPart, Terraform};
 
-/// Whether resources of this type are something in the graph.
+/// Returns `true` if resources of this type become nodes of the graph.
 pub(super) fn is_of_graph(kind: &str) -> bool {
     names::kind(kind).is_some()
 }
 
-/// Adds to `graph` what the root module of `eval` and what it calls declare.
+/// Adds the declarations of the root module of `eval`, and of the modules it calls, to `graph`. A second pass follows
+/// if names were learned in the first that references can be resolved with.
 pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
     let unit = graph.unit.clone();
     let mut learned = Names::default();
     let graph = pass(eval, graph, &mut learned);
+    // After a limit was reached, a second pass would only reach it again.
     if eval.limit.is_some() || !learned.settle() {
         return graph;
     }
     pass(eval, UnitGraph::new(unit), &mut learned)
 }
 
-/// Goes through everything once. Where `names` are settled, links find them.
+/// Lowers everything once. Links use `names` once they are settled.
 fn pass(eval: &mut Evaluator, graph: UnitGraph, names: &mut Names) -> UnitGraph {
     let mut lowering = Lowering::new(Terraform::new(eval, names), graph);
-    // Instances are added while modules are expanded.
+    // Expanding a module adds instances during the iteration.
     let mut at = 0;
     while at < lowering.view.eval.instances.len() {
         lowering.module(at);
         at += 1;
     }
-    lowering.hand_out_roles();
+    lowering.expose_roles();
     let mut instances = lowering.view.eval.instances.iter();
     let unread = instances.find_map(|instance| instance.module.unread.clone());
     match unread {
@@ -57,10 +59,10 @@ fn pass(eval: &mut Evaluator, graph: UnitGraph, names: &mut Names) -> UnitGraph 
     }
 }
 
-/// One instance of a resource.
+/// An instance of a resource.
 struct Declared {
     resource: Resource,
-    /// As [`Node::cause`].
+    /// The cause, as in [`Node::cause`].
     cause: Option<Arc<str>>,
     block: Arc<Block>,
     scope: Scope,
@@ -74,7 +76,7 @@ impl Lowering<Terraform<'_, '_>> {
                 continue;
             };
             if expansion.members.is_empty() {
-                self.left_out(at, name, block);
+                self.record_disabled(at, name, block);
             }
             for member in &expansion.members {
                 let declared = self.declared(at, name, block, member);
@@ -88,17 +90,17 @@ impl Lowering<Terraform<'_, '_>> {
                 continue;
             };
             if expansion.members.is_empty() {
-                self.leave_out_call(&call.block, at);
+                self.record_disabled_call(&call.block, at);
             }
             for member in expansion.members.iter().filter(|member| member.module.is_none()) {
-                self.hand_out(name, &call.block, at, member);
+                self.record_passed_links(name, &call.block, at, member);
                 self.note_absence(&call.source);
             }
         }
     }
 
-    /// A block that has no instance: what it would be if it had one.
-    fn left_out(&mut self, at: usize, name: &Name, block: &Arc<Block>) {
+    /// Records a block without instances as the alarm that it would be if it had one.
+    fn record_disabled(&mut self, at: usize, name: &Name, block: &Arc<Block>) {
         let Some(kind) = names::kind(&name.0).filter(|kind| kind.watches()) else {
             return;
         };
@@ -112,7 +114,7 @@ impl Lowering<Terraform<'_, '_>> {
         };
         let Declared { resource, scope, .. } = self.declared(at, name, block, &member);
         let node = Node {
-            written: Written::resource(block.clone(), Arc::new(scope), resource.when.clone()),
+            written: ConfigurationPart::resource(block.clone(), Arc::new(scope), resource.when.clone()),
             resource,
             cause: None,
             made: Made::default(),
@@ -120,7 +122,7 @@ impl Lowering<Terraform<'_, '_>> {
         self.leave_out(kind, node);
     }
 
-    /// Says once that some of the unit is not looked at.
+    /// Adds a note, at most once, that a part of the unit is not read.
     fn note_absence(&mut self, source: &Source) {
         let note = "remote modules that are neither fetched by `terraform init` nor known are not read";
         let notes = &mut self.graph.unit.notes;
@@ -154,7 +156,7 @@ impl Lowering<Terraform<'_, '_>> {
                     .address(format_args!("{kind}.{name}{}", member.key.shown())),
                 header: block.header,
                 when: instance.when.and(&member.when),
-                common: self.commons.one(common),
+                common: self.commons.shared(common),
             },
             cause,
             block: block.clone(),
@@ -171,7 +173,7 @@ impl Lowering<Terraform<'_, '_>> {
         let assumed = declared.resource.when.clone();
         let node = Node {
             resource: declared.resource,
-            written: Written::resource(declared.block, Arc::new(declared.scope), assumed),
+            written: ConfigurationPart::resource(declared.block, Arc::new(declared.scope), assumed),
             cause: declared.cause,
             made: Made::default(),
         };

@@ -1,20 +1,19 @@
-//! Modules as written: which directories hold them, which they call, and what their blocks are after override
-//! files and variable files. It evaluates nothing.
+//! Modules as written: their directories, the modules they call, and their blocks after merging override and variable
+//! files. This module evaluates nothing.
 
 mod early;
 mod files;
 mod overrides;
-mod stacks;
 
-use super::inputs::Inputs;
+use super::inputs::RootInputs;
 use super::registry::{self, Installed};
-use super::syntax::{Attribute, Block, Kind, Problem};
+use super::syntax::{Attribute, Block, ExpressionKind, Problem};
 use crate::diagnostic::Diagnostic;
-use crate::files::Files;
 use crate::graph::Reason;
-use crate::source::{Noted, Sources};
 pub(super) use files::is_code;
 use rayon::prelude::*;
+use source::files::Files;
+use source::{Dependencies, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use std::sync::Arc;
 /// Type and name of a resource or data source.
 pub(super) type Name = (Arc<str>, Arc<str>);
 
-/// One directory.
+/// A module: the configuration in one directory.
 #[derive(Debug, Default)]
 pub(super) struct Module {
     pub(super) directory: PathBuf,
@@ -34,35 +33,35 @@ pub(super) struct Module {
     pub(super) calls: BTreeMap<Arc<str>, Arc<Call>>,
     /// Provider configurations, by the name of the provider and their alias.
     pub(super) providers: BTreeMap<(Arc<str>, Option<Arc<str>>), Arc<Block>>,
-    /// What its variable files set, in Terraform's order: the last wins. With the name of the file.
+    /// Values set by its variable files, with the names of the files, in Terraform's order: the last wins.
     pub(super) settings: Vec<(Arc<str>, Attribute)>,
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// What is written as Terraform 0.11 wants it, until it is known whether that is meant.
+    /// Problems with Terraform 0.11 syntax, kept until it is known whether the module is written for that version.
     pub(super) old: Vec<Problem>,
     pub(super) errors: Vec<String>,
-    /// What of it is not read.
+    /// Notes on parts of the module that are not read.
     pub(super) notes: Vec<String>,
-    /// Why what it does not declare may be declared all the same: a part of a file cannot be read.
+    /// The reason why undeclared names may still be declared: a part of a file cannot be read.
     pub(super) unread: Option<Reason>,
-    /// Whether a template of a file lies beside the others, from which another program may write one.
+    /// `true` if the directory contains a template from which another program may generate a file.
     pub(super) has_templates: bool,
-    /// Of a root module: the code that `terraform init` fetched, by the names of the calls, with dots between.
+    /// Code that `terraform init` fetched, by the names of the calls joined with dots. Set only in root modules.
     pub(super) installed: BTreeMap<Arc<str>, Installed>,
-    /// Of a module that is not here, and known by a description.
+    /// Set if the module is not available and known only by a description.
     pub(super) described: Option<Described>,
 }
 
-/// Resource type, resource name and argument, to the argument of the call that gives it.
+/// Maps resource type, resource name and argument to the argument of the call that sets it.
 pub(super) type Spelling = BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Arc<str>>;
 
-/// What is told differently of a module whose code is not here: every place in it is a place in its call.
+/// Properties of a module whose code is not available. All spans in it point to its call.
 #[derive(Debug)]
 pub(super) struct Described {
     pub(super) spelling: Spelling,
 }
 
 impl Module {
-    /// The directories of the modules that it calls, or may call.
+    /// Returns the directories of the modules that it calls or may call.
     pub(super) fn called(&self) -> impl Iterator<Item = &PathBuf> {
         let local = self.calls.values().filter_map(|call| match &call.source {
             Source::Here(path) => Some(path),
@@ -85,51 +84,37 @@ pub(super) struct Call {
     pub(super) source: Source,
 }
 
-/// The word for calls of modules.
-pub(super) const MODULE: &str = "module";
-
-impl Call {
-    /// The word that references to it begin with.
-    pub(super) fn word(&self) -> &'static str {
-        match &*self.block.kind {
-            "component" => "component",
-            "stack" => "stack",
-            _ => MODULE,
-        }
-    }
-}
-
-/// Where a called module is.
+/// The location of a called module.
 #[derive(Debug)]
 pub(super) enum Source {
     /// A directory that was read.
     Here(PathBuf),
-    /// One of these, as an expression says that `OpenTofu` computes before it reads modules.
+    /// Candidate directories: the source is an expression, which `OpenTofu` evaluates before it reads modules.
     Early(Vec<PathBuf>),
-    /// Somewhere else, and known by a description.
+    /// A remote module that is known by a description.
     Described(Arc<Module>),
-    /// Somewhere else; why that is all that is known, as a clause.
+    /// A remote module about which nothing is known, with the reason as a clause.
     Away(Arc<str>),
 }
 
-/// Every module of a run by its canonical directory.
+/// The modules of a run, by canonical directory.
 pub(super) type Modules = BTreeMap<PathBuf, Arc<Module>>;
 
-/// Reads the modules of `directories` and those they call; of each, what was asked about for it.
+/// Reads the modules in `directories` and those they call. Also returns the files that each of them depends on.
 pub(super) fn read_all(
     directories: &[PathBuf],
-    given: &Inputs,
+    given: &RootInputs,
     sources: &Sources,
-) -> (Modules, BTreeMap<PathBuf, Arc<Noted>>) {
+) -> (Modules, BTreeMap<PathBuf, Arc<Dependencies>>) {
     let (mut modules, mut noted) = (Modules::new(), BTreeMap::new());
     let roots: BTreeSet<PathBuf> = directories.iter().map(|path| canonical(path, sources)).collect();
     let mut next = roots.clone();
     while !next.is_empty() {
-        let read: Vec<(Arc<Arc<Module>>, Arc<Noted>)> = next
+        let read: Vec<(Arc<Arc<Module>>, Arc<Dependencies>)> = next
             .par_iter()
             .map(|path| {
                 let is_root = roots.contains(path);
-                sources.remember(path, (is_root, given.fingerprint), |sources| {
+                sources.cached(path, (is_root, given.fingerprint), |sources| {
                     read_one(path, is_root, given, sources)
                 })
             })
@@ -145,17 +130,17 @@ pub(super) fn read_all(
     (modules, noted)
 }
 
-fn read_one(path: &Path, is_root: bool, given: &Inputs, sources: &Sources) -> Arc<Module> {
-    let bounds = Bounds(sources.files().clone());
-    sources.absorb(&given.noted);
+fn read_one(path: &Path, is_root: bool, given: &RootInputs, sources: &Sources) -> Arc<Module> {
+    let bounds = AllowedDirectory(sources.files().clone());
+    sources.add_dependencies(&given.noted);
     let mut module = files::read_module(path, sources, &bounds);
     if is_root {
         registry::read_installed(&mut module, sources, &bounds);
     }
-    early::settle(Arc::new(module), given, sources, &bounds)
+    early::resolve_sources(Arc::new(module), given, sources, &bounds)
 }
 
-/// The modules that `root` calls, through others too, and itself, each once.
+/// Returns `root` and the modules that it calls, directly or through others, each once.
 pub(super) fn reached<'m>(root: &'m Module, modules: &'m Modules) -> Vec<&'m Module> {
     let mut known: BTreeSet<&PathBuf> = BTreeSet::from([&root.directory]);
     let mut all = vec![root];
@@ -177,21 +162,21 @@ fn canonical(path: &Path, sources: &Sources) -> PathBuf {
     sources.files().real(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where called modules may lie: in the repository; anywhere where there is none.
-pub(super) struct Bounds(Files);
+/// Restricts called modules to the repository, if there is one.
+pub(super) struct AllowedDirectory(Files);
 
-impl Bounds {
+impl AllowedDirectory {
     pub(super) fn allow(&self, path: &Path) -> bool {
         self.0.repository().is_none_or(|root| path.starts_with(root))
     }
 }
 
-/// Adds a block of a description, which calls no module.
+/// Adds a block of a description, which calls no modules.
 pub(super) fn declare_described(module: &mut Module, block: Arc<Block>) {
-    declare(module, block, &Bounds(Files::default()));
+    declare(module, block, &AllowedDirectory(Files::default()));
 }
 
-fn declare(module: &mut Module, block: Arc<Block>, bounds: &Bounds) {
+fn declare(module: &mut Module, block: Arc<Block>, bounds: &AllowedDirectory) {
     let label = |at: usize| block.labels.get(at).cloned();
     match (&*block.kind, label(0), label(1)) {
         ("resource", Some(kind), Some(name)) => {
@@ -210,11 +195,6 @@ fn declare(module: &mut Module, block: Arc<Block>, bounds: &Bounds) {
             let source = source_of(&block, &module.directory, bounds);
             module.calls.insert(name, Arc::new(Call { block, source }));
         }
-        ("component" | "stack", Some(_), _) => stacks::declare_component(module, &block, bounds),
-        ("provider", Some(name), Some(alias)) => {
-            let block = stacks::configuration(&block).unwrap_or(block);
-            module.providers.insert((name, Some(alias)), block);
-        }
         ("provider", Some(name), _) => {
             module.providers.insert((name, overrides::alias(&block)), block);
         }
@@ -227,9 +207,9 @@ fn declare(module: &mut Module, block: Arc<Block>, bounds: &Bounds) {
     }
 }
 
-fn source_of(block: &Block, directory: &Path, bounds: &Bounds) -> Source {
+fn source_of(block: &Block, directory: &Path, bounds: &AllowedDirectory) -> Source {
     let written = match block.body.attribute("source").map(|attribute| &attribute.value.kind) {
-        Some(Kind::Text(text)) => text.clone(),
+        Some(ExpressionKind::Text(text)) => text.clone(),
         _ => return Source::Away("its source is not a literal".into()),
     };
     if !is_local(&written) {
@@ -241,16 +221,16 @@ fn source_of(block: &Block, directory: &Path, bounds: &Bounds) -> Source {
     }
 }
 
-/// Whether a source is the path of a directory.
+/// Returns `true` if a source is the path of a directory.
 fn is_local(source: &str) -> bool {
     source.starts_with("./") || source.starts_with("../") || source == "." || source == ".."
 }
 
-/// Whether the `required_version` of one of `blocks` allows no Terraform but those before 0.12.
+/// Returns `true` if the `required_version` in one of `blocks` allows only versions of Terraform before 0.12.
 pub(super) fn is_pinned_before_012<'b>(blocks: impl Iterator<Item = &'b Arc<Block>>) -> bool {
     let settings = blocks.filter(|block| &*block.kind == "terraform");
     let mut constraints = settings.filter_map(|block| match &block.body.attribute("required_version")?.value.kind {
-        Kind::Text(constraint) => Some(constraint.clone()),
+        ExpressionKind::Text(constraint) => Some(constraint.clone()),
         _ => None,
     });
     constraints.any(|constraint| registry::ends_before(&constraint, [0, 12, 0]))

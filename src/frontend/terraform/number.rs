@@ -1,4 +1,4 @@
-//! Terraform's numbers, bit for bit, because names, keys and comparisons are made of what they print.
+//! Terraform's numbers, bit for bit, because names, keys and comparisons depend on how they are printed.
 //!
 //! ```text
 //! a = 0.1 + 0.2      # 0.3
@@ -6,36 +6,36 @@
 //! c = pow(2, 60)     # 1152921504606847000
 //! ```
 //!
-//! A number is a mantissa times a power of two, in as many bits as it came with: 512 for what is written, 64 for what is
-//! counted (`count.index`, `length`), 53 for what a mathematical function gives. `0.1` is the nearest such number of 512
-//! bits, so its sum with `0.2` is off by far less than any digit that is printed; 64-bit floating point would print
-//! 0.30000000000000004. `pow` computes in 53 bits, whose printed digits end where they end for Terraform. Results are
+//! A number is a mantissa times a power of two, with a precision in bits: 512 for literals, 64 for counts
+//! (`count.index`, `length`), 53 for results of mathematical functions. `0.1` is the nearest 512-bit number, so the
+//! error of its sum with `0.2` is far below the last digit that is printed; 64-bit floating point would print
+//! 0.30000000000000004. `pow` computes with 53 bits, and prints as few digits as it does in Terraform. Results are
 //! rounded to nearest, ties to even, in the greater precision of both operands.
 //!
-//! It knows no value around a number. Numbers of more than [`MAX_BITS`] bits are refused.
+//! This module knows nothing of values. Numbers of more than [`MAX_BITS`] bits are rejected.
 
 mod text;
 
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 
-/// Precision of what is written.
+/// Precision of literals.
 const WRITTEN: u64 = 512;
-/// Precision of what is counted.
+/// Precision of counts.
 const COUNTED: u64 = 64;
-/// Precision of what a mathematical function gives.
+/// Precision of results of mathematical functions.
 const COMPUTED: u64 = 53;
-/// Exponents beyond this are not computed with: a sum would need as many bits.
+/// Maximum absolute exponent. A sum needs as many bits as the exponents are apart.
 const MAX_BITS: i64 = 2048;
 
-/// A number and the bits it is kept with.
+/// A number and its precision in bits.
 #[derive(Debug, Clone)]
 pub(super) struct Number {
     repr: Repr,
     precision: u64,
 }
 
-/// Canonical: what fits `Small` is `Small`, the mantissa of `Large` is odd.
+/// The canonical form of a number: whatever fits `Small` is `Small`, and the mantissa of `Large` is odd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Repr {
     Small(i64),
@@ -54,7 +54,7 @@ impl From<i64> for Number {
 }
 
 impl Number {
-    /// What a mathematical function gave; `None` for no number.
+    /// Returns the result of a mathematical function; `None` for NaN.
     pub(super) fn computed(value: f64) -> Option<Number> {
         if value.is_nan() {
             return None;
@@ -75,13 +75,13 @@ impl Number {
         Number::rounded(mantissa, exponent, COMPUTED, false)
     }
 
-    /// A whole number of any size.
+    /// Returns an integer of any size; `None` if it is too large.
     pub(super) fn whole(value: BigInt) -> Option<Number> {
         let precision = value.bits().max(COUNTED);
         Number::rounded(value, 0, precision, false)
     }
 
-    /// Decimal digits as Terraform reads them.
+    /// Parses decimal digits as Terraform does.
     pub(super) fn parse(text: &str) -> Option<Number> {
         let (negative, unsigned) = match text.strip_prefix(['-', '+']) {
             Some(rest) => (text.starts_with('-'), rest),
@@ -125,15 +125,16 @@ impl Number {
         }
     }
 
-    /// `mantissa` · 2^`exponent` in `precision` bits; `sticky` where a bit below was cut already.
+    /// Returns `mantissa` · 2^`exponent` rounded to `precision` bits. `sticky` is set if a lower bit was already cut
+    /// off.
     fn rounded(mut mantissa: BigInt, mut exponent: i64, precision: u64, sticky: bool) -> Option<Number> {
         let bits = mantissa.bits();
         if bits > precision {
             let cut = bits - precision;
             let negative = mantissa.sign() == Sign::Minus;
             let magnitude = mantissa.magnitude();
-            // What is cut is more than half of the last bit that stays if its first bit is set and any other; exactly
-            // half goes to the even neighbour.
+            // The part that is cut off exceeds half of the last kept bit if its first bit and any later bit are set.
+            // Exactly half rounds to the even neighbour.
             let half = magnitude.bit(cut - 1);
             let below = sticky || magnitude.trailing_zeros().is_some_and(|zeros| zeros < cut - 1);
             let mut kept = magnitude >> cut;
@@ -143,7 +144,7 @@ impl Number {
             mantissa = BigInt::from_biguint(if negative { Sign::Minus } else { Sign::Plus }, kept);
             exponent += i64::try_from(cut).ok()?;
         }
-        // An odd mantissa: each number has one form, which is compared and hashed by its fields.
+        // An odd mantissa gives each number exactly one form, so that it can be compared and hashed by its fields.
         let zeros = mantissa.trailing_zeros().unwrap_or(0);
         mantissa >>= zeros;
         exponent += i64::try_from(zeros).ok()?;
@@ -166,9 +167,9 @@ impl Number {
         })
     }
 
-    /// `a` / `b` · 2^`exponent`.
+    /// Returns `a` / `b` · 2^`exponent`.
     fn quotient(a: &BigInt, b: &BigInt, exponent: i64, precision: u64) -> Option<Number> {
-        // Two bits more than are kept, and whether a rest is left, say how to round; no division is exact in binary.
+        // Two bits more than the precision, and whether there is a remainder, determine the rounding.
         let shift = (precision + 2 + b.bits()).saturating_sub(a.bits());
         let shifted = a << shift;
         let (whole, rest) = (&shifted / b, &shifted % b);
@@ -185,7 +186,7 @@ impl Number {
         }
     }
 
-    /// Both mantissas for the smaller exponent.
+    /// Returns both mantissas scaled to the smaller of the exponents.
     fn aligned(&self, other: &Number) -> Option<(BigInt, BigInt, i64)> {
         let ((a, x), (b, y)) = (self.parts()?, other.parts()?);
         let exponent = x.min(y);
@@ -217,7 +218,7 @@ impl Number {
         }
     }
 
-    /// The whole number it is, where it fits.
+    /// Returns the integer if it fits an `i64`.
     pub(super) fn to_i64(&self) -> Option<i64> {
         match &self.repr {
             Repr::Small(value) => Some(*value),
@@ -226,16 +227,16 @@ impl Number {
         }
     }
 
-    /// The whole number it is, of any size.
+    /// Returns the integer, of any size.
     pub(super) fn to_whole(&self) -> Option<BigInt> {
         let (mantissa, exponent) = self.parts()?;
         (exponent >= 0).then(|| mantissa << exponent)
     }
 
-    /// The nearest number of 53 bits.
+    /// Returns the nearest `f64`.
     pub(super) fn to_f64(&self) -> f64 {
         match &self.repr {
-            #[allow(clippy::cast_precision_loss, reason = "the nearest is asked for")]
+            #[allow(clippy::cast_precision_loss, reason = "the nearest number is wanted")]
             Repr::Small(value) => *value as f64,
             Repr::NegativeZero => -0.0,
             Repr::Infinite { negative: true } => f64::NEG_INFINITY,
@@ -272,7 +273,7 @@ impl Number {
         if self.is_negative() { self.neg() } else { self.clone() }
     }
 
-    /// `None` where it is no number or too large a one.
+    /// Returns the sum; `None` if it is not a number or too large.
     pub(super) fn add(&self, other: &Number) -> Option<Number> {
         let precision = self.precision.max(other.precision);
         match (&self.repr, &other.repr) {
@@ -295,7 +296,7 @@ impl Number {
         self.add(&other.neg())
     }
 
-    /// As exact as 512 bits can hold it.
+    /// Returns the product, as exact as 512 bits allow.
     pub(super) fn mul(&self, other: &Number) -> Option<Number> {
         let negative = self.is_negative() != other.is_negative();
         if self.is_infinite() || other.is_infinite() {
@@ -308,7 +309,7 @@ impl Number {
         }
         let ((a, x), (b, y)) = (self.parts()?, other.parts()?);
         let mut product = Number::rounded(a * b, x + y, WRITTEN, false)?;
-        // Terraform multiplies in 512 bits and keeps as many as the product needs, if those are more.
+        // Terraform multiplies with 512 bits, and raises the precision to what the product needs.
         let least = match &product.repr {
             Repr::Large { mantissa, .. } => mantissa.bits(),
             _ => 0,
@@ -317,7 +318,7 @@ impl Number {
         Some(product)
     }
 
-    /// `None` for zero by zero.
+    /// Returns the quotient; `None` for zero by zero.
     pub(super) fn div(&self, other: &Number) -> Option<Number> {
         let negative = self.is_negative() != other.is_negative();
         let precision = self.precision.max(other.precision);
@@ -343,7 +344,7 @@ impl Number {
         Number::quotient(&a, &b, x - y, precision)
     }
 
-    /// The rest of a division that rounds toward zero; the number itself for zero.
+    /// Returns the remainder of a division that rounds toward zero; the number itself if the divisor is zero.
     pub(super) fn rem(&self, other: &Number) -> Option<Number> {
         if self.is_infinite() || other.is_infinite() {
             return self.mul(other);
@@ -355,7 +356,7 @@ impl Number {
         self.sub(&other.mul(&times)?)
     }
 
-    /// Without its fraction.
+    /// Returns the number without its fraction.
     pub(super) fn truncated(&self) -> Option<Number> {
         if self.is_whole() || self.is_infinite() {
             return Some(self.clone());
@@ -365,7 +366,7 @@ impl Number {
         Number::rounded(mantissa / divisor, 0, self.precision, false)
     }
 
-    /// The nearest whole number below (or, for `up`, above).
+    /// Returns the nearest integer below, or above if `up` is set.
     pub(super) fn to_nearest(&self, up: bool) -> Option<Number> {
         let whole = self.truncated()?;
         if self.is_whole() || self.is_infinite() || self.is_negative() == up {

@@ -1,8 +1,8 @@
-//! Plans and states as `terraform show -json` prints them, and raw state files: read in one pass, of which only the
-//! resources that matter are taken apart, and lowered as those of modules are.
+//! Plans and states as `terraform show -json` prints them, and raw state files. A file is read in one pass; only the
+//! relevant resources are parsed fully and lowered like those of modules.
 //!
-//! Values are Terraform's own. What is known only after apply is a link where the configuration in the plan says
-//! so (`plan/references.rs`), else not known. Nothing here judges how old a plan is.
+//! Values are those that Terraform computed. A value that is known only after apply becomes a link if the configuration
+//! in the plan determines it (`plan/references.rs`), and is unknown otherwise. The age of a plan is not considered.
 
 mod address;
 mod arguments;
@@ -15,19 +15,20 @@ mod relevance;
 mod translate;
 
 use crate::diagnostic::Diagnostic;
-use crate::frontend::tree::Node;
-use crate::frontend::{LARGEST_PLAN, Loaded, ReadError, json, limit_reached, parse_error, read_up_to};
+use crate::frontend::{LARGEST_PLAN, Loaded, ReadError, limit_reached, parse_error, read_up_to};
 use crate::graph::{Unit, UnitKind};
-use crate::source::{FileId, Sources, Span};
 use document::Document;
-use reader::Reader;
+use reader::PlanReader;
 use serde_json::value::RawValue;
+use source::{FileId, Sources, Span};
 use std::path::Path;
+use trees::Node;
+use trees::json;
 
-/// More resources than this are a bound reached.
+/// Maximum number of resources.
 const MAX_RESOURCES: usize = 1_000_000;
 
-/// Reads the plan or state in `file`.
+/// Loads the plan or state in `file`.
 pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
     let name = sources.name_of(file);
     let mut loaded = Loaded::new(Unit {
@@ -71,19 +72,19 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
             .push("planning failed, so the plan is not whole".to_owned());
     }
     let unit = loaded.graph.unit.clone();
-    let reader = Reader::new(text, &document, file, sources);
+    let reader = PlanReader::new(text, &document, file, sources);
     loaded.graph = reader.graph(unit, sources);
     loaded
 }
 
-/// The text of the file, and places in it.
+/// The text of the file, with its id for spans.
 #[derive(Clone, Copy)]
 struct Text<'d> {
     file: FileId,
     whole: &'d str,
 }
 
-/// Why a file is not read, and where.
+/// The reason why a file cannot be read, with its span.
 struct Refusal {
     span: Span,
     message: String,
@@ -158,7 +159,7 @@ impl<'d> Text<'d> {
         }
     }
 
-    /// Where a part that was not taken apart begins.
+    /// Returns the offset of a part that was not parsed.
     fn offset(self, raw: &RawValue) -> usize {
         (raw.get().as_ptr() as usize).saturating_sub(self.whole.as_ptr() as usize)
     }
@@ -168,7 +169,7 @@ impl<'d> Text<'d> {
         Span::new(self.file, start..start + raw.get().len())
     }
 
-    /// A part, taken apart.
+    /// Parses a part.
     fn node(self, raw: &RawValue) -> Option<Node> {
         json::parse_part(raw.get(), self.file, self.offset(raw)).documents.pop()
     }

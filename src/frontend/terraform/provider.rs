@@ -1,16 +1,15 @@
-//! What the AWS provider adds to the resources of the graph: which attributes are links, and defaults that other
-//! resources may refer to.
+//! Facts about the AWS provider: which attributes link to a resource, and defaults that other resources can refer to.
 
 use super::value::{ResourceId, Value};
 use crate::graph::limits;
-use crate::graph::{Form, Seconds};
+use crate::graph::{LinkForm, Seconds};
 
-/// Whether a reference to this attribute links to the resource.
+/// Returns `true` if a reference to this attribute links to the resource.
 pub(super) fn is_link(kind: &str, attribute: &str) -> bool {
     matches!(attribute, "arn" | "id" | "url") || is_name(kind, attribute) || form(kind, attribute).is_some()
 }
 
-/// Whether this attribute is the physical name, which a configuration may write.
+/// Returns `true` if this attribute is the physical name, which a configuration can set.
 pub(super) fn is_name(kind: &str, attribute: &str) -> bool {
     matches!(
         (kind, attribute),
@@ -27,12 +26,12 @@ pub(super) fn is_name(kind: &str, attribute: &str) -> bool {
     )
 }
 
-/// Whether this attribute is the policy that a data source puts together.
+/// Returns `true` if this attribute is the policy that a data source builds.
 pub(super) fn is_document(id: &ResourceId, attribute: &str) -> bool {
     id.data && &*id.kind == "aws_iam_policy_document" && matches!(attribute, "json" | "minified_json")
 }
 
-/// The partition that a Region lies in.
+/// Returns the partition of a Region.
 pub(super) fn partition(region: &str) -> &'static str {
     match region.split('-').next() {
         Some("cn") => "aws-cn",
@@ -41,22 +40,22 @@ pub(super) fn partition(region: &str) -> &'static str {
     }
 }
 
-/// The form of link that an attribute gives.
-pub(super) fn form(kind: &str, attribute: &str) -> Option<Form> {
+/// Returns the form of link that an attribute provides.
+pub(super) fn form(kind: &str, attribute: &str) -> Option<LinkForm> {
     match (kind, attribute) {
-        (_, "arn" | "stream_arn") => Some(Form::Arn),
-        ("aws_sqs_queue", "id" | "url") => Some(Form::Url),
-        (_, "name" | "bucket") if is_name(kind, attribute) => Some(Form::Name),
-        ("aws_kms_key" | "aws_kms_alias", "key_id" | "target_key_id") => Some(Form::Name),
+        (_, "arn" | "stream_arn") => Some(LinkForm::Arn),
+        ("aws_sqs_queue", "id" | "url") => Some(LinkForm::Url),
+        (_, "name" | "bucket") if is_name(kind, attribute) => Some(LinkForm::Name),
+        ("aws_kms_key" | "aws_kms_alias", "key_id" | "target_key_id") => Some(LinkForm::Name),
         ("aws_lambda_function" | "aws_lambda_alias", "qualified_arn" | "invoke_arn" | "qualified_invoke_arn") => {
-            Some(Form::Arn)
+            Some(LinkForm::Arn)
         }
-        ("aws_lambda_function" | "aws_lambda_alias", "function_name" | "id") => Some(Form::Name),
+        ("aws_lambda_function" | "aws_lambda_alias", "function_name" | "id") => Some(LinkForm::Name),
         _ => None,
     }
 }
 
-/// The provider's default of an attribute, where it has one.
+/// Returns the provider's default for an attribute, if it has one.
 pub(super) fn default(kind: &str, attribute: &str) -> Option<Value> {
     let seconds = |Seconds(value): Seconds| Some(value);
     let number = |value: Option<i64>| value.map(Value::number);

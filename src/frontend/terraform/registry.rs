@@ -1,8 +1,8 @@
-//! Remote modules: the code that `terraform init` fetched (`registry/installed.rs`), and otherwise descriptions of
-//! the modules that people use (`registry/description.rs`), placed at the call (`registry/place.rs`).
+//! Remote modules: the code that `terraform init` fetched (`registry/installed.rs`), otherwise descriptions of widely
+//! used modules (`registry/description.rs`), with the spans of the call (`registry/place.rs`).
 //!
-//! Nothing is fetched. A module that is neither here nor described, a version that no description holds for and
-//! an argument that a description does not know leave the call unresolved, with the reason.
+//! Nothing is fetched. A call stays unresolved, with the reason, if its module is neither installed nor described, if
+//! no description covers the version, or if it sets an argument that the description does not know.
 
 mod address;
 mod description;
@@ -13,17 +13,17 @@ mod version;
 pub(super) use installed::{Installed, read_installed};
 
 use super::module::{Described, Module, Source, declare_described};
-use super::syntax::{Block, Kind};
+use super::syntax::{Block, ExpressionKind};
 use address::Address;
 use description::Description;
-use place::Placing;
+use place::Relocation;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Arguments of a call that are not variables of the module.
 const META: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
 
-/// What is known of the module behind a `source` that is no local path.
+/// Returns the description of a module with a remote `source`, or the reason why it has none.
 pub(super) fn remote(call: &Block, source: &Arc<str>, directory: &Path) -> Source {
     let elsewhere = || Source::Away(format!("its source is `{source}`").into());
     let Some(address) = Address::read(source) else {
@@ -40,16 +40,16 @@ pub(super) fn remote(call: &Block, source: &Arc<str>, directory: &Path) -> Sourc
     }
 }
 
-/// Whether every version that `constraint` allows is before `version`.
+/// Returns `true` if every version that `constraint` allows is lower than `version`.
 pub(super) fn ends_before(constraint: &str, version: [u64; 3]) -> bool {
     version::Range::read(constraint).is_some_and(|range| range.is_before(version))
 }
 
-/// The `version` argument, which Terraform wants to be a literal.
+/// Returns the `version` argument, which Terraform requires to be a literal.
 pub(super) fn constraint(call: &Block) -> Result<Option<Arc<str>>, Arc<str>> {
     match call.body.attribute("version").map(|attribute| &attribute.value.kind) {
-        None | Some(Kind::Null) => Ok(None),
-        Some(Kind::Text(text)) => Ok(Some(text.clone())),
+        None | Some(ExpressionKind::Null) => Ok(None),
+        Some(ExpressionKind::Text(text)) => Ok(Some(text.clone())),
         Some(_) => Err("its `version` is not a literal".into()),
     }
 }
@@ -71,7 +71,7 @@ fn describe(call: &Block, description: &Description, address: &Address, director
         return Source::Away(reason.into());
     }
     let blocks = description.blocks(file);
-    let mut placing = Placing::new(call, blocks);
+    let mut placing = Relocation::new(call, blocks);
     let mut module = Module {
         directory: directory.to_owned(),
         ..Module::default()

@@ -1,8 +1,8 @@
-//! The syntax of one Terraform file: expressions, attributes and blocks with the byte spans of the author's text.
+//! The syntax of one Terraform file: expressions, attributes and blocks, with their byte spans in the file.
 //!
-//! It hides the parser: nothing outside of this module sees its types. Only the JSON spelling (`json.rs`) knows
-//! which Terraform block takes how many labels; nothing is evaluated. A syntax error hides the line it lies in, at most
-//! the top-level item, and never the file; what it hides is not known, which is something else than absent.
+//! This module encapsulates the parser, whose types are not visible outside. Only JSON syntax (`json.rs`) needs to know
+//! the number of labels of each block type. Nothing is evaluated. A syntax error affects its line, at most its
+//! top-level item, but never the whole file. Whatever cannot be read is unknown, which differs from absent.
 
 mod broken;
 mod code;
@@ -14,7 +14,7 @@ mod scan;
 
 use super::number::Number;
 use super::value::Value;
-use crate::source::{FileId, Span};
+use source::{FileId, Span};
 use std::sync::Arc;
 
 pub(super) use broken::{anything, doubt, unread};
@@ -25,24 +25,24 @@ pub(in crate::frontend) use outline::outline;
 use scan::Unclosed;
 pub(super) use scan::{are_in_comments, one_line};
 
-/// An expression and its place.
+/// An expression and its span.
 #[derive(Debug, Clone)]
 pub(super) struct Expression {
-    pub(super) kind: Kind,
+    pub(super) kind: ExpressionKind,
     pub(super) span: Span,
 }
 
-/// What an expression is; parentheses are gone.
+/// The kind of an expression. Parentheses are removed.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum ExpressionKind {
     Null,
     Bool(bool),
-    /// `None` where it is too large or too fine to compute with.
+    /// A number; `None` if it is too large or too precise to compute with.
     Number(Option<Number>),
     Text(Arc<str>),
-    Template(Vec<Part>),
+    Template(Vec<TemplatePart>),
     Tuple(Vec<Expression>),
-    Object(Vec<Item>),
+    Object(Vec<ObjectItem>),
     /// The first name of a traversal: `var`, `aws_sqs_queue`, `each`.
     Variable(Arc<str>),
     Traversal(Box<Expression>, Vec<Step>),
@@ -50,72 +50,72 @@ pub(super) enum Kind {
     Call {
         name: Arc<str>,
         arguments: Vec<Expression>,
-        /// Whether the last argument is `list...`.
+        /// `true` if the last argument is `list...`.
         expand: bool,
     },
     Unary(UnaryOperator, Box<Expression>),
     Binary(BinaryOperator, Box<[Expression; 2]>),
     For(Box<For>),
-    /// No expression: a value that a plan, or a tool that calls Terraform, gives.
+    /// A value without an expression, from a plan or a tool that calls Terraform.
     Known(Box<Value>),
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     Literal(Arc<str>),
     Value(Expression),
-    If(Expression, Vec<Part>, Vec<Part>),
+    If(Expression, Vec<TemplatePart>, Vec<TemplatePart>),
     For {
         key: Option<Arc<str>>,
         value: Arc<str>,
         collection: Expression,
-        body: Vec<Part>,
+        body: Vec<TemplatePart>,
     },
 }
 
-impl Part {
-    /// Hands the expressions directly in `parts` to `each`.
-    pub(super) fn expressions<'e>(parts: &'e [Part], each: &mut impl FnMut(&'e Expression)) {
+impl TemplatePart {
+    /// Calls `each` with every direct subexpression of `parts`.
+    pub(super) fn expressions<'e>(parts: &'e [TemplatePart], each: &mut impl FnMut(&'e Expression)) {
         for part in parts {
             match part {
-                Part::Literal(_) => {}
-                Part::Value(value) => each(value),
-                Part::If(condition, yes, no) => {
+                TemplatePart::Literal(_) => {}
+                TemplatePart::Value(value) => each(value),
+                TemplatePart::If(condition, yes, no) => {
                     each(condition);
-                    Part::expressions(yes, each);
-                    Part::expressions(no, each);
+                    TemplatePart::expressions(yes, each);
+                    TemplatePart::expressions(no, each);
                 }
-                Part::For { collection, body, .. } => {
+                TemplatePart::For { collection, body, .. } => {
                     each(collection);
-                    Part::expressions(body, each);
+                    TemplatePart::expressions(body, each);
                 }
             }
         }
     }
 }
 
-/// One `key = value` of an object.
+/// A `key = value` of an object.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
+pub(super) struct ObjectItem {
     pub(super) key: Expression,
     pub(super) value: Expression,
     /// From the key to the end of the value.
     pub(super) span: Span,
-    /// Whether the key is a reference without parentheses, as in `providers`; Terraform evaluates none.
+    /// `true` if the key is a reference without parentheses, as in `providers`. Terraform does not evaluate such keys.
     pub(super) is_bare_reference: bool,
 }
 
-/// One step of a traversal.
+/// A step of a traversal.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Attribute(Arc<str>),
     Index(Expression),
-    /// `.0`, which after `.*` is taken on each element, as an attribute is.
+    /// `.0`. After `.*` it applies to each element, like an attribute.
     LegacyIndex(Expression),
-    /// `[*]`: the steps after it are taken on each element.
+    /// `[*]`: the following steps apply to each element.
     Splat,
-    /// `.*`: the attributes after it are taken on each element, an index in brackets on the result.
+    /// `.*`: the following attributes apply to each element, but an index in brackets applies to the result.
     AttributeSplat,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct For {
     pub(super) key_name: Option<Arc<str>>,
     pub(super) value_name: Arc<str>,
     pub(super) collection: Expression,
-    /// Present in an object `for`.
+    /// Present in a `for` that builds an object.
     pub(super) key: Option<Expression>,
     pub(super) value: Expression,
     pub(super) grouping: bool,
@@ -147,32 +147,32 @@ pub(super) struct Block {
     pub(super) kind: Arc<str>,
     pub(super) labels: Vec<Arc<str>>,
     pub(super) body: Body,
-    /// The type and the labels.
+    /// Span of the type and the labels.
     pub(super) header: Span,
-    /// All of it.
+    /// Span of the whole block.
     pub(super) span: Span,
 }
 
-/// What is between the braces of a block, or in a whole file.
+/// The content between the braces of a block, or of a whole file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Body {
     pub(super) attributes: Vec<Attribute>,
     pub(super) blocks: Vec<Arc<Block>>,
-    /// Stands for every attribute that is not there, since a part of the body could not be read.
+    /// Represents every attribute that is not in `attributes` if a part of the body could not be read.
     pub(super) broken: Option<Attribute>,
-    /// Of a file: whether a part of it could not be read of which nobody can tell what it declares.
+    /// `true` for a file with an unreadable part that may declare anything.
     pub(super) lost: bool,
 }
 
 impl Body {
-    /// The attribute `name`; what may be it where a part of the body could not be read.
+    /// Returns the attribute `name`, or `broken` if it may be in a part that could not be read.
     pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
         let found = self.attributes.iter().find(|attribute| &*attribute.name == name);
         found.or(self.broken.as_ref())
     }
 }
 
-/// Why a place was not read.
+/// A part of the text that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) span: Span,
@@ -180,21 +180,20 @@ pub(super) struct Problem {
     pub(super) fault: Fault,
 }
 
-/// What kind of problem it is.
+/// The category of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The text is no HCL.
+    /// The text is not valid HCL.
     Syntax,
-    /// A bound of ours was reached.
+    /// A bound of sqslint was exceeded.
     Limit,
-    /// Terraform has refused it since 0.12. It is read all the same.
+    /// Terraform rejects the syntax since 0.12. It is parsed nevertheless.
     Before012,
 }
 
-/// Reads a file; what cannot be read is left out and told in the problems.
+/// Parses a file. Parts that cannot be read are omitted and reported as problems.
 pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
-    #[cfg(test)]
-    crate::source::parsed(text);
+    source::parsed(text);
     let mut body = Body::default();
     let mut problems = Vec::new();
     for item in scan::items(text) {
@@ -222,7 +221,7 @@ pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
     (body, problems)
 }
 
-/// Reads a template that fills `file`.
+/// Parses a template that is a whole file.
 pub(super) fn template(file: FileId, text: &str) -> Result<Expression, Problem> {
     let range = 0..text.len();
     if let Some(limit) = scan::limit_of_template(text) {
@@ -232,7 +231,7 @@ pub(super) fn template(file: FileId, text: &str) -> Result<Expression, Problem> 
     convert::template(file, text, convert::Drift { range, steps })
 }
 
-/// Reads a template that is the value of what stands at `span`.
+/// Parses a template that is the value of the string at `span`.
 pub(super) fn template_at(span: Span, text: &str) -> Result<Expression, Problem> {
     if let Some(limit) = scan::limit_of_template(text) {
         return Err(Problem::limit(span, limit));
@@ -241,7 +240,7 @@ pub(super) fn template_at(span: Span, text: &str) -> Result<Expression, Problem>
     convert::template(span.file, text, convert::Drift { range, steps })
 }
 
-/// Reads one expression, at `range` of `text`.
+/// Parses the expression at `range` of `text`.
 pub(super) fn expression(file: FileId, text: &str, range: std::ops::Range<usize>) -> Result<Expression, Problem> {
     let part = text.get(range.clone()).unwrap_or("");
     if let Some(limit) = scan::limit_of_expression(part) {
@@ -276,7 +275,7 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Sources;
+    use source::Sources;
     use std::path::Path;
 
     fn parse_text(text: &str) -> (Sources, Body, Vec<Problem>) {
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_those_of_the_file() {
+    fn spans_point_into_the_file() {
         let (sources, body, problems) =
             parse_text("\u{feff}# c\nlocals {\n  a = 1\n}\nresource \"t\" \"n\" {\n  x = [1, 2] # y\n}\n");
         assert_eq!(problems, []);
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syntax_error_hides_only_its_place() {
+    fn syntax_error_affects_only_its_item() {
         let cases = [
             ("a {\n x = \n}\nresource \"b\" \"c\" {\n}\n", 1),
             ("a {\n x = 1\nresource \"b\" \"c\" {\n}\n", 1),
@@ -310,8 +309,8 @@ mod tests {
         }
     }
 
-    /// What of the block in `text` is read, is broken, and is absent for certain.
-    fn told(text: &str, names: &[&str]) -> Vec<&'static str> {
+    /// Returns for each of `names` whether it is read, broken or definitely absent in the block in `text`.
+    fn states(text: &str, names: &[&str]) -> Vec<&'static str> {
         let (_, body, problems) = parse_text(text);
         assert!(!problems.is_empty(), "{text}");
         let block = &body.blocks[0];
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_argument_is_not_absent() {
+    fn broken_argument_is_not_absent() {
         let cases = [
             ("r \"a\" \"b\" {\n x = = 1\n y = 2\n}\n", ["broken", "read", "absent"]),
             (
@@ -344,24 +343,25 @@ mod tests {
             ("r \"a\" \"b\" {{\n x = 1\n}\n", ["broken", "broken", "broken"]),
         ];
         for (text, expected) in cases {
-            assert_eq!(told(text, &["x", "y", "z"]), expected, "{text}");
+            assert_eq!(states(text, &["x", "y", "z"]), expected, "{text}");
         }
     }
 
     #[test]
-    fn repeated_keys_are_legal_and_the_last_wins_later() {
+    fn repeated_object_keys_are_all_kept() {
         let (_, body, problems) = parse_text("x = { a = 1, \"b\" = 2, a = 3, \"b\" = 4 }\n");
         assert_eq!(problems, []);
-        let Kind::Object(items) = &body.attributes[0].value.kind else {
+        let ExpressionKind::Object(items) = &body.attributes[0].value.kind else {
             panic!("no object");
         };
         assert_eq!(items.len(), 4);
-        assert!(matches!(&items[3].key.kind, Kind::Text(text) if &**text == "b"));
+        assert!(matches!(&items[3].key.kind, ExpressionKind::Text(text) if &**text == "b"));
     }
 
-    /// The parser takes a line that begins with the heredoc's name for its end; Terraform wants nothing else on it.
+    /// The parser ends a heredoc at a line that begins with its name. Terraform requires a line with nothing else on
+    /// it.
     #[test]
-    fn a_heredoc_ends_on_a_line_of_its_own() {
+    fn heredoc_ends_at_a_line_with_only_its_name() {
         for (text, expected) in [
             ("x = <<EOF\na << EOF\nEOF\"\nb\nEOF\n", "a << EOF\nEOF\"\nb\n"),
             ("x = <<-E\n  E)\n  E x\n  E\n", "E)\nE x\n"),
@@ -371,15 +371,15 @@ mod tests {
             let (_, body, problems) = parse_text(text);
             assert_eq!(problems, [], "{text}");
             match &body.attributes[0].value.kind {
-                Kind::Text(read) => assert_eq!(&**read, expected, "{text}"),
-                Kind::Template(parts) => assert_eq!(parts.len(), 2, "{text}: {parts:?}"),
+                ExpressionKind::Text(read) => assert_eq!(&**read, expected, "{text}"),
+                ExpressionKind::Template(parts) => assert_eq!(parts.len(), 2, "{text}: {parts:?}"),
                 other => panic!("{text}: {other:?}"),
             }
         }
     }
 
     #[test]
-    fn deep_nesting_is_a_limit() {
+    fn deep_nesting_is_reported_as_a_limit() {
         let deep = format!("x = {}1{}\ny = 1\n", "[".repeat(5000), "]".repeat(5000));
         let (_, body, problems) = parse_text(&deep);
         assert_eq!(problems[0].fault, Fault::Limit);

@@ -1,4 +1,5 @@
-//! `terragrunt.hcl`: which module it calls, with which inputs, after the files that it includes.
+//! Terragrunt: the module that a `terragrunt.hcl` calls, with the inputs that result from the file and those it
+//! includes.
 //!
 //! ```text
 //! include "root" { path = find_in_parent_folders("root.hcl") }
@@ -7,35 +8,34 @@
 //! inputs = { delay = 5, dead_letter_arn = dependency.dlq.outputs.arn }
 //! ```
 //!
-//! In `infra/prod/`, below an `infra/root.hcl` with `inputs = { delay = 0, owner = "orders" }`, that becomes a [`Root`]
-//! named after its directory, which calls `modules/queue` with three inputs: `delay = 5`, because the file wins over what
+//! In `infra/prod/`, below an `infra/root.hcl` with `inputs = { delay = 0, owner = "orders" }`, this becomes a [`Root`]
+//! named after its directory. It calls `modules/queue` with three inputs: `delay = 5`, because the file overrides what
 //! it includes; `owner = "orders"`, which only the included file sets; and a `dead_letter_arn` that is known only after
-//! apply. The module is then evaluated as a root of its own, with the inputs where variable files would be.
+//! apply. The module is then evaluated as a root of its own, with the inputs in place of variable files.
 //!
-//! The functions that lead through the tree of files are Terragrunt's (`terragrunt/functions.rs`), everything else
-//! is Terraform's. Outputs of dependencies, the environment and what commands print are not known, and nothing is
-//! generated or run.
+//! Terragrunt's functions for paths are in `terragrunt/functions.rs`; everything else is Terraform's language. Outputs
+//! of dependencies, environment variables and the output of commands are unknown. Nothing is generated or run.
 
 mod functions;
 
 use super::eval::{Evaluator, Outside};
 use super::module::{Module, Modules, is_code};
-use super::syntax::{self, Attribute, Body, Code, Expression, Kind as Syntax};
-use super::value::{Kind, Value};
+use super::syntax::{self, Attribute, Body, Code, Expression, ExpressionKind};
+use super::value::{Value, ValueKind};
 use crate::diagnostic::Diagnostic;
-use crate::files::Files;
 use crate::frontend::{ReadError, limit_reached, parse_error, read};
 use crate::graph::{Cause, Reason};
-use crate::source::{Sources, Span};
 use functions::Context;
+use source::files::Files;
+use source::{Sources, Span};
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Files may read each other so deep.
+/// Maximum depth of files that read other files.
 const MAX_DEPTH: usize = 8;
 
-/// So many files are read by others for one root, each as often as it is asked for: real ones ask for a dozen.
+/// Maximum number of times that a root reads other files; typical configurations read about a dozen.
 const MAX_READS: usize = 256;
 
 /// A `terragrunt.hcl` that is a root.
@@ -43,30 +43,30 @@ const MAX_READS: usize = 256;
 pub(super) struct Root {
     /// Its directory, which names the unit.
     pub(super) directory: PathBuf,
-    /// The module it calls, where that is here.
+    /// The module that it calls, if it is available.
     pub(super) module: Option<PathBuf>,
-    /// The `terraform` block.
+    /// Span of the `terraform` block.
     pub(super) call: Option<Span>,
-    pub(super) inputs: Inputs,
-    /// Files it includes.
+    pub(super) inputs: TerragruntInputs,
+    /// Files that it includes.
     pub(super) included: Vec<PathBuf>,
     pub(super) notes: Vec<String>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) errors: Vec<String>,
 }
 
-/// What a root hands to the variables of its module.
+/// Inputs for the variables of a root's module.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Inputs {
+pub(super) struct TerragruntInputs {
     pub(super) values: Vec<Attribute>,
-    /// Why there may be others, and where that is written.
+    /// The reason why further inputs may exist, with its span.
     rest: Option<(Reason, Span)>,
-    /// Why each may be another: variable files win over inputs.
+    /// The reason why any value may be overridden, with its span: variable files take precedence over inputs.
     over: Option<(Reason, Span)>,
 }
 
-impl Inputs {
-    /// What `name` is given.
+impl TerragruntInputs {
+    /// Returns the input `name`.
     pub(super) fn get(&self, name: &str) -> Option<Attribute> {
         let open =
             |(reason, span): &(Reason, Span)| known_attribute(name.into(), Value::unknown(reason.clone()), *span);
@@ -77,8 +77,8 @@ impl Inputs {
         known.or_else(|| self.rest.as_ref().map(open))
     }
 
-    /// The same under the inputs of a file that includes these.
-    fn under(mut self, nearer: Inputs, deep: bool) -> Inputs {
+    /// Merges the inputs of a file that includes these, which take precedence.
+    fn under(mut self, nearer: TerragruntInputs, deep: bool) -> TerragruntInputs {
         for attribute in nearer.values {
             match self.values.iter_mut().find(|known| known.name == attribute.name) {
                 None => self.values.push(attribute),
@@ -91,30 +91,30 @@ impl Inputs {
     }
 }
 
-/// What one file says.
+/// The content of one file.
 #[derive(Debug, Default)]
 struct Config {
     source: Option<(Value, Span)>,
-    inputs: Inputs,
+    inputs: TerragruntInputs,
     locals: Option<Value>,
     included: Vec<PathBuf>,
 }
 
-/// Reads files, and collects what is wrong with them.
-struct Reader<'s> {
+/// Reads files and collects their problems.
+struct TerragruntReader<'s> {
     sources: &'s Sources,
     unit: String,
-    /// How many files were read by others.
+    /// Number of files read by other files.
     reads: &'s Cell<usize>,
     diagnostics: Vec<Diagnostic>,
     errors: Vec<String>,
 }
 
-/// Reads `file`; `None` where it calls no module and stands beside none: then others include it.
+/// Loads `file`; `None` if it calls no module and its directory contains none, because then other files include it.
 pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
     let directory = file.parent()?.to_owned();
     let reads = Cell::new(0);
-    let mut reader = Reader {
+    let mut reader = TerragruntReader {
         sources,
         unit: sources.name_of(&directory),
         reads: &reads,
@@ -156,7 +156,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
     Some(root)
 }
 
-/// The directory of a source that is a path: `//` only says what is copied with it.
+/// Returns the directory of a source that is a path. `//` only determines which directory Terragrunt copies.
 fn local(source: &str, directory: &Path, files: &Files) -> Option<PathBuf> {
     let path = source.split('?').next().unwrap_or(source);
     let is_path = path.starts_with('.') || Path::new(path).is_absolute();
@@ -172,8 +172,8 @@ fn holds_module(directory: &Path, sources: &Sources) -> bool {
     sources.files().has_name(directory, is_code)
 }
 
-impl Reader<'_> {
-    /// What `file` says, after what it includes.
+impl TerragruntReader<'_> {
+    /// Returns the content of `file`, merged with the files it includes.
     fn config(&mut self, file: &Path, context: &Context, depth: usize) -> Config {
         let Some(body) = self.body(file) else {
             return Config::default();
@@ -186,14 +186,14 @@ impl Reader<'_> {
             let unknown = Evaluation::new(self.sources, &Body::default(), &context, Vec::new());
             let text = |name: &str| unknown.text(block.body.attribute(name));
             let Some(path) = text("path").map(PathBuf::from) else {
-                // Whatever it sets stays open: no variable of the module has its default for certain.
+                // The included file may set any input, so no variable of the module is certain to have its default.
                 let config = Config {
-                    inputs: Inputs {
+                    inputs: TerragruntInputs {
                         rest: Some((
                             Cause::NotRead.because("a file that `terragrunt.hcl` includes is not known"),
                             block.header,
                         )),
-                        ..Inputs::default()
+                        ..TerragruntInputs::default()
                     },
                     ..Config::default()
                 };
@@ -210,7 +210,7 @@ impl Reader<'_> {
             let mut config = self.config(&path, &inner, depth + 1);
             paths.push(path);
             if strategy.as_deref() == Some("no_merge") {
-                config.inputs = Inputs::default();
+                config.inputs = TerragruntInputs::default();
                 config.source = None;
             }
             let label = block.labels.first().cloned().unwrap_or_default();
@@ -218,7 +218,7 @@ impl Reader<'_> {
         }
         let mut own = self.own(&body, &context, &included, depth);
         own.included = paths;
-        // The last include is the nearest, and the file itself nearer than all of them.
+        // A later include overrides earlier ones, and the file itself overrides all of them.
         for (_, deep, config) in included.into_iter().rev() {
             own.inputs = config.inputs.under(own.inputs, deep);
             own.source = own.source.or(config.source);
@@ -226,7 +226,7 @@ impl Reader<'_> {
         own
     }
 
-    /// What the blocks of a file say themselves.
+    /// Evaluates the blocks of the file itself.
     fn own(&mut self, body: &Body, context: &Context, included: &[(Arc<str>, bool, Config)], depth: usize) -> Config {
         let exposed = included.iter().map(|(label, _, config)| {
             let locals = config.locals.clone().unwrap_or_else(|| Value::map(Vec::new()));
@@ -254,7 +254,7 @@ impl Reader<'_> {
             ("dependency".into(), later("outputs of a `dependency`")),
             (
                 "feature".into(),
-                Value::unknown(Cause::Run.because("`feature` flags are set when Terragrunt runs")),
+                Value::unknown(Cause::RunContext.because("`feature` flags are set when Terragrunt runs")),
             ),
         ];
         let mut config = Config::default();
@@ -263,8 +263,8 @@ impl Reader<'_> {
             let sources = self.sources;
             let (unit, reads) = (self.unit.clone(), self.reads);
             let read_other = |path: &Path| {
-                // A reader of its own, as the one that is reading is borrowed: its problems are handed over below.
-                let mut reader = Reader {
+                // A separate reader, because the current one is borrowed. Its problems are copied below.
+                let mut reader = TerragruntReader {
                     sources,
                     unit: unit.clone(),
                     reads,
@@ -272,7 +272,7 @@ impl Reader<'_> {
                     errors: Vec::new(),
                 };
                 if depth >= MAX_DEPTH || !context.allows(path) {
-                    return Value::unknown(Cause::ModuleNotHere.because("a configuration that it reads was not found"));
+                    return Value::unknown(Cause::MissingModule.because("a configuration that it reads was not found"));
                 }
                 if reads.get() >= MAX_READS {
                     return Value::unknown(
@@ -414,25 +414,25 @@ impl<'c> Evaluation<'c> {
     }
 }
 
-/// The entries of `inputs`.
-fn inputs_of(value: Value, span: Span) -> Inputs {
+/// Returns the entries of `inputs`.
+fn inputs_of(value: Value, span: Span) -> TerragruntInputs {
     let Some(entries) = value.entries() else {
         let reason = value.as_unknown().map(|unknown| unknown.reason.clone());
-        return Inputs {
+        return TerragruntInputs {
             rest: Some((
                 reason.unwrap_or_else(|| Cause::Derived.because("the `inputs` are not known")),
                 span,
             )),
-            ..Inputs::default()
+            ..TerragruntInputs::default()
         };
     };
     let values = entries.iter().map(|(name, value)| {
         let place = value.span.unwrap_or(span);
         known_attribute(name.clone(), value.clone(), place)
     });
-    Inputs {
+    TerragruntInputs {
         values: values.collect(),
-        ..Inputs::default()
+        ..TerragruntInputs::default()
     }
 }
 
@@ -440,7 +440,7 @@ fn known_attribute(name: Arc<str>, value: Value, span: Span) -> Attribute {
     Attribute {
         name,
         value: Arc::new(Expression {
-            kind: Syntax::Known(Box::new(value)),
+            kind: ExpressionKind::Known(Box::new(value)),
             span,
         }),
         span,
@@ -449,12 +449,12 @@ fn known_attribute(name: Arc<str>, value: Value, span: Span) -> Attribute {
 
 fn value_of(attribute: &Attribute) -> Value {
     match &attribute.value.kind {
-        Syntax::Known(value) => (**value).clone(),
+        ExpressionKind::Known(value) => (**value).clone(),
         _ => Value::unknown(Cause::Derived.because("it is not known")),
     }
 }
 
-/// Maps entry by entry, lists one behind the other, of anything else the nearer.
+/// Merges maps entry by entry and concatenates lists. Of other values, the nearer one wins.
 fn merged(further: &Attribute, nearer: &Attribute) -> Attribute {
     let value = deep(value_of(further), value_of(nearer), 0);
     known_attribute(nearer.name.clone(), value, nearer.span)
@@ -465,7 +465,7 @@ fn deep(further: Value, nearer: Value, depth: usize) -> Value {
         return nearer;
     }
     match (&further.kind, &nearer.kind) {
-        (Kind::Map(far), Kind::Map(near)) => {
+        (ValueKind::Map(far), ValueKind::Map(near)) => {
             let mut all: Vec<(Arc<str>, Value)> = far.to_vec();
             for (key, value) in near.iter() {
                 match all.iter_mut().find(|(known, _)| known == key) {
@@ -478,7 +478,7 @@ fn deep(further: Value, nearer: Value, depth: usize) -> Value {
                 ..nearer
             }
         }
-        (Kind::List(far), Kind::List(near)) => {
+        (ValueKind::List(far), ValueKind::List(near)) => {
             let all = far.iter().chain(near.iter()).cloned();
             Value {
                 kind: Value::list(all.collect()).kind,

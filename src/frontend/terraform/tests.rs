@@ -1,4 +1,4 @@
-//! Expressions as a table, and the graphs of small configurations.
+//! Tests of expressions, as tables, and of the graphs of small configurations.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod corners;
@@ -11,14 +11,14 @@ use crate::testing::TemporaryDirectory;
 use crate::testing::needs::EXPRESSIONS;
 use std::fmt::Write;
 use std::path::Path;
-use value::{Kind, Value};
+use value::{Value, ValueKind};
 
-/// Evaluates each expression beside `prelude`.
+/// Evaluates each expression in a module with the text `prelude`.
 fn evaluate(prelude: &str, expressions: Vec<String>) -> Vec<Value> {
     evaluate_in(&[("main.tf", prelude)], expressions)
 }
 
-/// Evaluates each expression in a module of `files`, on a thread with the stack of a run.
+/// Evaluates each expression in a module with `files`, on a thread with the stack size of a run.
 fn evaluate_in(files: &[(&str, &str)], expressions: Vec<String>) -> Vec<Value> {
     let scratch = TemporaryDirectory::with_files(files.iter().copied());
     let root = scratch.path().to_owned();
@@ -30,7 +30,7 @@ fn evaluate_in(files: &[(&str, &str)], expressions: Vec<String>) -> Vec<Value> {
 /// Evaluates each expression in the module at `root`.
 fn evaluate_at(root: &Path, expressions: Vec<String>) -> Vec<Value> {
     let sources = Sources::new(None, root.to_owned());
-    let (modules, _) = module::read_all(&[root.to_owned()], &inputs::Inputs::default(), &sources);
+    let (modules, _) = module::read_all(&[root.to_owned()], &inputs::RootInputs::default(), &sources);
     let module = modules[root].clone();
     let mut evaluator = Evaluator::new(&sources, &modules, module, "u");
     let scope = evaluator.scope(0);
@@ -49,18 +49,18 @@ fn evaluate_at(root: &Path, expressions: Vec<String>) -> Vec<Value> {
 
 fn shown(value: &Value) -> String {
     match &value.kind {
-        Kind::Unknown(unknown) => format!("? {}", unknown.reason),
-        Kind::Cases(cases) => {
+        ValueKind::Unknown(unknown) => format!("? {}", unknown.reason),
+        ValueKind::Cases(cases) => {
             let cases: Vec<String> = cases
                 .iter()
                 .map(|case| format!("{} if {}", shown(case), case.when.describe().unwrap_or_default()))
                 .collect();
             cases.join(" | ")
         }
-        Kind::Reference(id, attribute) => format!("<{}.{attribute}>", id.address()),
+        ValueKind::Reference(id, attribute) => format!("<{}.{attribute}>", id.address()),
         _ => match json::encode(value).kind {
-            Kind::Text(text) => text.to_string(),
-            Kind::Template(parts) => parts
+            ValueKind::Text(text) => text.to_string(),
+            ValueKind::Template(parts) => parts
                 .iter()
                 .map(|part| part.to_text().map_or_else(|| shown(part), |text| text.to_string()))
                 .collect(),
@@ -70,7 +70,7 @@ fn shown(value: &Value) -> String {
 }
 
 #[test]
-fn expressions_are_terraforms() {
+fn expressions_evaluate_as_in_terraform() {
     let prelude = "variable \"create\" {}\nvariable \"env\" {}\nlocals {\n a = local.b\n b = local.a\n}\n\
                    resource \"aws_sqs_queue\" \"q\" {\n name = \"orders\"\n}\n";
     let table = [
@@ -109,16 +109,17 @@ fn expressions_are_terraforms() {
     let values = evaluate(prelude, table.iter().map(|(text, _)| (*text).to_owned()).collect());
     for ((text, expected), value) in table.iter().zip(&values) {
         if *expected == "\"<encoded>\"" {
-            assert!(matches!(value.kind, Kind::Encoded(_)), "{text}");
+            assert!(matches!(value.kind, ValueKind::Encoded(_)), "{text}");
         } else {
             assert_eq!(shown(value), *expected, "{text}");
         }
     }
 }
 
-/// What Terraform recorded for some hundred expressions: we know no other value, and hardly miss one.
+/// Compares with values that Terraform recorded for several hundred expressions: known values must be equal, and few
+/// may be unknown.
 #[test]
-fn no_expression_has_a_value_that_terraform_does_not_give() {
+fn values_equal_those_recorded_by_terraform() {
     let Some(shared) = EXPRESSIONS.found() else {
         return;
     };
@@ -147,8 +148,8 @@ fn no_expression_has_a_value_that_terraform_does_not_give() {
             (Some(theirs), Some(mine)) if same(theirs, &serde_json::from_str(&mine).unwrap()) => {}
             (None, None) => {}
             (Some(_), None) => writeln!(open, "{}: {}", line["expr"], shown(value)).unwrap(),
-            // Better known than Terraform 1.11: later versions do not evaluate the other side either, and a key
-            // beside an unknown one is the same whatever that will be.
+            // More is known than in Terraform 1.11: later versions do not evaluate the other operand either, and an
+            // entry next to an unknown one has the same value whatever that will be.
             (None, Some(mine))
                 if line.get("unknown").is_some() && BETTER_KNOWN.contains(&(line["expr"].as_str().unwrap(), &mine)) => {
             }
@@ -163,7 +164,7 @@ fn no_expression_has_a_value_that_terraform_does_not_give() {
     assert!(open.lines().count() * 100 <= with_value * 3, "{open}");
 }
 
-/// What any apply must give, though Terraform 1.11 does not know it before.
+/// Results that every apply yields, although Terraform 1.11 does not know them before.
 const BETTER_KNOWN: &[(&str, &str)] = &[
     ("timestamp() == \"\" || true", "true"),
     ("false && timestamp() == \"\"", "false"),
@@ -173,7 +174,7 @@ const BETTER_KNOWN: &[(&str, &str)] = &[
     ("can(timestamp())", "true"),
 ];
 
-/// The recording went through numbers of 53 bits.
+/// Compares with a tolerance, because the recording rounded numbers to 53 bits.
 fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
     match (a, b) {
         (serde_json::Value::Number(a), serde_json::Value::Number(b)) => {
@@ -190,7 +191,7 @@ fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
     }
 }
 
-/// What `jsonencode` gives for a value that is known.
+/// Returns the result of `jsonencode` for a known value.
 fn encoded(value: &Value) -> Option<String> {
     let value = json::settled(value.clone());
     if !value.is_plain() || !json::is_finite(&value) {
@@ -217,18 +218,18 @@ fn attribute<T>(attribute: &Attribute<T>, show: impl Fn(&T) -> String) -> String
 fn link(link: &Link) -> String {
     match &link.target {
         Target::Resource(address) => address.to_string(),
-        Target::Elsewhere { unit, address } => format!("{unit}: {address}"),
+        Target::OtherUnit { unit, address } => format!("{unit}: {address}"),
         Target::External(text) => format!("external {text}"),
         Target::Dangling(text) => format!("dangling {text}"),
     }
 }
 
-/// The graph of the root module `root` in lines that a person can check.
+/// Returns the graph of the root module `root` as readable lines.
 fn dump(files: &[(&str, &str)], root: &str) -> String {
     let scratch = TemporaryDirectory::with_files(files.iter().copied());
     let sources = Sources::new(Some(scratch.path().to_owned()), scratch.path().to_owned());
     let directory = scratch.path().join(root).canonicalize().unwrap();
-    let loaded = load(&[directory], &[], &crate::given::Givens::default(), &sources);
+    let loaded = load(&[directory], &[], &crate::inputs::UnitInputs::default(), &sources);
     let mut text = String::new();
     for unit in &loaded {
         let graph = &unit.graph;
@@ -282,18 +283,18 @@ fn dump(files: &[(&str, &str)], root: &str) -> String {
             writeln!(text, "{}: {}", alarm.resource.address, metrics.join(", ")).unwrap();
         }
         for used in &graph.dead_letter_uses {
-            writeln!(text, "failures of {}: {}", used.by, attribute(&used.target, link)).unwrap();
+            writeln!(text, "failures of {}: {}", used.resource, attribute(&used.target, link)).unwrap();
         }
         for invocation in &graph.invocations {
             writeln!(
                 text,
                 "{} invokes {}",
-                invocation.by,
+                invocation.resource,
                 attribute(&invocation.function, link)
             )
             .unwrap();
         }
-        for handed in &graph.handed_out {
+        for handed in &graph.passed_to_missing_code {
             writeln!(text, "handed out {}", link(handed)).unwrap();
         }
         for diagnostic in &unit.diagnostics {
@@ -304,7 +305,7 @@ fn dump(files: &[(&str, &str)], root: &str) -> String {
 }
 
 #[test]
-fn links_survive_modules_policies_and_conditions() {
+fn links_are_resolved_through_modules_policies_and_conditions() {
     let root = r#"
 variable "create_dlq" { type = bool }
 resource "aws_sqs_queue" "dlq" {
@@ -401,7 +402,7 @@ fn override_and_variable_files_win_as_in_terraform() {
 }
 
 #[test]
-fn what_is_hostile_is_bounded() {
+fn hostile_configurations_reach_a_limit() {
     let doubling: String = (1..60)
         .map(|at| format!("  s{at} = \"${{local.s{}}}${{local.s{}}}\"\n", at - 1, at - 1))
         .collect();
@@ -418,7 +419,7 @@ fn what_is_hostile_is_bounded() {
 }
 
 #[test]
-fn separate_policies_leave_no_absence_where_they_may_be() {
+fn separate_policies_of_unresolved_queues_leave_redrives_unresolved() {
     let text = r#"
 variable "names" { type = list(string) }
 variable "key" {}
@@ -459,7 +460,7 @@ aws_sqs_queue.two: (30); (none)
 }
 
 #[test]
-fn a_question_and_its_opposite_are_one_however_they_are_spelt() {
+fn condition_and_its_negation_share_a_variable() {
     let text = r#"
 variable "a" {}
 variable "b" {}
@@ -474,7 +475,7 @@ aws_sqs_queue.q: 1 if length(var.a) == length(var.b) | 2 if not length(var.a) ==
 }
 
 #[test]
-fn problems_belong_to_the_unit_that_calls_the_module() {
+fn diagnostics_belong_to_the_unit_that_calls_the_module() {
     let files = [
         ("a/main.tf", "resource \"aws_sqs_queue\" \"a\" {}\n"),
         ("b/main.tf", "module \"m\" {\n  source = \"../m\"\n}\n"),
@@ -491,7 +492,7 @@ fn problems_belong_to_the_unit_that_calls_the_module() {
         .iter()
         .map(|name| scratch.path().join(name))
         .collect();
-    let loaded = load(&directories, &[], &crate::given::Givens::default(), &sources);
+    let loaded = load(&directories, &[], &crate::inputs::UnitInputs::default(), &sources);
     let shown: Vec<String> = loaded
         .iter()
         .map(|unit| {

@@ -1,28 +1,36 @@
-//! Terraform's types: the type of a value, the one type that several can become, and conversions.
+//! Terraform's types: the type of a value, the one type that several types unify to, and conversions.
 //!
 //! ```text
 //! locals {
-//!   numbers = [1, true]
+//!   numbers = [1, 2]
 //!   names   = tolist(["a"])
 //!   both    = var.large ? local.numbers : local.names
 //! }
 //! ```
 //!
-//! A literal is a tuple: `numbers` is of type `tuple([number, bool])`, `names` of `list(string)`. Both branches of a
-//! conditional become one type. No tuple may become any list, and no list a tuple of two, but every element of the tuple
-//! can be a text; so the type is `list(string)` ([`unify`]), and where `var.large` holds, `both` is
-//! `["1", "true"]` ([`convert`]). By the same rules `true ? {a = 1} : {b = 2}` is a map. What is not known has any type.
+//! Both branches of a conditional must have one type. Here they differ: a literal `[…]` is a tuple, so `numbers` is a
+//! `tuple([number, number])`, and `names` is a `list(string)`. [`unify`] finds the common type:
+//!
+//! 1. One type is a list and the other a tuple. A tuple converts to a list, but a list has no fixed length, so the
+//!    result is a list.
+//! 2. The elements of the tuple are unified with each other first. Both are `number`.
+//! 3. The result is unified with the element type of the list. `number` and `string` are primitives without a common
+//!    structure, so each is tried as a candidate, in the order of [`Type::rank`]: `string` accepts both.
+//! 4. The common type is `list(string)`, and if `var.large` holds, [`convert`] turns `[1, 2]` into `["1", "2"]`.
+//!
+//! By the same rules, `var.large ? { a = 1 } : { b = 2 }` is a `map(number)`: the objects have different attributes.
+//! With `[1, true]`, step 2 fails, because neither of `number` and `bool` accepts the other: the conditional is an
+//! error. An unknown value can have any type.
 
-use super::value::{Kind, Value};
-use crate::conditions::Cases;
+use super::value::{Value, ValueKind};
 use crate::graph::Cause;
+use conditions::Cases;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Type {
-    /// Not known, or that of `null`.
+    /// An unknown type, or the type of `null`.
     Any,
     Bool,
     Number,
@@ -46,7 +54,7 @@ impl Type {
         matches!(self, Type::Bool | Type::Number | Type::Text)
     }
 
-    /// Types that are preferred stand first where several would do.
+    /// Returns the order in which candidates for a unified type are tried: lower ranks are preferred.
     fn rank(&self) -> u8 {
         match self {
             Type::Any => 0,
@@ -62,29 +70,36 @@ impl Type {
     }
 }
 
-/// The type of `value`.
+/// Returns the type of `value`.
 pub(super) fn of(value: &Value) -> Type {
     let declared = value.declared.as_deref();
     match (&value.kind, declared) {
-        (Kind::Bool(_), _) => Type::Bool,
-        (Kind::Number(_), _) => Type::Number,
-        (Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Reference(..), _) => {
-            Type::Text
+        (ValueKind::Bool(_), _) => Type::Bool,
+        (ValueKind::Number(_), _) => Type::Number,
+        (
+            ValueKind::Text(_)
+            | ValueKind::Template(_)
+            | ValueKind::Encoded(_)
+            | ValueKind::Rendered(_)
+            | ValueKind::Reference(..),
+            _,
+        ) => Type::Text,
+        (ValueKind::List(items), Some(Type::List(element))) if **element == Type::Any => {
+            Type::List(Arc::new(of_all(items)))
         }
-        (Kind::List(items), Some(Type::List(element))) if **element == Type::Any => Type::List(Arc::new(of_all(items))),
-        (Kind::List(_), Some(list @ Type::List(_))) => list.clone(),
-        (Kind::List(items), _) => Type::Tuple(items.iter().map(of).collect()),
-        (Kind::Set(_), Some(set @ Type::Set(element))) if **element != Type::Any => set.clone(),
-        (Kind::Set(items), _) => Type::Set(Arc::new(of_all(items))),
-        (Kind::Map(entries), Some(Type::Map(element))) if **element == Type::Any => {
+        (ValueKind::List(_), Some(list @ Type::List(_))) => list.clone(),
+        (ValueKind::List(items), _) => Type::Tuple(items.iter().map(of).collect()),
+        (ValueKind::Set(_), Some(set @ Type::Set(element))) if **element != Type::Any => set.clone(),
+        (ValueKind::Set(items), _) => Type::Set(Arc::new(of_all(items))),
+        (ValueKind::Map(entries), Some(Type::Map(element))) if **element == Type::Any => {
             let types: Vec<Type> = entries.iter().map(|(_, value)| of(value)).collect();
             Type::Map(Arc::new(unify_known(&types).unwrap_or(Type::Any)))
         }
-        (Kind::Map(_), Some(map @ Type::Map(_))) => map.clone(),
-        (Kind::Map(entries), _) => Type::Object(Arc::new(
+        (ValueKind::Map(_), Some(map @ Type::Map(_))) => map.clone(),
+        (ValueKind::Map(entries), _) => Type::Object(Arc::new(
             entries.iter().map(|(key, value)| (key.clone(), of(value))).collect(),
         )),
-        (Kind::Cases(cases), _) => {
+        (ValueKind::Cases(cases), _) => {
             let mut types = cases.iter().map(|case| of(&case.then));
             let first = types.next().unwrap_or(Type::Any);
             if types.all(|other| other == first) {
@@ -93,18 +108,18 @@ pub(super) fn of(value: &Value) -> Type {
                 Type::Any
             }
         }
-        (Kind::Null | Kind::Unknown(_), Some(declared)) => declared.clone(),
+        (ValueKind::Null | ValueKind::Unknown(_), Some(declared)) => declared.clone(),
         _ => Type::Any,
     }
 }
 
-/// The type of the elements of a list or set.
+/// Returns the unified type of the elements of a list or set.
 fn of_all(items: &[Value]) -> Type {
     let types: Vec<Type> = items.iter().map(of).collect();
     unify_known(&types).unwrap_or(Type::Any)
 }
 
-/// As [`unify`], of those that are known.
+/// Unifies the known types among `types`; see [`unify`].
 pub(super) fn unify_known(types: &[Type]) -> Option<Type> {
     let known: Vec<Type> = types.iter().filter(|one| **one != Type::Any).cloned().collect();
     if known.is_empty() {
@@ -114,12 +129,13 @@ pub(super) fn unify_known(types: &[Type]) -> Option<Type> {
     }
 }
 
-/// The one type that all of `types` can become; `None` where there is none.
+/// Returns the one type that all of `types` convert to; `None` if no such type exists.
 pub(super) fn unify(types: &[Type]) -> Option<Type> {
     let first = types.first()?;
     if types.iter().all(|other| other == first) {
         return Some(first.clone());
     }
+    // The rules depend on which kinds of types occur together.
     let count = |wanted: fn(&Type) -> bool| types.iter().filter(|one| wanted(one)).count();
     let any = count(|one| *one == Type::Any);
     let (maps, objects) = (
@@ -133,36 +149,42 @@ pub(super) fn unify(types: &[Type]) -> Option<Type> {
     let sets = count(|one| matches!(one, Type::Set(_)));
     let all = types.len();
     let is_all = |some: usize| some > 0 && some + any == all;
-    // Of collections of one kind beside something unknown it is only known that they become such a collection, of
-    // elements that the unknown one has a say in.
+    // Next to an unknown type, collections of one kind unify to an unknown type: they become such a collection, but its
+    // element type depends on the unknown one.
     if any > 0 && (is_all(maps + objects) || is_all(lists + tuples) || is_all(sets)) {
         return Some(Type::Any);
     }
+    // Maps unify their element types; so do lists and sets below.
     if is_all(maps) {
         return Some(Type::Map(Arc::new(unify_elements(types)?)));
     }
+    // An object converts to any map of its values, but a map to an object only if it has the attributes.
     if maps > 0 && is_all(maps + objects) {
         return unify_parts(types, Type::Map, attribute_types);
     }
     if is_all(lists) {
         return Some(Type::List(Arc::new(unify_elements(types)?)));
     }
+    // A tuple converts to a list, but a list never converts to a tuple.
     if lists > 0 && is_all(lists + tuples) {
         return unify_parts(types, Type::List, item_types);
     }
     if is_all(sets) {
         return Some(Type::Set(Arc::new(unify_elements(types)?)));
     }
+    // Structural types unify part by part, or become a collection if their shapes differ.
     if is_all(objects) {
         return unify_objects(types);
     }
     if is_all(tuples) {
         return unify_tuples(types);
     }
+    // Objects and tuples have no common type.
     if objects > 0 && tuples > 0 {
         return None;
     }
-    // No rule for their kinds: one of them may do for all, as `string` does for numbers and booleans.
+    // No rule applies to this mix of kinds. One of the types may still accept all others, as `string` accepts numbers
+    // and booleans.
     let mut candidates: Vec<&Type> = types.iter().filter(|one| **one != Type::Any).collect();
     candidates.sort_by_key(|candidate| candidate.rank());
     candidates
@@ -177,7 +199,7 @@ fn unify_elements(types: &[Type]) -> Option<Type> {
     unify(&elements)
 }
 
-/// The collection that structural types and collections among `types` become together.
+/// Unifies collections with structural types (objects or tuples) to one collection.
 fn unify_parts(types: &[Type], make: fn(Arc<Type>) -> Type, parts: fn(&Type) -> Vec<Type>) -> Option<Type> {
     let structural: Vec<Type> = types
         .iter()
@@ -186,6 +208,7 @@ fn unify_parts(types: &[Type], make: fn(Arc<Type>) -> Type, parts: fn(&Type) -> 
         .collect();
     let mut elements: Vec<Type> = types.iter().filter_map(Type::element).cloned().collect();
     if !structural.is_empty() {
+        // Step 2 of the example: the parts of all structural types must unify among themselves.
         elements.push(unify(&structural)?);
     }
     Some(make(Arc::new(unify(&elements)?)))
@@ -215,6 +238,7 @@ fn unify_objects(types: &[Type]) -> Option<Type> {
         .collect();
     let first = *all.first()?;
     if all.iter().any(|other| !other.keys().eq(first.keys())) {
+        // The attributes differ, so only a map can contain both.
         let parts: Vec<Type> = types.iter().flat_map(attribute_types).collect();
         return Some(Type::Map(Arc::new(unify(&parts)?)));
     }
@@ -230,6 +254,7 @@ fn unify_tuples(types: &[Type]) -> Option<Type> {
     let all: Vec<Vec<Type>> = types.iter().map(item_types).collect();
     let first = all.first()?;
     if all.iter().any(|other| other.len() != first.len()) {
+        // The lengths differ, so only a list can contain both.
         let parts: Vec<Type> = all.into_iter().flatten().collect();
         let list = Type::List(Arc::new(unify(&parts)?));
         return types.iter().all(|one| can_convert(one, &list)).then_some(list);
@@ -242,7 +267,7 @@ fn unify_tuples(types: &[Type]) -> Option<Type> {
     Some(Type::Tuple(items.into()))
 }
 
-/// Whether some value of `from` becomes a `to`.
+/// Returns `true` if some value of type `from` converts to type `to`.
 fn can_convert(from: &Type, to: &Type) -> bool {
     match (from, to) {
         _ if from == to => true,
@@ -275,21 +300,22 @@ fn can_convert(from: &Type, to: &Type) -> bool {
     }
 }
 
-/// `value` as a `to`; an error where Terraform refuses it.
+/// Converts `value` to the type `to`; returns an error value if Terraform rejects the conversion.
 pub(super) fn convert(value: &Value, to: &Type) -> Value {
     match (&value.kind, to) {
-        (Kind::Cases(cases), _) => {
+        (ValueKind::Cases(cases), _) => {
             let cases = Cases::clone(cases).map(|case| convert(&case, to));
             return value.with(Value::cases(cases));
         }
-        (Kind::Null | Kind::Unknown(_), Type::Any) => return value.clone(),
-        (Kind::Null | Kind::Unknown(_), _) => {
+        (ValueKind::Null | ValueKind::Unknown(_), Type::Any) => return value.clone(),
+        (ValueKind::Null | ValueKind::Unknown(_), _) => {
             return Value {
                 declared: Some(Arc::new(to.clone())),
                 ..value.clone()
             };
         }
-        (Kind::Resource(_) | Kind::AnyResource(_) | Kind::Module(_) | Kind::AnyModule(_), _) | (_, Type::Any) => {
+        (ValueKind::Resource(_) | ValueKind::AnyResource(_) | ValueKind::Module(_) | ValueKind::AnyModule(_), _)
+        | (_, Type::Any) => {
             return value.clone();
         }
         _ => {}
@@ -297,7 +323,11 @@ pub(super) fn convert(value: &Value, to: &Type) -> Value {
     let converted = match to {
         Type::Any => return value.clone(),
         Type::Text => match &value.kind {
-            Kind::Text(_) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Reference(..) => {
+            ValueKind::Text(_)
+            | ValueKind::Template(_)
+            | ValueKind::Encoded(_)
+            | ValueKind::Rendered(_)
+            | ValueKind::Reference(..) => {
                 return value.clone();
             }
             _ => value.to_text().map(Value::text),
@@ -310,7 +340,11 @@ pub(super) fn convert(value: &Value, to: &Type) -> Value {
         Type::Tuple(types) => tuple_as(value, types),
         Type::Object(attributes) => object_as(value, attributes),
     };
-    let open = matches!(value.kind, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_));
+    // The text of these is known only after apply, and may convert then.
+    let open = matches!(
+        value.kind,
+        ValueKind::Reference(..) | ValueKind::Template(_) | ValueKind::Encoded(_)
+    );
     match converted {
         Some(converted) => value.with(converted),
         None if open => value.with(Value::unknown(
@@ -334,7 +368,8 @@ fn name(of: &Type) -> &'static str {
     }
 }
 
-/// All of `values` as `element`, which they choose where it is open; `None` where one cannot.
+/// Converts all of `values` to `element`, or to their unified type if `element` is [`Type::Any`]; `None` if a
+/// conversion fails.
 fn all_as(values: Vec<&Value>, element: &Type) -> Option<Vec<Value>> {
     let chosen = match element {
         Type::Any => unify_known(&values.iter().map(|value| of(value)).collect::<Vec<_>>())?,
@@ -358,11 +393,12 @@ fn map_as(value: &Value, element: &Type) -> Option<Value> {
     Some(Value::map_of(keys.zip(values).collect(), &kept(value, element)))
 }
 
-/// The type of the elements of a collection that `value` becomes: where any will do, an empty one keeps its own.
+/// Returns the element type of the collection that `value` is converted to. An empty collection keeps its own element
+/// type if the target accepts any.
 fn kept(value: &Value, element: &Type) -> Type {
     let is_empty = match &value.kind {
-        Kind::List(items) | Kind::Set(items) => items.is_empty(),
-        Kind::Map(entries) => entries.is_empty(),
+        ValueKind::List(items) | ValueKind::Set(items) => items.is_empty(),
+        ValueKind::Map(entries) => entries.is_empty(),
         _ => false,
     };
     let own = value.declared.as_deref().and_then(Type::element);

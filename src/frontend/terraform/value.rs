@@ -1,7 +1,7 @@
-//! Values as Terraform computes them, with what Terraform does not have: the reason why one is not known, one of
-//! several under a condition, a reference in place of an attribute that AWS chooses, and where each came from.
+//! Values as Terraform computes them, extended with what static analysis needs: the reason why a value is unknown,
+//! cases under conditions, references in place of attributes that AWS chooses, and origins.
 //!
-//! It knows no expression and no resource type.
+//! This module knows no expressions and no resource types.
 
 mod address;
 mod comparing;
@@ -11,94 +11,96 @@ mod trail;
 
 use super::number::Number;
 use super::types::{self, Type};
-use crate::conditions::Cases;
 use crate::graph::Cause;
-use crate::source::Span;
 pub(super) use address::{Key, ModulePath, ResourceId};
+use conditions::Cases;
 pub(super) use identity::{Identity, Unknown};
+use source::Span;
 use std::sync::Arc;
 pub(super) use trail::Trail;
 
-/// Texts longer than this are not computed.
+/// Maximum length in bytes of a computed string.
 pub(super) const MAX_TEXT: usize = 1 << 20;
-/// Values of more parts than this are not computed: lists of lists of themselves double without end.
+/// Maximum number of values in one computed value. Lists of lists of themselves could otherwise double without end.
 const MAX_WEIGHT: u32 = 1_000_000;
-/// Values nested deeper than this are not computed: whatever walks through them would run out of stack.
+/// Maximum nesting depth of a computed value. Recursive functions would overflow the stack on deeper ones.
 const MAX_DEPTH: u8 = 128;
-/// Texts of more parts that are not known are not kept.
+/// Maximum number of parts of a template string.
 const MAX_PARTS: usize = 256;
 
-/// The value is of more parts than that.
+/// The reason for a value with more than [`MAX_WEIGHT`] parts.
 const TOO_MANY_PARTS: &str = "it is a value of more than a million parts";
 const TOO_DEEP: &str = "it is nested more than 128 levels deep";
 const TOO_LONG: &str = "it is a string of more than a megabyte";
 const TOO_MIXED: &str = "it is a string of more than 256 unknown parts";
-/// The value is one of more than [`crate::conditions::MAX_CASES`].
+/// The reason for a value with more than [`conditions::MAX_CASES`] cases.
 pub(super) const TOO_MANY_CASES: &str = "it depends on too many conditions";
 
-/// A value, where it is written, and where it came from.
+/// A value, the span where it is written, and its origins.
 #[derive(Debug, Clone)]
 pub(super) struct Value {
-    pub(super) kind: Kind,
-    /// The expression that gave it; in an object the whole `key = value`.
+    pub(super) kind: ValueKind,
+    /// The expression that produced it; for an entry of an object, the whole `key = value`.
     pub(super) span: Option<Span>,
-    /// The way from `span` to where it is defined, nearest first.
+    /// Origins between `span` and the definition of the value, nearest first.
     pub(super) origins: Trail,
-    /// How many values it is made of, shared ones counted each time: what walking through it costs.
+    /// Number of values that it consists of, with shared ones counted each time: the cost of walking through it.
     pub(super) weight: u32,
-    /// How deep it is nested.
+    /// Nesting depth.
     pub(super) depth: u8,
-    /// The type, where the parts do not tell it: a list is no tuple, a map no object, and `null` may be a text.
+    /// The type, if the parts do not determine it: it distinguishes a list from a tuple, a map from an object, and a
+    /// `null` string from other nulls.
     pub(super) declared: Option<Arc<Type>>,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Null,
     Bool(bool),
     Number(Number),
     Text(Arc<str>),
-    /// A text of which some parts are references or not known.
+    /// A string with parts that are references or unknown.
     Template(Arc<[Value]>),
-    /// A text: this value as JSON. Kept as the value, so that keys survive beside what is not known.
+    /// A string: this value as JSON. It is kept as a value so that the keys remain readable even if some entries are
+    /// unknown.
     Encoded(Arc<Value>),
-    /// A text: this value as JSON, in a layout and an order that are not known.
+    /// A string: this value as JSON, in an unknown layout and order.
     Rendered(Arc<Value>),
-    /// Lists and tuples.
+    /// A list or a tuple.
     List(Arc<[Value]>),
-    /// Sorted, without repetitions.
+    /// A set, sorted and without duplicates.
     Set(Arc<[Value]>),
-    /// Maps and objects, sorted by key.
+    /// A map or an object, sorted by key.
     Map(Arc<[(Arc<str>, Value)]>),
-    /// An attribute of a resource that AWS chooses, or that links: an ARN, a URL, a name.
+    /// A resource attribute that AWS chooses or that links to the resource: an ARN, a URL, a name.
     Reference(Arc<ResourceId>, Arc<str>),
-    /// One instance of a resource.
+    /// An instance of a resource.
     Resource(Arc<ResourceId>),
-    /// One instance of a resource whose `count` or `for_each` is not known, standing for all of them.
+    /// An instance of a resource with an unknown `count` or `for_each`. It represents all instances.
     AnyResource(Arc<ResourceId>),
-    /// One instance of a module, by its place among the instances.
+    /// An instance of a module, by its index in the evaluator's instances.
     Module(usize),
-    /// As [`Kind::AnyResource`], of a module.
+    /// An instance of a module with an unknown `count` or `for_each`. It represents all instances.
     AnyModule(usize),
     Unknown(Unknown),
-    /// One of several.
+    /// Several values, each under a condition.
     Cases(Arc<Cases<Value>>),
 }
 
-impl From<Kind> for Value {
-    fn from(kind: Kind) -> Self {
+impl From<ValueKind> for Value {
+    fn from(kind: ValueKind) -> Self {
         let (mut weight, mut depth) = kind.size();
         let mut kind = kind;
         let bound = match () {
             () if weight > MAX_WEIGHT => Some(TOO_MANY_PARTS),
             () if depth > MAX_DEPTH => Some(TOO_DEEP),
-            () if matches!(&kind, Kind::Text(text) if text.len() > MAX_TEXT) => Some(TOO_LONG),
+            () if matches!(&kind, ValueKind::Text(text) if text.len() > MAX_TEXT) => Some(TOO_LONG),
             () => None,
         };
         if let Some(bound) = bound {
             (weight, depth) = (1, 0);
-            kind = Kind::Unknown(Unknown {
+            kind = ValueKind::Unknown(Unknown {
                 reason: Cause::Limit.because(bound),
                 identity: None,
                 error: false,
@@ -115,8 +117,8 @@ impl From<Kind> for Value {
     }
 }
 
-impl Kind {
-    /// How many values it is made of, and how deep they are nested.
+impl ValueKind {
+    /// Returns the number of values it consists of, and the nesting depth.
     fn size(&self) -> (u32, u8) {
         let all = |values: &mut dyn Iterator<Item = &Value>| {
             values.fold((1u32, 1u8), |(weight, depth), value| {
@@ -125,17 +127,17 @@ impl Kind {
             })
         };
         match self {
-            Kind::Template(items) | Kind::List(items) | Kind::Set(items) => all(&mut items.iter()),
-            Kind::Map(entries) => all(&mut entries.iter().map(|(_, value)| value)),
-            Kind::Cases(cases) => all(&mut cases.iter().map(|case| &case.then)),
-            Kind::Encoded(inner) | Kind::Rendered(inner) => all(&mut std::iter::once(&**inner)),
+            ValueKind::Template(items) | ValueKind::List(items) | ValueKind::Set(items) => all(&mut items.iter()),
+            ValueKind::Map(entries) => all(&mut entries.iter().map(|(_, value)| value)),
+            ValueKind::Cases(cases) => all(&mut cases.iter().map(|case| &case.then)),
+            ValueKind::Encoded(inner) | ValueKind::Rendered(inner) => all(&mut std::iter::once(&**inner)),
             _ => (1, 0),
         }
     }
 }
 
 impl Value {
-    /// An element of it, with the way that the whole came.
+    /// Returns `found`, an element of this value, with the origins of the whole value if it has none of its own.
     pub(super) fn element(&self, found: &Value) -> Value {
         let mut found = found.clone();
         if found.origins.is_empty() {
@@ -144,9 +146,9 @@ impl Value {
         found
     }
 
-    /// Its cases; one that always holds where there are none.
+    /// Returns the cases of the value; a value without cases is a single case that always applies.
     pub(super) fn each_case(&self) -> Cases<Value> {
-        let Kind::Cases(cases) = &self.kind else {
+        let ValueKind::Cases(cases) = &self.kind else {
             return Cases::one(self.clone());
         };
         Cases::clone(cases).map(|mut value| {
@@ -159,36 +161,36 @@ impl Value {
     }
 
     pub(super) fn is_null(&self) -> bool {
-        matches!(self.kind, Kind::Null)
+        matches!(self.kind, ValueKind::Null)
     }
 
     pub(super) fn as_unknown(&self) -> Option<&Unknown> {
         match &self.kind {
-            Kind::Unknown(unknown) => Some(unknown),
+            ValueKind::Unknown(unknown) => Some(unknown),
             _ => None,
         }
     }
 
-    /// Whether Terraform would refuse it.
+    /// Returns `true` if Terraform would reject the expression.
     pub(super) fn is_refused(&self) -> bool {
         self.as_unknown().is_some_and(|unknown| unknown.error)
     }
 
-    /// Whether Terraform would refuse a part of it.
+    /// Returns `true` if Terraform would reject any part of the value.
     pub(super) fn holds_refused(&self) -> bool {
         match &self.kind {
-            Kind::List(items) | Kind::Set(items) => items.iter().any(Value::holds_refused),
-            Kind::Map(entries) => entries.iter().any(|(_, value)| value.holds_refused()),
-            Kind::Encoded(inner) | Kind::Rendered(inner) => inner.holds_refused(),
-            Kind::Template(parts) => parts.iter().any(Value::holds_refused),
+            ValueKind::List(items) | ValueKind::Set(items) => items.iter().any(Value::holds_refused),
+            ValueKind::Map(entries) => entries.iter().any(|(_, value)| value.holds_refused()),
+            ValueKind::Encoded(inner) | ValueKind::Rendered(inner) => inner.holds_refused(),
+            ValueKind::Template(parts) => parts.iter().any(Value::holds_refused),
             _ => self.is_refused(),
         }
     }
 
-    /// What is not known, as a value of `declared`.
+    /// Declares the type of an unknown value; returns any other value unchanged.
     pub(super) fn of_type(self, declared: Option<Type>) -> Value {
         match self.kind {
-            Kind::Unknown(_) => Value {
+            ValueKind::Unknown(_) => Value {
                 declared: declared.map(Arc::new),
                 ..self
             },
@@ -196,30 +198,30 @@ impl Value {
         }
     }
 
-    /// The elements of a list or set.
+    /// Returns the elements of a list or set.
     pub(super) fn items(&self) -> Option<&Arc<[Value]>> {
         match &self.kind {
-            Kind::List(items) | Kind::Set(items) => Some(items),
+            ValueKind::List(items) | ValueKind::Set(items) => Some(items),
             _ => None,
         }
     }
 
-    /// The entries of a map.
+    /// Returns the entries of a map.
     pub(super) fn entries(&self) -> Option<&Arc<[(Arc<str>, Value)]>> {
         match &self.kind {
-            Kind::Map(entries) => Some(entries),
+            ValueKind::Map(entries) => Some(entries),
             _ => None,
         }
     }
 
-    /// The entry `key` of a map.
+    /// Returns the entry `key` of a map.
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         let entries = self.entries()?;
         let at = entries.binary_search_by(|(name, _)| (**name).cmp(key)).ok()?;
         entries.get(at).map(|(_, value)| value)
     }
 
-    /// `other`, with the place and the origins of this one.
+    /// Returns `other` with the span and origins of this value.
     pub(super) fn with(&self, other: Value) -> Value {
         Value {
             span: self.span,
@@ -228,17 +230,19 @@ impl Value {
         }
     }
 
-    /// The same with `span` as its place.
+    /// Sets the span.
     pub(super) fn at(mut self, span: Span) -> Value {
         self.span = Some(span);
         self
     }
 
-    /// The same with the first origins of `from` where it has none. What is known is no cause of what is not.
+    /// Takes the origins of the first of `from` that has any, unless the value already has origins. An unknown value
+    /// takes only those of unknown or conditional values, because a known value cannot be the reason why the result is
+    /// unknown.
     pub(super) fn from(mut self, from: &[Value]) -> Value {
         if self.origins.is_empty() {
-            let is_open = self.is_open();
-            let may_be = |value: &&Value| value.is_open() || matches!(value.kind, Kind::Cases(_));
+            let is_open = self.is_partly_unknown();
+            let may_be = |value: &&Value| value.is_partly_unknown() || matches!(value.kind, ValueKind::Cases(_));
             let mut from = from.iter().filter(|value| !is_open || may_be(value));
             if let Some(value) = from.find(|value| !value.origins.is_empty()) {
                 self.origins = value.origins.clone();
@@ -247,43 +251,43 @@ impl Value {
         self
     }
 
-    /// Whether it is unknown, or a text with a part that is.
-    fn is_open(&self) -> bool {
+    /// Returns `true` if the value is unknown or a string with an unknown part.
+    fn is_partly_unknown(&self) -> bool {
         match &self.kind {
-            Kind::Template(parts) => parts.iter().any(|part| part.as_unknown().is_some()),
+            ValueKind::Template(parts) => parts.iter().any(|part| part.as_unknown().is_some()),
             _ => self.as_unknown().is_some(),
         }
     }
 
-    /// The text that Terraform makes of a primitive.
+    /// Returns the string that Terraform converts a primitive to.
     pub(super) fn to_text(&self) -> Option<Arc<str>> {
         match &self.kind {
-            Kind::Text(text) => Some(text.clone()),
-            Kind::Bool(value) => Some(value.to_string().into()),
-            Kind::Number(number) => Some(number.to_string().into()),
+            ValueKind::Text(text) => Some(text.clone()),
+            ValueKind::Bool(value) => Some(value.to_string().into()),
+            ValueKind::Number(number) => Some(number.to_string().into()),
             _ => None,
         }
     }
 
-    /// The number that Terraform makes of a primitive.
+    /// Returns the number that Terraform converts a primitive to.
     pub(super) fn to_exact(&self) -> Option<Number> {
         match &self.kind {
-            Kind::Number(number) => Some(number.clone()),
-            Kind::Text(text) => Number::parse(text),
+            ValueKind::Number(number) => Some(number.clone()),
+            ValueKind::Text(text) => Number::parse(text),
             _ => None,
         }
     }
 
-    /// The whole number that Terraform makes of a primitive.
+    /// Returns the integer that Terraform converts a primitive to.
     pub(super) fn to_whole(&self) -> Option<i64> {
         self.to_exact()?.to_i64()
     }
 
-    /// The boolean that Terraform makes of a primitive.
+    /// Returns the boolean that Terraform converts a primitive to.
     pub(super) fn to_bool(&self) -> Option<bool> {
         match &self.kind {
-            Kind::Bool(value) => Some(*value),
-            Kind::Text(text) => match &**text {
+            ValueKind::Bool(value) => Some(*value),
+            ValueKind::Text(text) => match &**text {
                 "true" | "1" => Some(true),
                 "false" | "0" => Some(false),
                 _ => None,
@@ -292,22 +296,22 @@ impl Value {
         }
     }
 
-    /// Whether nothing in it is unknown, conditional or a reference.
+    /// Returns `true` if nothing in the value is unknown, conditional or a reference.
     pub(super) fn is_plain(&self) -> bool {
         match &self.kind {
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => true,
-            Kind::List(items) | Kind::Set(items) => items.iter().all(Value::is_plain),
-            Kind::Map(entries) => entries.iter().all(|(_, value)| value.is_plain()),
-            Kind::Encoded(inner) => inner.is_plain(),
+            ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_) | ValueKind::Text(_) => true,
+            ValueKind::List(items) | ValueKind::Set(items) => items.iter().all(Value::is_plain),
+            ValueKind::Map(entries) => entries.iter().all(|(_, value)| value.is_plain()),
+            ValueKind::Encoded(inner) => inner.is_plain(),
             _ => false,
         }
     }
 }
 
-/// Joins parts into a text; into a template where some are not plain.
+/// Concatenates `parts` to a string, or to a template if some of them are not plain.
 pub(super) fn joined(parts: Vec<Value>) -> Value {
     let mut all: Vec<Value> = Vec::new();
-    // A text that is still growing, and the first part of it.
+    // The literal text collected since the last part that is not plain, and its first part.
     let mut open: Option<(String, Value)> = None;
     let mut length = 0;
     let close = |open: &mut Option<(String, Value)>, all: &mut Vec<Value>| {
@@ -319,7 +323,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     };
     for part in parts {
         let flat = match &part.kind {
-            Kind::Template(inner) => inner.to_vec(),
+            ValueKind::Template(inner) => inner.to_vec(),
             _ => vec![part],
         };
         for part in flat {
@@ -345,7 +349,7 @@ pub(super) fn joined(parts: Vec<Value>) -> Value {
     match all.len() {
         0 => Value::text(""),
         MAX_PARTS.. => Value::unknown(Cause::Unsupported.because(TOO_MIXED)),
-        1 if matches!(all[0].kind, Kind::Text(_) | Kind::Reference(..)) => all.remove(0),
-        _ => Kind::Template(all.into()).into(),
+        1 if matches!(all[0].kind, ValueKind::Text(_) | ValueKind::Reference(..)) => all.remove(0),
+        _ => ValueKind::Template(all.into()).into(),
     }
 }

@@ -1,13 +1,13 @@
-//! How `terraform fmt` aligns the `=` of arguments on consecutive lines.
+//! Alignment of the `=` of arguments on consecutive lines, as `terraform fmt` does it.
 //!
-//! What is aligned stays so where lines go; what is not is left as it is.
+//! Arguments that are aligned stay aligned when a line is removed. Others are left unchanged.
 
 use super::document::{Argument, Document};
 use crate::diagnostic::Edit;
-use crate::source::Span;
+use source::Span;
 use std::ops::Range;
 
-/// The arguments that are aligned with each other; those that are aligned with nothing are left out.
+/// Returns the groups of arguments that `terraform fmt` aligns with each other.
 pub(super) fn groups<'a, 'd>(arguments: &'a [Argument<'d>]) -> Vec<&'a [Argument<'d>]> {
     let together = |a: &Argument<'_>, b: &Argument<'_>| are_aligned(a, b) && a.lines.end == b.lines.start;
     let groups = arguments.chunk_by(together);
@@ -20,7 +20,7 @@ fn are_aligned(a: &Argument<'_>, b: &Argument<'_>) -> bool {
     a.sign.is_some() && b.sign.is_some()
 }
 
-/// Whether the author aligns nothing.
+/// Returns `true` if the author does not align arguments.
 pub(super) fn is_loose(arguments: &[Argument<'_>]) -> bool {
     groups(arguments).into_iter().any(|group| {
         let mut signs = group.iter().map(|argument| argument.sign);
@@ -30,7 +30,8 @@ pub(super) fn is_loose(arguments: &[Argument<'_>]) -> bool {
     })
 }
 
-/// The edits that align what is left without the argument `at`, where all around it is aligned.
+/// Returns the edits that realign the remaining arguments when the argument `at` is removed, if all of them were
+/// aligned.
 pub(super) fn without(document: &Document, arguments: &[Argument<'_>], at: usize) -> Vec<Edit> {
     let Some(removed) = arguments.get(at) else {
         return Vec::new();
@@ -61,10 +62,10 @@ fn lines<'a, 'd: 'a>(group: impl Iterator<Item = &'a Argument<'d>>) -> Range<usi
     lines.reduce(|all, next| all.start..next.end).unwrap_or_default()
 }
 
-/// Spaces in a line.
+/// Spaces within a line.
 struct Gap {
     range: Range<usize>,
-    /// How many there ought to be.
+    /// Number of spaces required for alignment.
     wanted: usize,
 }
 
@@ -81,7 +82,7 @@ impl Gap {
     }
 }
 
-/// The spaces before each `=`.
+/// Returns the spaces in front of each `=`.
 fn signs<'a, 'd: 'a>(document: &Document, group: impl Iterator<Item = &'a Argument<'d>> + Clone) -> Vec<Gap> {
     let widest = group.clone().map(Argument::width).max().unwrap_or(0);
     let gaps = group.filter(|argument| argument.sign.is_some()).filter_map(|argument| {

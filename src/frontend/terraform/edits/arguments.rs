@@ -1,20 +1,20 @@
-//! Arguments that come and go, so that `terraform fmt` finds nothing to do where it found nothing before.
+//! Inserts and removes arguments such that `terraform fmt` has nothing to change if it had nothing to change before.
 //!
-//! It aligns the `=` of arguments on consecutive lines. A new argument joins such a group where its name fits in,
-//! and stands apart where it would move the others.
+//! `terraform fmt` aligns the `=` of arguments on consecutive lines. A new argument joins such a group if its name is
+//! short enough, and is separated by a blank line if it would move the others.
 
 use super::super::module::Source;
 use super::super::registry;
-use super::super::syntax::{Attribute, Block, Kind};
+use super::super::syntax::{Attribute, Block, ExpressionKind};
 use super::alignment::{self, groups, is_loose};
-use super::document::{Argument, Document, Found, is_overridden};
+use super::document::{Argument, Document, FoundBlock, is_overridden};
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
-/// The arguments that may be added, by the type of the resource.
+/// Arguments that can be inserted, by resource type.
 const NUMBERS: [(&str, &[&str]); 3] = [
     (
         "aws_sqs_queue",
@@ -34,12 +34,12 @@ const NUMBERS: [(&str, &[&str]); 3] = [
     ("aws_lambda_function", &["timeout"]),
 ];
 
-/// The edit that writes the argument at `place`, where there is none.
+/// Returns the edit that inserts the argument at `place`, which is absent.
 pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &Sources) -> Option<Edit> {
     let found = document.block(place.header)?;
     let is_known = match &*found.block.kind {
         "resource" => takes(found.block, &place.name),
-        "module" => is_handed_on(found.block, &place.name),
+        "module" => is_passed_to_resource(found.block, &place.name),
         _ => false,
     };
     if !is_known || is_overridden(document.id, found.block, sources) {
@@ -48,7 +48,7 @@ pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &S
     add(document, &found, &place.name, &value.to_string())
 }
 
-/// The edit that has a mapping ask which messages of a batch failed, where nothing is written.
+/// Returns the edit that enables partial batch responses of a mapping, if its response types are absent.
 pub(super) fn insert_report(document: &Document, place: &Place, sources: &Sources) -> Option<Edit> {
     let found = document.block(place.header)?;
     let may_be = &*found.block.kind == "resource" && takes_report(found.block, &place.name);
@@ -58,23 +58,22 @@ pub(super) fn insert_report(document: &Document, place: &Place, sources: &Source
     add(document, &found, &place.name, &format!("[\"{REPORT_FAILURES}\"]"))
 }
 
-/// Whether the resource takes a list of response types by this name.
+/// Returns `true` if the resource has a list of response types with this name.
 pub(super) fn takes_report(block: &Block, name: &str) -> bool {
     let kind = block.labels.first().map_or("", |kind| kind);
     (kind, name) == ("aws_lambda_event_source_mapping", "function_response_types")
 }
 
-/// Whether the resource takes a number of this name.
+/// Returns `true` if the resource has a numeric argument with this name.
 pub(super) fn takes(block: &Block, name: &str) -> bool {
     let kind = block.labels.first().map_or("", |kind| kind);
     NUMBERS.iter().any(|(of, names)| *of == kind && names.contains(&name))
 }
 
-/// Whether the module behind a call is one that is known by a description, and gives a resource what it takes by
-/// this name.
-fn is_handed_on(call: &Block, name: &str) -> bool {
+/// Returns `true` if the call is of a described module that passes the argument to a resource.
+fn is_passed_to_resource(call: &Block, name: &str) -> bool {
     let source = call.body.attributes.iter().find(|argument| &*argument.name == "source");
-    let Some(Kind::Text(source)) = source.map(|source| &source.value.kind) else {
+    let Some(ExpressionKind::Text(source)) = source.map(|source| &source.value.kind) else {
         return false;
     };
     let Source::Described(module) = registry::remote(call, source, Path::new("")) else {
@@ -84,15 +83,18 @@ fn is_handed_on(call: &Block, name: &str) -> bool {
     described.is_some_and(|described| described.spelling.values().any(|spelled| &**spelled == name))
 }
 
-/// Whether a value is written out: what is computed may be another elsewhere.
+/// Returns `true` if a value is a literal. A computed value may differ between environments.
 pub(super) fn is_literal(attribute: &Attribute) -> bool {
     let kind = &attribute.value.kind;
-    matches!(kind, Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_))
+    matches!(
+        kind,
+        ExpressionKind::Null | ExpressionKind::Bool(_) | ExpressionKind::Number(_) | ExpressionKind::Text(_)
+    )
 }
 
-/// The edit that adds the argument `name` to a block that has none of that name. `value` may take several lines,
-/// indented as from the argument.
-pub(super) fn add(document: &Document, found: &Found<'_>, name: &str, value: &str) -> Option<Edit> {
+/// Returns the edit that adds the argument `name` to a block that does not have it. `value` can span several lines,
+/// with indentation relative to the argument.
+pub(super) fn add(document: &Document, found: &FoundBlock<'_>, name: &str, value: &str) -> Option<Edit> {
     let body = &found.block.body;
     let is_there = body.attributes.iter().any(|attribute| &*attribute.name == name)
         || body
@@ -103,7 +105,7 @@ pub(super) fn add(document: &Document, found: &Found<'_>, name: &str, value: &st
         return None;
     }
     if !document.slice(found.inside.clone()).contains('\n') {
-        return open(document, found, name, value);
+        return expand_block(document, found, name, value);
     }
     let arguments = document.arguments(body)?;
     let addition = Addition {
@@ -121,7 +123,7 @@ pub(super) fn add(document: &Document, found: &Found<'_>, name: &str, value: &st
         .or_else(|| addition.at_the_end(&arguments))
 }
 
-/// The edits that take the argument at `place` out, where it is a literal.
+/// Returns the edits that remove the argument at `place` if it is a literal.
 pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
     let found = document.resource(place.header)?;
     let written = place.written?;
@@ -153,8 +155,8 @@ pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// The lines of an argument, with the blank line that would be one too many without them.
-fn with_blank_line(document: &Document, found: &Found<'_>, lines: Range<usize>) -> Range<usize> {
+/// Returns the lines of an argument, including the blank line that would be left over without it.
+fn with_blank_line(document: &Document, found: &FoundBlock<'_>, lines: Range<usize>) -> Range<usize> {
     let is_blank = |line: &Range<usize>| document.slice(line.clone()).trim().is_empty();
     let before = document.line(lines.start.saturating_sub(1));
     let after = document.line(lines.end);
@@ -169,13 +171,13 @@ fn with_blank_line(document: &Document, found: &Found<'_>, lines: Range<usize>) 
     }
 }
 
-/// Text that is indented by `indent` from its second line on, with the line breaks of `document`.
+/// Indents the text from its second line on by `indent`, with the line breaks of `document`.
 pub(super) fn indented(document: &Document, text: &str, indent: &str) -> String {
     text.replace('\n', &format!("{}{indent}", document.line_break()))
 }
 
-/// Opens a block on one line up to several, with the argument added.
-fn open(document: &Document, found: &Found<'_>, name: &str, value: &str) -> Option<Edit> {
+/// Expands a block from one line to several, and adds the argument.
+fn expand_block(document: &Document, found: &FoundBlock<'_>, name: &str, value: &str) -> Option<Edit> {
     let inside = document.slice(found.inside.clone());
     let nothing_else = found.block.body.blocks.is_empty() && document.comments(found.inside.clone()).next().is_none();
     let mut lines = Vec::new();
@@ -199,7 +201,7 @@ fn open(document: &Document, found: &Found<'_>, name: &str, value: &str) -> Opti
     for (name, value) in lines {
         let width = if value.contains('\n') { 0 } else { width };
         let value = indented(document, value, &indent);
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{indent}{name:width$} = {value}{line_break}");
     }
     text.push_str(found.indent);
@@ -209,17 +211,17 @@ fn open(document: &Document, found: &Found<'_>, name: &str, value: &str) -> Opti
     })
 }
 
-/// An argument to add to a block of several lines.
+/// An argument to add to a block that spans several lines.
 struct Addition<'d> {
     document: &'d Document,
-    found: &'d Found<'d>,
+    found: &'d FoundBlock<'d>,
     name: &'d str,
     value: &'d str,
     is_line: bool,
 }
 
 impl Addition<'_> {
-    /// Its lines, with the `=` that far after the beginning of the name.
+    /// Returns its lines, with `sign` columns between the start of the name and the `=`.
     fn lines(&self, indent: &str, sign: usize) -> String {
         let width = sign.saturating_sub(1);
         let (name, line_break) = (self.name, self.document.line_break());
@@ -231,7 +233,7 @@ impl Addition<'_> {
         Edit::insertion(self.found.block.header, at, text)
     }
 
-    /// Where no argument is: before nested blocks, else at the end.
+    /// Inserts the only argument: before the nested blocks, otherwise at the end.
     fn first(&self) -> Option<Edit> {
         let document = self.document;
         let indent = format!("{}{}", self.found.indent, document.step());
@@ -252,7 +254,7 @@ impl Addition<'_> {
         (!is_code).then(|| self.insertion(first.end, format!("{text}{gap}")))
     }
 
-    /// At the end of the last group of aligned arguments that it fits into.
+    /// Inserts it at the end of the last group of aligned arguments that it fits into.
     fn in_group(&self, arguments: &[Argument<'_>]) -> Option<Edit> {
         let groups = groups(arguments).into_iter().rev().filter(|_| self.is_line);
         let mut edits = groups.filter_map(|group| {
@@ -265,7 +267,7 @@ impl Addition<'_> {
         edits.next()
     }
 
-    /// After the last argument, where it moves no other.
+    /// Inserts it after the last argument, without moving others.
     fn at_the_end(&self, arguments: &[Argument<'_>]) -> Option<Edit> {
         let last = arguments.last()?;
         let (at, line_break) = (last.lines.end, self.document.line_break());
@@ -278,13 +280,13 @@ impl Addition<'_> {
         Some(self.insertion(at, format!("{line_break}{text}{after}")))
     }
 
-    /// Whether the block has no blank line.
+    /// Returns `true` if the block contains no blank line.
     fn is_dense(&self) -> bool {
         let inside = self.document.slice(self.found.inside.clone());
         inside.lines().skip(1).all(|line| !line.trim().is_empty()) || inside.trim().is_empty()
     }
 
-    /// Whether the line at `at` is blank, or ends the block.
+    /// Returns `true` if the line at `at` is blank or ends the block.
     fn is_blank_or_end(&self, at: usize) -> bool {
         let line = self.document.line(at);
         line.contains(&self.found.inside.end) || self.document.slice(line).trim().is_empty()

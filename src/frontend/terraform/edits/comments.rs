@@ -1,17 +1,17 @@
-//! Comments behind code on consecutive lines, which `terraform fmt` aligns: what edits of the code do to them.
+//! Realigns comments at the end of consecutive lines of code after edits, as `terraform fmt` does.
 //!
-//! Where they were aligned they are again; where the author put them elsewhere they stay. Which edits are made, and
-//! why, is not known here.
+//! Comments that were aligned are aligned again; any others stay unchanged. This module does not know which edits are
+//! made, or why.
 
 use super::super::super::comments::Syntax;
 use super::super::syntax::Trace;
 use crate::diagnostic::Edit;
-use crate::source::{FileId, SourceFile, Sources, Span};
+use source::{FileId, SourceFile, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-/// The further edits that align comments after `edits`.
+/// Returns the additional edits that align comments after `edits`.
 pub(in crate::frontend) fn realigned(edits: &[Edit], sources: &Sources) -> Vec<Edit> {
     let files: BTreeSet<FileId> = edits.iter().map(|edit| edit.span.file).collect();
     let of_file = files.into_iter().flat_map(|id| {
@@ -31,24 +31,24 @@ pub(in crate::frontend) fn realigned(edits: &[Edit], sources: &Sources) -> Vec<E
     of_file.collect()
 }
 
-/// The space between code and comment.
+/// The space between code and a comment.
 #[derive(Debug, Clone)]
 struct Gap {
     range: Range<usize>,
-    /// How wide the code is.
+    /// Width of the code.
     width: usize,
 }
 
-/// One line, and what becomes of it.
+/// A line, and the effect of the edits on it.
 #[derive(Debug, Default)]
 struct Line {
     gap: Option<Gap>,
-    /// By how much its code grows.
+    /// Number of characters by which its code grows.
     growth: isize,
     is_removed: bool,
-    /// Whether its comment goes, or may.
+    /// `true` if its comment is removed, or may be.
     is_lost: bool,
-    /// Whether something comes before it.
+    /// `true` if a line is inserted before it.
     is_parted: bool,
 }
 
@@ -60,12 +60,12 @@ impl Line {
     }
 }
 
-/// Where code and comments share a line, by line.
+/// Gaps between code and a comment on the same line, by line.
 struct Gaps(BTreeMap<usize, Gap>);
 
 impl Gaps {
     fn of(file: &SourceFile) -> Arc<Gaps> {
-        file.made(|source| {
+        file.derived(|source| {
             let text = |range: Range<usize>| source.get(range).unwrap_or("");
             let trace = Trace::of(file);
             let gaps = trace
@@ -76,9 +76,9 @@ impl Gaps {
                     let at = file.line_index(comment.start);
                     let start = file.line_range(at).start;
                     let code = text(start..comment.start).trim_end();
-                    let said = text(comment.clone());
-                    // Others are not aligned.
-                    let is_to_the_end = said.starts_with(['#', '/']) && !said.starts_with("/*");
+                    let comment_text = text(comment.clone());
+                    // Other comments are not aligned.
+                    let is_to_the_end = comment_text.starts_with(['#', '/']) && !comment_text.starts_with("/*");
                     let gap = Gap {
                         range: start + code.len()..comment.start,
                         width: code.chars().count(),
@@ -90,14 +90,14 @@ impl Gaps {
     }
 }
 
-/// The lines that edits change, and those around them whose comments are aligned with theirs.
+/// The lines that the edits change, and adjacent lines with comments aligned to theirs.
 struct Lines {
     first: usize,
     lines: Vec<Line>,
 }
 
 impl Lines {
-    /// The lines around those in `changed`.
+    /// Returns the lines in `changed` with those adjacent to them.
     fn of(file: &SourceFile, changed: RangeInclusive<usize>) -> Self {
         let gaps = &Gaps::of(file).0;
         let (mut first, mut last) = (*changed.start(), *changed.end());
@@ -123,7 +123,7 @@ impl Lines {
         self.lines.get_mut(range).unwrap_or_default()
     }
 
-    /// Notes what `edit` does.
+    /// Records the effect of `edit`.
     fn make(&mut self, edit: &Edit, file: &SourceFile) {
         let range = edit.span.range();
         let (first, last) = (file.line_index(range.start), file.line_index(range.end));
@@ -162,11 +162,11 @@ impl Lines {
         }
     }
 
-    /// The edits of the gaps that are not as wide as they ought to be.
+    /// Returns the edits of the gaps that have the wrong width.
     fn gaps(&self, file: FileId) -> Vec<Edit> {
         let before: Vec<&[Line]> = self.lines.chunk_by(|a, b| a.gap.is_some() && b.gap.is_some()).collect();
         let mut runs: Vec<Vec<&Line>> = vec![Vec::new()];
-        // Whether each comment was aligned, by the beginning of its gap.
+        // Starts of the gaps in runs of comments that were not aligned.
         let mut astray = BTreeSet::new();
         for run in before {
             let column = run

@@ -1,15 +1,15 @@
-//! Dead-letter queues, and alarms on them, as blocks behind that of the queue.
+//! Dead-letter queues, and alarms on them, as blocks that follow the block of the queue.
 
 use super::arguments::add;
-use super::document::{Document, Found, is_overridden};
+use super::document::{Document, FoundBlock, is_overridden};
 use super::module::Module;
-use super::wanted::{QUEUE, Source, Wanted, Written};
-use crate::diagnostic::{Edit, Undelivered};
-use crate::source::{Sources, Span};
+use super::wanted::{ArgumentValue, EditedQueue, NewResource, QUEUE};
+use crate::diagnostic::{Edit, MissingDeadLetterQueue};
+use source::{Sources, Span};
 use std::fmt::Write as _;
 
-/// The edits that lead a queue to its dead-letter queue, and declare that where it is not there.
-pub(super) fn queue(document: &Document, queue: &Undelivered, sources: &Sources) -> Option<Vec<Edit>> {
+/// Returns the edits that give a queue a redrive policy, and declare the dead-letter queue if it does not exist.
+pub(super) fn queue(document: &Document, queue: &MissingDeadLetterQueue, sources: &Sources) -> Option<Vec<Edit>> {
     let found = queue_at(document, queue.header, sources)?;
     let module = Module::read(document.id, sources);
     let raw = |name: &str| raw(document, &found, name);
@@ -21,41 +21,41 @@ pub(super) fn queue(document: &Document, queue: &Undelivered, sources: &Sources)
     );
     let mut edits = vec![add(document, &found, "redrive_policy", &policy)?];
     if let Some(queue) = &wanted.queue {
-        edits.push(behind(document, &found, queue)?);
+        edits.push(insertion_after(document, &found, queue)?);
     }
     Some(edits)
 }
 
-/// The edit that declares an alarm on the dead-letter queue with this header.
+/// Returns the edit that declares an alarm on the dead-letter queue with this header.
 pub(super) fn alarm(document: &Document, header: Span, sources: &Sources) -> Option<Edit> {
     let found = queue_at(document, header, sources)?;
     let raw = |name: &str| raw(document, &found, name);
     let alarm = source(&found, &raw).alarm(&Module::read(document.id, sources))?;
-    behind(document, &found, &alarm)
+    insertion_after(document, &found, &alarm)
 }
 
-fn queue_at<'d>(document: &'d Document, header: Span, sources: &Sources) -> Option<Found<'d>> {
+fn queue_at<'d>(document: &'d Document, header: Span, sources: &Sources) -> Option<FoundBlock<'d>> {
     let found = document.resource(header)?;
     let is_queue = found.block.labels.first().is_some_and(|kind| &**kind == QUEUE);
     (is_queue && !is_overridden(document.id, found.block, sources)).then_some(found)
 }
 
-fn raw(document: &Document, found: &Found<'_>, name: &str) -> Option<String> {
+fn raw(document: &Document, found: &FoundBlock<'_>, name: &str) -> Option<String> {
     let mut attributes = found.block.body.attributes.iter();
     let attribute = attributes.find(|attribute| &*attribute.name == name)?;
     document.value(attribute).map(str::to_owned)
 }
 
-fn source<'d>(found: &Found<'d>, raw: &'d dyn Fn(&str) -> Option<String>) -> Source<'d> {
-    Source {
+fn source<'d>(found: &FoundBlock<'d>, raw: &'d dyn Fn(&str) -> Option<String>) -> EditedQueue<'d> {
+    EditedQueue {
         block: found.block,
         raw,
         is_json: false,
     }
 }
 
-/// The edit that writes a resource behind a block.
-fn behind(document: &Document, found: &Found<'_>, wanted: &Wanted) -> Option<Edit> {
+/// Returns the edit that adds a resource after a block.
+fn insertion_after(document: &Document, found: &FoundBlock<'_>, wanted: &NewResource) -> Option<Edit> {
     let at = document.after(found.block)?;
     let line_break = document.line_break();
     let mut text = String::new();
@@ -71,8 +71,8 @@ fn behind(document: &Document, found: &Found<'_>, wanted: &Wanted) -> Option<Edi
     Some(Edit::insertion(found.block.header, at, text))
 }
 
-/// The lines of a resource, as `terraform fmt` leaves them, with a blank line between its groups of arguments.
-fn block(wanted: &Wanted, document: &Document) -> String {
+/// Returns the lines of a resource as `terraform fmt` formats them, with a blank line between its groups of arguments.
+fn block(wanted: &NewResource, document: &Document) -> String {
     let (step, line_break) = (document.step(), document.line_break());
     let mut text = format!("resource \"{}\" \"{}\" {{{line_break}", wanted.kind, wanted.label);
     let groups = wanted.groups.iter().filter(|group| !group.is_empty());
@@ -90,7 +90,7 @@ fn block(wanted: &Wanted, document: &Document) -> String {
                 .map(|(name, _)| name.len());
             let width = names.max().unwrap_or(0);
             for (name, value) in part {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "{step}{name:width$} = {value}{line_break}");
             }
         }
@@ -98,14 +98,14 @@ fn block(wanted: &Wanted, document: &Document) -> String {
     text + "}" + line_break
 }
 
-fn spelled(value: &Written, document: &Document) -> String {
+fn spelled(value: &ArgumentValue, document: &Document) -> String {
     match value {
-        Written::Number(number) => number.to_string(),
-        Written::Flag(flag) => flag.to_string(),
-        Written::Text(content) => format!("\"{content}\""),
-        Written::Reference(text) | Written::Copied(text) => text.clone(),
-        Written::List(references) => format!("[{}]", references.join(", ")),
-        Written::Object(key, reference) => {
+        ArgumentValue::Number(number) => number.to_string(),
+        ArgumentValue::Flag(flag) => flag.to_string(),
+        ArgumentValue::Text(content) => format!("\"{content}\""),
+        ArgumentValue::Reference(text) | ArgumentValue::Copied(text) => text.clone(),
+        ArgumentValue::List(references) => format!("[{}]", references.join(", ")),
+        ArgumentValue::Object(key, reference) => {
             let (step, line_break) = (document.step(), document.line_break());
             format!("{{{line_break}{step}{step}{key} = {reference}{line_break}{step}}}")
         }

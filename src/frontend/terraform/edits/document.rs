@@ -1,13 +1,13 @@
-//! One file to edit: its blocks and arguments with the lines that they stand on, and how it breaks and indents lines.
+//! A file to edit: its blocks and arguments with their lines, its line breaks and its indentation.
 
 use super::super::super::comments::Syntax;
 use super::super::module::is_code;
 use super::super::syntax::{Attribute, Block, Body, Code, Trace};
-use crate::source::{FileId, SourceFile, Sources, Span};
+use source::{FileId, SourceFile, Sources, Span};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file that could be read whole.
+/// A file without unreadable parts.
 pub(super) struct Document {
     pub(super) id: FileId,
     file: Arc<SourceFile>,
@@ -15,37 +15,37 @@ pub(super) struct Document {
     trace: Arc<Trace>,
 }
 
-/// A top-level block whose braces were found.
-pub(super) struct Found<'d> {
+/// A top-level block with the location of its braces.
+pub(super) struct FoundBlock<'d> {
     pub(super) block: &'d Block,
-    /// Before its first line's first character that is no space.
+    /// Indentation of its first line.
     pub(super) indent: &'d str,
-    /// What is between its braces.
+    /// Range of the content between its braces.
     pub(super) inside: Range<usize>,
 }
 
-/// An argument that has its lines for itself.
+/// An argument that shares its lines with nothing else.
 #[derive(Debug)]
 pub(super) struct Argument<'d> {
     pub(super) attribute: &'d Attribute,
-    /// Its lines, with their breaks.
+    /// Range of its lines, including their breaks.
     pub(super) lines: Range<usize>,
-    /// What stands before its name.
+    /// Indentation of its name.
     pub(super) indent: &'d str,
-    /// How many characters after the beginning of its name the `=` stands; `None` where brackets stay open at the
-    /// end of the line, so that `terraform fmt` aligns it with nothing. A heredoc is one line to it.
+    /// Number of characters between the start of its name and the `=`; `None` if brackets stay unclosed at the end of
+    /// the line, because `terraform fmt` does not align such arguments. It treats a heredoc as one line.
     pub(super) sign: Option<usize>,
 }
 
 impl Argument<'_> {
-    /// How wide its name is.
+    /// Returns the width of its name.
     pub(super) fn width(&self) -> usize {
         self.attribute.name.chars().count()
     }
 }
 
 impl Document {
-    /// Reads the file again; `None` where a part of it cannot be read, or where it is in another syntax.
+    /// Parses the file again; `None` if a part of it cannot be read, or if it is not in native syntax.
     pub(super) fn read(id: FileId, sources: &Sources) -> Option<Document> {
         let file = sources.file(id);
         if Syntax::of(file.name()) != Some(Syntax::Hcl) {
@@ -63,7 +63,7 @@ impl Document {
         self.text().get(range).unwrap_or("")
     }
 
-    /// As the file breaks its lines.
+    /// Returns the line break that the file uses.
     pub(super) fn line_break(&self) -> &'static str {
         let first = self.file.line_range(0);
         if self.slice(first).ends_with("\r\n") {
@@ -73,7 +73,7 @@ impl Document {
         }
     }
 
-    /// One step of indentation, as the file's first indented argument has it.
+    /// Returns one step of indentation, taken from the file's first indented argument.
     pub(super) fn step(&self) -> &str {
         let first = self
             .code
@@ -85,43 +85,43 @@ impl Document {
         indent.filter(|indent| !indent.is_empty()).unwrap_or("  ")
     }
 
-    /// What stands before `at` on its line, if that is nothing but spaces.
+    /// Returns the indentation in front of `at`; `None` if anything else precedes it on its line.
     pub(super) fn indent(&self, at: usize) -> Option<&str> {
         let start = self.file.line_range(self.file.line_index(at)).start;
         let before = self.text().get(start..at)?;
         before.trim_matches([' ', '\t']).is_empty().then_some(before)
     }
 
-    /// The line that holds `at`, with its break.
+    /// Returns the line that contains `at`, including its break.
     pub(super) fn line(&self, at: usize) -> Range<usize> {
         self.file.line_range(self.file.line_index(at))
     }
 
-    /// The resource with this header.
-    pub(super) fn resource(&self, header: Span) -> Option<Found<'_>> {
+    /// Returns the resource with this header.
+    pub(super) fn resource(&self, header: Span) -> Option<FoundBlock<'_>> {
         self.block(header).filter(|found| &*found.block.kind == "resource")
     }
 
-    /// The top-level block with this header.
-    pub(super) fn block(&self, header: Span) -> Option<Found<'_>> {
+    /// Returns the top-level block with this header.
+    pub(super) fn block(&self, header: Span) -> Option<FoundBlock<'_>> {
         let mut blocks = self.code.body.blocks.iter();
         self.found(blocks.find(|block| block.header == header)?)
     }
 
-    fn found<'d>(&'d self, block: &'d Block) -> Option<Found<'d>> {
+    fn found<'d>(&'d self, block: &'d Block) -> Option<FoundBlock<'d>> {
         let after = self.text().get(block.header.end as usize..)?;
         let open = after.trim_start_matches([' ', '\t']);
         let start = self.text().len() - open.strip_prefix('{')?.len();
         let within = self.text().get(start..block.span.end as usize)?;
         let inside = within.trim_end().strip_suffix('}')?;
-        Some(Found {
+        Some(FoundBlock {
             block,
             indent: self.indent(block.header.start as usize)?,
             inside: start..start + inside.len(),
         })
     }
 
-    /// Where the line after `block` begins, if nothing but a comment stands behind it.
+    /// Returns the start of the line after `block`, if nothing but a comment follows the block on its last line.
     pub(super) fn after(&self, block: &Block) -> Option<usize> {
         let end = block.span.start as usize + self.slice(block.span.range()).trim_end().len();
         let line = self.line(end);
@@ -130,7 +130,7 @@ impl Document {
         rest.trim().is_empty().then_some(line.end)
     }
 
-    /// The arguments of `body` in the order of the file; `None` where one shares a line with something else.
+    /// Returns the arguments of `body` in file order; `None` if one shares a line with something else.
     pub(super) fn arguments<'d>(&'d self, body: &'d Body) -> Option<Vec<Argument<'d>>> {
         let arguments = body.attributes.iter().map(|attribute| self.argument(attribute));
         let mut arguments: Vec<Argument<'d>> = arguments.collect::<Option<_>>()?;
@@ -157,18 +157,18 @@ impl Document {
         })
     }
 
-    /// The value of an argument as it is written, without the comment behind it.
+    /// Returns the source text of an argument's value, without a comment at its end.
     pub(super) fn value(&self, attribute: &Attribute) -> Option<&str> {
         let element = self.element(attribute.span.start as usize)?;
         let start = element.start + self.slice(element.clone()).find('=')? + 1;
         let end = self
-            .comment_behind(&element)
+            .trailing_comment(&element)
             .map_or(element.end, |comment| comment.start);
         self.text().get(start..end).map(str::trim)
     }
 
-    /// The comment that an element ends with.
-    pub(super) fn comment_behind(&self, element: &Range<usize>) -> Option<Range<usize>> {
+    /// Returns the comment at the end of an element.
+    pub(super) fn trailing_comment(&self, element: &Range<usize>) -> Option<Range<usize>> {
         let last = self.comments(element.clone()).last()?;
         self.text()
             .get(last.end..element.end)?
@@ -177,28 +177,28 @@ impl Document {
             .then_some(last)
     }
 
-    /// What begins at `start`, to the end of its last line.
+    /// Returns the element that begins at `start`, up to the end of its last line.
     pub(super) fn element(&self, start: usize) -> Option<Range<usize>> {
         let elements = &self.trace.elements;
         let at = elements.binary_search_by_key(&start, |element| element.start).ok()?;
         elements.get(at).cloned()
     }
 
-    /// Where the comments in `range` begin and end.
+    /// Returns the ranges of the comments that begin in `range`.
     pub(super) fn comments(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let comments = self.trace.comments.iter().map(|comment| comment.range.clone());
         comments.filter(move |comment| range.start <= comment.start && comment.start < range.end)
     }
 }
 
-/// The files that make a module with the file `id`, itself among them.
+/// Returns the files of the module that contains the file `id`, including that file.
 pub(super) fn module_of(id: FileId, sources: &Sources) -> Vec<(FileId, Arc<SourceFile>)> {
-    let mut files = sources.beside(id);
+    let mut files = sources.in_directory_of(id);
     files.retain(|(_, file)| is_code(file.base_name()));
     files
 }
 
-/// Whether an override file beside the file `of` may change the resource.
+/// Returns `true` if an override file of the module with the file `of` may change the resource.
 pub(super) fn is_overridden(of: FileId, block: &Block, sources: &Sources) -> bool {
     let labels: Vec<String> = block.labels.iter().map(|label| format!("\"{label}\"")).collect();
     let files = module_of(of, sources);

@@ -1,19 +1,19 @@
-//! The same in Terraform's JSON, where a block is an entry and an expression a template.
+//! Edits of Terraform files in JSON syntax, where a block is an entry and an expression is a template.
 
 use super::super::syntax::{Block, Code};
 use super::arguments::{is_literal, takes, takes_report};
 use super::document::is_overridden;
 use super::module::Module;
-use super::wanted::{ALARM, QUEUE, Source, Wanted, Written};
-use crate::diagnostic::{Change, Edit, Place, REPORT_FAILURES, Undelivered};
-use crate::frontend::edits::piece::Piece;
+use super::wanted::{ALARM, ArgumentValue, EditedQueue, NewResource, QUEUE};
+use crate::diagnostic::{Change, Edit, MissingDeadLetterQueue, Place, REPORT_FAILURES};
+use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Editor, Step};
-use crate::frontend::parsed::Repeating;
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::sync::Arc;
+use trees::parsed::Repeating;
+use trees::{Entry, Node, Value};
 
-/// The edits that make `change` of the resource with this header.
+/// Returns the edits that apply `change` to the resource with this header.
 pub(super) fn edits(change: &Change, header: Span, sources: &Sources) -> Option<Vec<Edit>> {
     let file = sources.file(header.file);
     let parsed = Repeating::of(header.file, &file);
@@ -38,11 +38,11 @@ pub(super) fn edits(change: &Change, header: Span, sources: &Sources) -> Option<
     }
 }
 
-/// A resource whose body is one object.
+/// A resource with a body that is a single object.
 struct Resource<'n> {
-    /// All resources, by type.
+    /// The object with all resources, by type.
     all: &'n Node,
-    /// Those of its type.
+    /// The object with the resources of the same type.
     like: &'n Node,
     entry: &'n Entry,
     block: Arc<Block>,
@@ -68,18 +68,18 @@ impl<'n> Resource<'n> {
 
     fn insert(&self, place: &Place, value: i64) -> Option<Vec<Edit>> {
         let is_known = takes(&self.block, &place.name);
-        let edit = is_known.then(|| self.add(&place.name, &Piece::Number(value)))??;
+        let edit = is_known.then(|| self.add(&place.name, &NewValue::Number(value)))??;
         Some(vec![edit])
     }
 
     fn report(&self, place: &Place) -> Option<Vec<Edit>> {
-        let types = Piece::Short(vec![Piece::text(REPORT_FAILURES)]);
+        let types = NewValue::Short(vec![NewValue::text(REPORT_FAILURES)]);
         let edit = takes_report(&self.block, &place.name).then(|| self.add(&place.name, &types))??;
         Some(vec![edit])
     }
 
-    /// The edit that adds an argument, at the end where that is possible.
-    fn add(&self, name: &str, value: &Piece) -> Option<Edit> {
+    /// Returns the edit that adds an argument, at the end if possible.
+    fn add(&self, name: &str, value: &NewValue) -> Option<Edit> {
         let entries = self.entry.value.entries()?;
         let after = entries.iter().rev().find(|entry| self.editor.is_one_line(entry));
         let after = after.map(|entry| &*entry.key);
@@ -97,7 +97,7 @@ impl<'n> Resource<'n> {
         self.editor.remove(&self.entry.value, entry).map(|edit| vec![edit])
     }
 
-    fn dead_letter_queue(&self, queue: &Undelivered) -> Option<Vec<Edit>> {
+    fn dead_letter_queue(&self, queue: &MissingDeadLetterQueue) -> Option<Vec<Edit>> {
         let module = self.module()?;
         let raw = |name: &str| self.raw(name);
         let wanted = self.source(&raw).dead_letter_queue(queue, &module)?;
@@ -105,7 +105,7 @@ impl<'n> Resource<'n> {
             "${{jsonencode({{ deadLetterTargetArn = {}, maxReceiveCount = {} }})}}",
             wanted.target, queue.max_receive_count
         );
-        let mut edits = vec![self.add("redrive_policy", &Piece::text(policy))?];
+        let mut edits = vec![self.add("redrive_policy", &NewValue::text(policy))?];
         if let Some(queue) = &wanted.queue {
             edits.push(self.declare(queue)?);
         }
@@ -119,14 +119,14 @@ impl<'n> Resource<'n> {
         Some(vec![self.declare(&alarm)?])
     }
 
-    /// Its module, if it is a queue.
+    /// Returns its module if it is a queue.
     fn module(&self) -> Option<Module<'n>> {
         let is_queue = self.block.labels.first().is_some_and(|kind| &**kind == QUEUE);
         is_queue.then(|| Module::read(self.block.header.file, self.sources))
     }
 
-    fn source<'s>(&'s self, raw: &'s dyn Fn(&str) -> Option<String>) -> Source<'s> {
-        Source {
+    fn source<'s>(&'s self, raw: &'s dyn Fn(&str) -> Option<String>) -> EditedQueue<'s> {
+        EditedQueue {
             block: &self.block,
             raw,
             is_json: true,
@@ -138,11 +138,11 @@ impl<'n> Resource<'n> {
         self.editor.text.get(node.span.range()).map(str::to_owned)
     }
 
-    /// The edit that declares a resource: beside this one, or else beside those of its type.
-    fn declare(&self, wanted: &Wanted) -> Option<Edit> {
+    /// Returns the edit that declares a resource: after this one, or with the others of its type.
+    fn declare(&self, wanted: &NewResource) -> Option<Edit> {
         let arguments = wanted.groups.iter().flatten();
         let arguments = arguments.map(|(name, value)| ((*name).to_owned(), piece(value)));
-        let body = Piece::Mapping(arguments.collect());
+        let body = NewValue::Mapping(arguments.collect());
         if wanted.kind != ALARM {
             return self
                 .editor
@@ -151,20 +151,20 @@ impl<'n> Resource<'n> {
         if let Some(alarms) = self.all.get(ALARM) {
             return self.editor.insert(alarms, None, &wanted.label, &body);
         }
-        let alarms = Piece::Mapping(vec![(wanted.label.clone(), body)]);
+        let alarms = NewValue::Mapping(vec![(wanted.label.clone(), body)]);
         self.editor.insert(self.all, Some(QUEUE), ALARM, &alarms)
     }
 }
 
-fn piece(value: &Written) -> Piece {
-    let reference = |text: &String| Piece::Text(format!("${{{text}}}"));
+fn piece(value: &ArgumentValue) -> NewValue {
+    let reference = |text: &String| NewValue::Text(format!("${{{text}}}"));
     match value {
-        Written::Number(number) => Piece::Number(*number),
-        Written::Flag(flag) => Piece::Flag(*flag),
-        Written::Text(content) => Piece::Text(content.clone()),
-        Written::Reference(text) => reference(text),
-        Written::List(references) => Piece::Short(references.iter().map(reference).collect()),
-        Written::Object(key, text) => Piece::Mapping(vec![((*key).to_owned(), reference(text))]),
-        Written::Copied(text) => Piece::Verbatim(text.clone()),
+        ArgumentValue::Number(number) => NewValue::Number(*number),
+        ArgumentValue::Flag(flag) => NewValue::Flag(*flag),
+        ArgumentValue::Text(content) => NewValue::Text(content.clone()),
+        ArgumentValue::Reference(text) => reference(text),
+        ArgumentValue::List(references) => NewValue::Short(references.iter().map(reference).collect()),
+        ArgumentValue::Object(key, text) => NewValue::Mapping(vec![((*key).to_owned(), reference(text))]),
+        ArgumentValue::Copied(text) => NewValue::Verbatim(text.clone()),
     }
 }

@@ -1,23 +1,23 @@
-//! What lies beside a resource: the other resources of its module, their names, and whom their alarms tell.
+//! The module of a resource: its other resources, their names, and the actions of its alarms.
 //!
-//! Files are read as they are written, and nothing is evaluated. What a file with errors hides is not seen.
+//! Files are parsed but not evaluated. Parts with errors are ignored.
 
-use super::super::syntax::{Block, Code, Expression, Kind, Step};
+use super::super::syntax::{Block, Code, Expression, ExpressionKind, Step};
 use super::document::module_of;
 use super::naming;
 use super::references::uses;
-use super::wanted::{ALARM, Arguments, QUEUE, Written};
-use crate::source::{FileId, SourceFile, Sources, Span};
+use super::wanted::{ALARM, ArgumentValue, Arguments, QUEUE};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::{FileId, SourceFile, Sources, Span};
 use std::sync::Arc;
 
-/// Whether a file of the module of `of` has `word` in it. Where none has, there is no need to parse them.
+/// Returns `true` if a file of the module with the file `of` contains `word`. This avoids parsing the files otherwise.
 pub(super) fn mentions(of: FileId, sources: &Sources, word: &str) -> bool {
     let files = module_of(of, sources);
     files.iter().any(|(_, file)| file.text().contains(word))
 }
 
-/// Whether the module of the file `of` asks for Terraform before 0.12.
+/// Returns `true` if the module with the file `of` requires Terraform before 0.12.
 pub(super) fn is_pinned_before_012(of: FileId, sources: &Sources) -> bool {
     if !mentions(of, sources, "required_version") {
         return false;
@@ -27,14 +27,14 @@ pub(super) fn is_pinned_before_012(of: FileId, sources: &Sources) -> bool {
     super::super::module::is_pinned_before_012(codes.iter().flat_map(|code| &code.body.blocks))
 }
 
-/// The files of a module, the one that is edited first.
+/// The files of a module, the one to be edited first.
 pub(super) struct Module<'s> {
     files: Vec<(Arc<SourceFile>, Arc<Code>)>,
     sources: &'s Sources,
 }
 
 impl<'s> Module<'s> {
-    /// Reads the module that the file `of` belongs to.
+    /// Reads the module that contains the file `of`.
     pub(super) fn read(of: FileId, sources: &'s Sources) -> Self {
         let mut files = module_of(of, sources);
         files.sort_by_key(|(id, file)| (*id != of, file.path().to_owned()));
@@ -48,7 +48,7 @@ impl<'s> Module<'s> {
         }
     }
 
-    /// The resources of a type.
+    /// Returns the resources of a type.
     fn resources<'m>(&'m self, kind: &'m str) -> impl Iterator<Item = &'m Block> {
         let blocks = self.files.iter().flat_map(|(_, code)| &code.body.blocks);
         let of_kind = move |block: &&Arc<Block>| {
@@ -57,15 +57,15 @@ impl<'s> Module<'s> {
         blocks.filter(of_kind).map(|block| &**block)
     }
 
-    /// Whether it declares a resource of this type and label.
+    /// Returns `true` if the module declares a resource with this type and label.
     pub(super) fn declares(&self, kind: &str, label: &str) -> bool {
         self.files.iter().any(|(file, code)| {
-            let declared = file.made(|_| Declared::of(code));
+            let declared = file.derived(|_| Declared::of(code));
             declared.0.get(kind).is_some_and(|labels| labels.contains(label))
         })
     }
 
-    /// The label of the queue with this header, where its `arguments` of these names are those of `block`.
+    /// Returns the label of the queue with this header if its `arguments` with these names equal those of `block`.
     pub(super) fn placed_like(&self, block: &Block, arguments: &[&str], header: Span) -> Option<&str> {
         let queue = self.resources(QUEUE).find(|queue| queue.header == header)?;
         let written = |block: &Block, name: &str| {
@@ -79,14 +79,14 @@ impl<'s> Module<'s> {
         queue.labels.get(1).filter(|_| is_same).map(|label| &**label)
     }
 
-    /// `label`, or with a number where there is one such.
-    pub(super) fn free_alarm(&self, label: &str) -> Option<String> {
+    /// Returns `label`, with a number appended if an alarm with that label exists.
+    pub(super) fn unused_alarm_label(&self, label: &str) -> Option<String> {
         let numbered = (2..10).map(|number| naming::joined(label, &number.to_string()));
         let mut labels = std::iter::once(label.to_owned()).chain(numbered);
         labels.find(|label| !self.declares(ALARM, label))
     }
 
-    /// Whether the queue `label` may have a redrive policy in a resource of its own.
+    /// Returns `true` if a separate resource may set the redrive policy of the queue `label`.
     pub(super) fn redrives(&self, label: &str) -> bool {
         let needle = format!("{QUEUE}.{label}");
         let is_of = |block: &Block| {
@@ -96,35 +96,36 @@ impl<'s> Module<'s> {
         self.resources("aws_sqs_queue_redrive_policy").any(is_of)
     }
 
-    /// Whether a file holds this text in quotes.
+    /// Returns `true` if a file contains this text in quotes.
     pub(super) fn names(&self, content: &str) -> bool {
         self.files.iter().any(|(file, _)| {
             if content.contains('"') {
                 return file.text().contains(&format!("\"{content}\""));
             }
-            let quoted = file.made(|text| Quoted(text.split('"').map(str::to_owned).collect()));
+            let quoted = file.derived(|text| Quoted(text.split('"').map(str::to_owned).collect()));
             quoted.0.contains(content)
         })
     }
 
-    /// How the labels of the dead-letter queues end.
+    /// Returns the ending of the labels of dead-letter queues.
     pub(super) fn label_ending(&self) -> Option<String> {
         self.endings().find_map(|endings| endings.label.clone())
     }
 
-    /// How the names of the dead-letter queues end.
+    /// Returns the ending of the names of dead-letter queues.
     pub(super) fn name_ending(&self) -> Option<String> {
         self.endings().find_map(|endings| endings.name.clone())
     }
 
     fn endings(&self) -> impl Iterator<Item = Arc<Endings>> {
         let files = self.files.iter();
-        files.map(|(file, code)| file.made(|text| Endings::of(code, text)))
+        files.map(|(file, code)| file.derived(|text| Endings::of(code, text)))
     }
 
-    /// Whether a reference may be to nothing: to a variable whose default is no text.
+    /// Returns `true` if a reference may be null: one to a variable with a default that is not a string, or to anything
+    /// but a variable.
     pub(super) fn may_be_null(&self, root: &Expression, steps: &[Step]) -> bool {
-        let (Kind::Variable(root), Some(Step::Attribute(name))) = (&root.kind, steps.first()) else {
+        let (ExpressionKind::Variable(root), Some(Step::Attribute(name))) = (&root.kind, steps.first()) else {
             return true;
         };
         let mut blocks = self.files.iter().flat_map(|(_, code)| &code.body.blocks);
@@ -136,12 +137,12 @@ impl<'s> Module<'s> {
                     .attributes
                     .iter()
                     .find(|attribute| &*attribute.name == "default");
-                is_it && default.is_some_and(|default| !matches!(default.value.kind, Kind::Text(_)))
+                is_it && default.is_some_and(|default| !matches!(default.value.kind, ExpressionKind::Text(_)))
             })
     }
 
-    /// Whom an alarm of the module tells, if that can be written elsewhere; rather one on queues, and one that is
-    /// where `placement` says.
+    /// Returns the actions of an alarm of the module that can be copied: preferably an alarm on queues, and only one
+    /// with the same `placement`.
     pub(super) fn actions(&self, placement: &Arguments) -> Option<Arguments> {
         let is_on_queues = |block: &&Block| self.sources.text(block.span).contains("AWS/SQS");
         let alarms = || self.resources(ALARM);
@@ -151,7 +152,7 @@ impl<'s> Module<'s> {
             let is_elsewhere = ["provider", "region"].into_iter().any(|name| {
                 let here = placement.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
                 let there = argument(name).map(|attribute| self.sources.text(attribute.value.span));
-                here.map(Written::text) != there.as_deref()
+                here.map(ArgumentValue::text) != there.as_deref()
             });
             let action = |name: &'static str| Some((name, references(&argument(name)?.value)?));
             let alarm = action("alarm_actions").filter(|_| !is_elsewhere)?;
@@ -175,7 +176,7 @@ impl Declared {
     }
 }
 
-/// How the first dead-letter queue of a file is called.
+/// The endings in the label and the name of the first dead-letter queue of a file.
 struct Endings {
     label: Option<String>,
     name: Option<String>,
@@ -204,24 +205,28 @@ impl Endings {
     }
 }
 
-/// What stands between two quotes of a file, next to each other.
+/// The texts between consecutive quotes of a file.
 struct Quoted(FxHashSet<String>);
 
-/// References that mean the same everywhere in a module.
-fn references(value: &Expression) -> Option<Written> {
+/// Returns references that mean the same everywhere in a module.
+fn references(value: &Expression) -> Option<ArgumentValue> {
     match &value.kind {
-        Kind::Tuple(items) if !items.is_empty() => {
-            items.iter().map(reference).collect::<Option<_>>().map(Written::List)
-        }
-        _ => reference(value).map(Written::Reference),
+        ExpressionKind::Tuple(items) if !items.is_empty() => items
+            .iter()
+            .map(reference)
+            .collect::<Option<_>>()
+            .map(ArgumentValue::List),
+        _ => reference(value).map(ArgumentValue::Reference),
     }
 }
 
 fn reference(value: &Expression) -> Option<String> {
-    let Kind::Traversal(root, steps) = &value.kind else {
+    let ExpressionKind::Traversal(root, steps) = &value.kind else {
         return None;
     };
-    let Kind::Variable(root) = &root.kind else { return None };
+    let ExpressionKind::Variable(root) = &root.kind else {
+        return None;
+    };
     if matches!(&**root, "each" | "count" | "self") {
         return None;
     }
@@ -230,8 +235,8 @@ fn reference(value: &Expression) -> Option<String> {
         match step {
             Step::Attribute(name) => text = format!("{text}.{name}"),
             Step::Index(index) | Step::LegacyIndex(index) => match &index.kind {
-                Kind::Number(Some(number)) => text = format!("{text}[{number}]"),
-                Kind::Text(key) if !key.contains(['"', '\\', '$', '%', '\n', '\r']) => {
+                ExpressionKind::Number(Some(number)) => text = format!("{text}[{number}]"),
+                ExpressionKind::Text(key) if !key.contains(['"', '\\', '$', '%', '\n', '\r']) => {
                     text = format!("{text}[\"{key}\"]");
                 }
                 _ => return None,

@@ -1,9 +1,9 @@
-//! What a new resource is called, in the style of those beside it. It knows names alone, and no queue.
+//! Names for new resources in the style of existing ones. This module knows only names, no queues.
 
 use crate::graph::FIFO_SUFFIX;
 use crate::graph::limits::QUEUE_NAME_LENGTH;
 
-/// As people end the names of dead-letter queues, in small letters and the longest first.
+/// Common endings of names of dead-letter queues, in lower case and the longest first.
 const WORDS: [&str; 12] = [
     "dead_letter_queue",
     "dead-letter-queue",
@@ -19,10 +19,10 @@ const WORDS: [&str; 12] = [
     "dlq",
 ];
 
-/// The longest prefix of one that the provider completes.
+/// Maximum length of a name prefix that the provider completes.
 const LONGEST_PREFIX: usize = 54;
 
-/// How `name` ends if it is called after a dead-letter queue: `-dlq`. Nothing where it is called that and no more.
+/// Returns the ending of `name` that marks a dead-letter queue: `-dlq`. `None` if nothing precedes it.
 pub(super) fn ending(name: &str) -> Option<&str> {
     let name = name.strip_suffix(FIFO_SUFFIX).unwrap_or(name);
     let lower = name.to_ascii_lowercase();
@@ -33,12 +33,12 @@ pub(super) fn ending(name: &str) -> Option<&str> {
     (start > 0).then(|| name.get(start..))?
 }
 
-/// The label of what belongs to what is labelled `label`: `ending` if that is given, else in the style of the label.
+/// Returns the label of a dead-letter queue: `label` with `ending`, by default with `dlq` in the style of the label.
 pub(super) fn label(label: &str, ending: Option<&str>) -> String {
     ending.map_or_else(|| joined(label, "dlq"), |ending| ended(label, ending))
 }
 
-/// `stem` with `ending`: of a queue with `queue` at the end it is said once.
+/// Appends `ending` to `stem`. If both end with `queue`, the word is not repeated.
 fn ended(stem: &str, ending: &str) -> String {
     let is_queue = ending.to_ascii_lowercase().ends_with("queue");
     let lower = stem.to_ascii_lowercase();
@@ -48,7 +48,7 @@ fn ended(stem: &str, ending: &str) -> String {
     format!("{}{ending}", short.filter(|short| !short.is_empty()).unwrap_or(stem))
 }
 
-/// `label` with `word` behind it, in its own style.
+/// Appends `word` to `label` in the style of the label.
 pub(super) fn joined(label: &str, word: &str) -> String {
     if label.contains('-') && !label.contains('_') {
         return format!("{label}-{word}");
@@ -62,12 +62,12 @@ pub(super) fn joined(label: &str, word: &str) -> String {
     format!("{label}{}{}", first.into_iter().collect::<String>(), letters.as_str())
 }
 
-/// The content between quotes that names the dead-letter queue of the queue that is named by `content`, which is no
-/// template where `is_literal`. `None` where that cannot be told.
+/// Returns the name of the dead-letter queue for a queue named `content`, both without quotes. `is_literal` means that
+/// `content` is not a template. Returns `None` if the name cannot be determined.
 pub(super) fn name(content: &str, ending: Option<&str>, is_literal: bool, fifo: bool) -> Option<Name> {
     let (stem, end) = match content.strip_suffix(FIFO_SUFFIX) {
         Some(stem) if fifo => (stem, FIFO_SUFFIX),
-        // What is FIFO only sometimes.
+        // The queue is FIFO only under a condition.
         _ if fifo || content.contains(FIFO_SUFFIX) => return None,
         _ => (content, ""),
     };
@@ -81,7 +81,7 @@ pub(super) fn name(content: &str, ending: Option<&str>, is_literal: bool, fifo: 
     })
 }
 
-/// The same for a prefix that the provider completes, of FIFO queues with their ending too.
+/// Like [`name`], for a prefix that the provider completes. The provider also appends `.fifo` for FIFO queues.
 pub(super) fn prefix(content: &str, ending: Option<&str>, is_literal: bool) -> Name {
     let stem = content.trim_end_matches(['-', '_', '.']);
     let end = content.get(stem.len()..).unwrap_or("");
@@ -93,12 +93,12 @@ pub(super) fn prefix(content: &str, ending: Option<&str>, is_literal: bool) -> N
     Name::Content(name)
 }
 
-/// What becomes of a name.
+/// The name of a new resource.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Name {
-    /// What stands between the quotes.
+    /// The text between the quotes.
     Content(String),
-    /// AWS does not take it; the provider may choose one.
+    /// The name exceeds the limit of AWS, so the provider should choose one.
     TooLong,
 }
 
@@ -108,7 +108,7 @@ fn default_ending(stem: &str) -> &'static str {
     if is_snake { "_dlq" } else { "-dlq" }
 }
 
-/// What of a template stands outside of its `${…}`.
+/// Returns the text of a template outside of its `${…}`.
 fn without_templates(content: &str) -> String {
     let mut depth = 0_usize;
     let outside = content.chars().filter(|c| {
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_are_those_of_dead_letter_queues() {
+    fn endings_of_dead_letter_queues_are_recognized() {
         for (name, expected) in [
             ("orders_dlq", Some("_dlq")),
             ("orders-DLQ", Some("-DLQ")),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn names_get_an_ending_where_that_is_certain() {
+    fn names_receive_an_ending_if_it_is_unambiguous() {
         let content = |text: &str| Some(Name::Content(text.to_owned()));
         assert_eq!(name("orders", None, true, false), content("orders-dlq"));
         assert_eq!(name("my_orders", None, true, false), content("my_orders_dlq"));

@@ -1,20 +1,20 @@
-//! References as they are written: to a queue, to a variable or a local.
+//! References to queues, variables and locals in source text.
 //!
-//! They are read from the text at a place alone, and whatever is more than a reference is none. The same holds for
-//! both spellings of Terraform, since JSON writes a reference as a template.
+//! They are parsed from the text at a span only, and anything more complex than a reference is ignored. The same code
+//! serves native and JSON syntax, because JSON writes a reference as a template.
 
 use super::super::super::comments::Syntax;
 use super::super::syntax::Trace;
 use super::document::module_of;
 use crate::diagnostic::Edit;
-use crate::source::{SourceFile, Sources, Span};
+use source::{SourceFile, Sources, Span};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What of a queue is taken for its ARN.
+/// Attributes of a queue that are mistaken for its ARN.
 const NO_ARN: [&str; 3] = ["id", "name", "url"];
 
-/// The edit that makes a reference to the ARN of that to a queue at `span`.
+/// Returns the edit that replaces a reference to a queue at `span` by one to its ARN.
 pub(super) fn to_arn(span: Span, sources: &Sources) -> Option<Edit> {
     let text = sources.text(span);
     let within = value(&text)?;
@@ -30,7 +30,7 @@ pub(super) fn to_arn(span: Span, sources: &Sources) -> Option<Edit> {
     })
 }
 
-/// Whether a variable or a local stands at `span`, and nowhere else in the module.
+/// Returns `true` if the text at `span` is the only reference to a variable or local in the module.
 pub(super) fn is_only_use(span: Span, sources: &Sources) -> bool {
     let text = sources.text(span);
     let reference = value(&text).and_then(|within| text.get(within)).unwrap_or("");
@@ -48,7 +48,7 @@ pub(super) fn is_only_use(span: Span, sources: &Sources) -> bool {
     uses.sum::<usize>() == 1
 }
 
-/// How often `reference` stands in `text` as words.
+/// Returns the number of times that `reference` occurs in `text` as whole words.
 pub(super) fn uses(text: &str, reference: &str) -> usize {
     let found = text.match_indices(reference).filter(|(at, _)| {
         let before = text.get(..*at).and_then(|before| before.chars().next_back());
@@ -58,11 +58,11 @@ pub(super) fn uses(text: &str, reference: &str) -> usize {
     found.count()
 }
 
-/// A text of code without its comments.
+/// Source text without its comments.
 struct Bare(String);
 
 fn without_comments(file: &SourceFile) -> Arc<Bare> {
-    file.made(|text| {
+    file.derived(|text| {
         let mut code = String::with_capacity(text.len());
         let mut from = 0;
         for comment in Trace::of(file).comments.iter().map(|comment| &comment.range) {
@@ -74,10 +74,10 @@ fn without_comments(file: &SourceFile) -> Arc<Bare> {
     })
 }
 
-/// Where the value stands in `text`, which may have a key before it, without the signs of a template that is nothing
-/// but this value.
+/// Returns the range of the value in `text`, which may begin with a key. If the value is a template with only one
+/// interpolation, the delimiters are excluded.
 fn value(text: &str) -> Option<Range<usize>> {
-    let mut start = text.len() - behind_key(text).trim_start().len();
+    let mut start = text.len() - after_key(text).trim_start().len();
     let mut end = text.trim_end().len();
     let bare = text.get(start..end)?;
     if let Some(template) = bare.strip_prefix("\"${").and_then(|rest| rest.strip_suffix("}\"")) {
@@ -87,8 +87,8 @@ fn value(text: &str) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-/// What of `text` stands behind a key with `=` or `:`; all of it where there is none.
-fn behind_key(text: &str) -> &str {
+/// Returns the part of `text` after a key with `=` or `:`; all of it without a key.
+fn after_key(text: &str) -> &str {
     let trimmed = text.trim_start();
     let quoted = trimmed.strip_prefix('"');
     let name = quoted.unwrap_or(trimmed);
@@ -102,7 +102,7 @@ fn behind_key(text: &str) -> &str {
     rest.trim_start().strip_prefix(['=', ':']).unwrap_or(text)
 }
 
-/// Whether `text` is a name, with or without an index behind it that has no brackets in itself.
+/// Returns `true` if `text` is a name, optionally followed by an index without nested brackets.
 fn is_instance(text: &str) -> bool {
     let Some((name, index)) = text.split_once('[') else {
         return is_name(text);

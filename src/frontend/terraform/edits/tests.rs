@@ -1,4 +1,4 @@
-//! Text in, text out.
+//! Tests of edits, from text to text.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod declaring;
@@ -10,14 +10,14 @@ mod removing;
 
 use super::*;
 use crate::Options;
-use crate::diagnostic::{Place, Undelivered};
+use crate::diagnostic::{MissingDeadLetterQueue, Place};
 use crate::frontend::edits::edits as all_edits;
-use crate::source::FileId;
 use crate::testing::{TemporaryDirectory, describe};
+use source::FileId;
 use std::path::Path;
 use std::process::Command;
 
-/// Files of one module.
+/// The files of one module.
 struct Module {
     sources: Sources,
     files: Vec<(FileId, String)>,
@@ -40,14 +40,14 @@ impl Module {
         Module::of(&[("main.tf", text)])
     }
 
-    /// The first place of `part` in the first file.
+    /// Returns the first span of `part` in the first file.
     fn span(&self, part: &str) -> Span {
         let (id, text) = &self.files[0];
         let at = text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
         Span::new(*id, at..at + part.len())
     }
 
-    /// The first file after `change`; checked to be read as well as before, and to be formatted as well.
+    /// Returns the first file after `change`. Asserts that it still parses, and is still formatted if it was before.
     fn after(&self, change: &Change) -> Option<String> {
         let edits = all_edits(change, &self.sources)?;
         let (id, before) = &self.files[0];
@@ -67,7 +67,7 @@ impl Module {
     }
 }
 
-/// `text` after `edits`, which may not overlap.
+/// Returns `text` after `edits`, which must not overlap.
 fn applied(text: &str, edits: &[Edit]) -> String {
     let mut after = String::new();
     let mut from = 0;
@@ -81,7 +81,8 @@ fn applied(text: &str, edits: &[Edit]) -> String {
     after + &text[from..]
 }
 
-/// Whether `terraform fmt` would change `after` and leaves `before` as it is; not where there is no Terraform.
+/// Returns `true` if `terraform fmt` would change `after` but not `before`; always `false` if Terraform is not
+/// installed.
 fn loses_format(before: &str, after: &str) -> bool {
     let directory = TemporaryDirectory::with_files([("before.tf", before), ("after.tf", after)]);
     let run = Command::new("terraform")
@@ -93,7 +94,7 @@ fn loses_format(before: &str, after: &str) -> bool {
     listed.contains("after.tf") && !listed.contains("before.tf")
 }
 
-/// The place of an argument of the block with this header that is not written.
+/// Returns the place of an absent argument in the block with this header.
 fn absent(header: Span, name: &str) -> Place {
     Place {
         header,
@@ -104,9 +105,9 @@ fn absent(header: Span, name: &str) -> Place {
     }
 }
 
-/// A dead-letter queue for the queue with this header.
-fn undelivered(header: Span, fifo: bool) -> Change {
-    Change::DeadLetterQueue(Undelivered {
+/// Returns the change that adds a dead-letter queue to the queue with this header.
+fn missing_dead_letter_queue(header: Span, fifo: bool) -> Change {
+    Change::DeadLetterQueue(MissingDeadLetterQueue {
         header,
         fifo,
         max_receive_count: 5,
@@ -115,8 +116,8 @@ fn undelivered(header: Span, fifo: bool) -> Change {
     })
 }
 
-/// Asserts that no default rule finds anything in `files`, but that nobody watches the dead-letter queue: an alarm is a
-/// change of its own.
+/// Asserts that no default rule reports a finding in `files`, except that the dead-letter queue has no alarm: an alarm
+/// is a separate change.
 fn nothing_is_found(files: &[(&str, &str)]) {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let outcome = crate::check(&Options {

@@ -1,4 +1,5 @@
-//! Values that the modules of a root write for its workspace or a variable that selects among what is written.
+//! Environments found in code: values that the modules of a root compare its workspace or a variable with, or look up
+//! by them.
 //!
 //! ```hcl
 //! timeout  = var.env == "prod" ? 300 : 30
@@ -6,43 +7,44 @@
 //! size     = lookup({ dev = 1, prod = 10 }, var.env, 5)
 //! ```
 //!
-//! A module that is handed `var.env` selects by it, too. A variable without a default is not settled, and each choice of
-//! it is judged under its condition; where it has one, only the default would be.
+//! A module that receives `var.env` as an argument selects by it, too. Variables without a default are left out: they
+//! are unresolved, so every choice is checked under its condition anyway. With a default, only the default would be
+//! checked.
 
 use crate::frontend::terraform::module::{Call, Module, Modules, Source};
-use crate::frontend::terraform::syntax::{BinaryOperator, Block, Body, Expression, Item, Kind, Part, Step};
+use crate::frontend::terraform::syntax::{
+    BinaryOperator, Block, Body, Expression, ExpressionKind, ObjectItem, Step, TemplatePart,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// What values are written for.
+/// A value by which the modules choose between values for environments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Selector {
     /// `terraform.workspace`.
     Workspace,
-    /// A variable of the module; what is found is of the root's.
+    /// A variable: of the module that is searched, or in results of the root.
     Variable(Arc<str>),
 }
 
-/// Modules call each other so deep.
+/// Maximum depth of module calls.
 const MAX_DEPTH: usize = 6;
-/// Names stand for others so often.
+/// Maximum number of locals that a reference is followed through.
 const MAX_ALIASES: usize = 6;
-/// More modules, or other values handed to them, are not looked into.
+/// Maximum number of combinations of a module and its arguments that are searched.
 const MAX_CALLS: usize = 200;
-/// What more values are written for is something else than an environment.
-const MAX_VALUES: usize = 12;
 
-/// What is written in the modules of a run. Each is looked through once, however many call it.
-pub(super) struct Written<'m> {
+/// The choices in the modules of a run. Each module is searched once, however many call it.
+pub(super) struct ModuleChoices<'m> {
     modules: &'m Modules,
     choices: BTreeMap<&'m PathBuf, OnceLock<Choices<'m>>>,
 }
 
-impl<'m> Written<'m> {
+impl<'m> ModuleChoices<'m> {
     pub(super) fn in_modules(modules: &'m Modules) -> Self {
         let choices = modules.keys().map(|directory| (directory, OnceLock::new()));
-        Written {
+        ModuleChoices {
             modules,
             choices: choices.collect(),
         }
@@ -53,8 +55,8 @@ impl<'m> Written<'m> {
         Some(known.get_or_init(|| Choices::of(module)))
     }
 
-    /// The values that are written for each selector of `root`, but for the one that it has anyway.
-    pub(super) fn values(&self, root: &'m Module) -> Found {
+    /// Returns the values that the modules mention for each selector of `root`, other than the default.
+    pub(super) fn values(&self, root: &'m Module) -> SelectorValues {
         let own = root.variables.keys();
         let handed = own
             .map(|name| (name.clone(), Selector::Variable(name.clone())))
@@ -66,13 +68,14 @@ impl<'m> Written<'m> {
         };
         search.look(root, &handed, 0);
         let mut found = search.found;
-        found.retain(|selector, values: &mut BTreeSet<Arc<str>>| settle(root, selector, values));
+        found.retain(|selector, values: &mut BTreeSet<Arc<str>>| restrict_to_allowed(root, selector, values));
         found
     }
 }
 
-/// Leaves the values that are others than the default and may be given; whether any is left.
-fn settle(root: &Module, selector: &Selector, values: &mut BTreeSet<Arc<str>>) -> bool {
+/// Restricts `values` to those that differ from the default and that the variable's validation allows. Returns `true`
+/// if some remain.
+fn restrict_to_allowed(root: &Module, selector: &Selector, values: &mut BTreeSet<Arc<str>>) -> bool {
     let default = match selector {
         Selector::Workspace => Some(Arc::from("default")),
         Selector::Variable(name) => {
@@ -80,11 +83,7 @@ fn settle(root: &Module, selector: &Selector, values: &mut BTreeSet<Arc<str>>) -
                 return false;
             };
             if let Some(allowed) = allowed(name, block) {
-                if allowed.len() <= MAX_VALUES {
-                    values.clone_from(&allowed);
-                } else {
-                    values.retain(|value| allowed.contains(value));
-                }
+                *values = allowed;
             }
             let default = block.body.attribute("default").and_then(|default| text(&default.value));
             if default.is_none() {
@@ -94,15 +93,15 @@ fn settle(root: &Module, selector: &Selector, values: &mut BTreeSet<Arc<str>>) -
         }
     };
     values.retain(|value| Some(value) != default.as_ref() && !value.is_empty());
-    !values.is_empty() && values.len() <= MAX_VALUES
+    !values.is_empty()
 }
 
-/// The list in a `validation` of the variable `name`, where one says `contains([…], var.name)`.
+/// Returns the list in a `validation` of the variable `name` with the condition `contains([…], var.name)`.
 fn allowed(name: &str, block: &Block) -> Option<BTreeSet<Arc<str>>> {
     let validations = block.body.blocks.iter().filter(|block| &*block.kind == "validation");
     let mut conditions = validations.filter_map(|block| block.body.attribute("condition"));
     conditions.find_map(|condition| {
-        let Kind::Call {
+        let ExpressionKind::Call {
             name: function,
             arguments,
             ..
@@ -119,23 +118,23 @@ fn allowed(name: &str, block: &Block) -> Option<BTreeSet<Arc<str>>> {
     })
 }
 
-/// What the variables of a module are given, where that is a selector as it is.
-type Handed = BTreeMap<Arc<str>, Selector>;
+/// The variables of a module that receive a selector of the root unchanged.
+type PassedSelectors = BTreeMap<Arc<str>, Selector>;
 
-/// The values that are written for each selector.
-pub(super) type Found = BTreeMap<Selector, BTreeSet<Arc<str>>>;
+/// The values that the modules mention for each selector.
+pub(super) type SelectorValues = BTreeMap<Selector, BTreeSet<Arc<str>>>;
 
-/// Looks for what the modules of one root write.
+/// A search through the modules of one root.
 struct Search<'w, 'm> {
-    written: &'w Written<'m>,
-    found: Found,
-    /// The modules that were looked into, each with what it is handed: a thousand calls may be alike.
-    seen: BTreeSet<(&'m PathBuf, Handed)>,
+    written: &'w ModuleChoices<'m>,
+    found: SelectorValues,
+    /// Modules that were searched, each with the selectors it receives: a thousand calls may be alike.
+    seen: BTreeSet<(&'m PathBuf, PassedSelectors)>,
 }
 
 impl<'m> Search<'_, 'm> {
-    /// Adds what `module` writes, whose variables are given `handed`, and what the modules do that it calls.
-    fn look(&mut self, module: &'m Module, handed: &Handed, depth: usize) {
+    /// Adds the values in `module`, whose variables receive `handed`, and in the modules that it calls.
+    fn look(&mut self, module: &'m Module, handed: &PassedSelectors, depth: usize) {
         let Some(choices) = self.written.choices_of(module) else {
             return;
         };
@@ -154,7 +153,7 @@ impl<'m> Search<'_, 'm> {
                 continue;
             };
             let arguments = arguments.iter();
-            let handed: Handed = arguments
+            let handed: PassedSelectors = arguments
                 .filter_map(|(name, own)| Some((name.clone(), of_root(own, handed)?)))
                 .collect();
             if self.seen.len() < MAX_CALLS && self.seen.insert((path, handed.clone())) {
@@ -164,28 +163,29 @@ impl<'m> Search<'_, 'm> {
     }
 }
 
-/// What a selector of a module is in the root, where the module's variables are given `handed`.
-fn of_root(own: &Selector, handed: &Handed) -> Option<Selector> {
+/// Returns the selector of the root that a selector of a module is, if the module's variables receive `handed`.
+fn of_root(own: &Selector, handed: &PassedSelectors) -> Option<Selector> {
     match own {
         Selector::Workspace => Some(Selector::Workspace),
         Selector::Variable(name) => handed.get(name).cloned(),
     }
 }
 
-/// What one module writes, whoever calls it.
+/// The choices in one module, independent of its callers.
 struct Choices<'m> {
-    /// What selects, with the values that are known. Of several in one choice the first counts that is one of the root.
+    /// Selectors of each choice, with the values it mentions. If a choice has several, the first that is a selector of
+    /// the root counts.
     all: BTreeSet<Vec<Choice>>,
     /// The modules that it calls, with the arguments that are selectors.
     calls: Vec<(&'m PathBuf, Vec<(Arc<str>, Selector)>)>,
 }
 
-/// A selector of a module, and the values that are written for it.
+/// A selector of a module, and the values mentioned for it.
 type Choice = (Selector, BTreeSet<Arc<str>>);
 
 impl<'m> Choices<'m> {
     fn of(module: &'m Module) -> Self {
-        let within = Within(module);
+        let within = ChoiceCollector(module);
         let mut all = BTreeSet::new();
         let locals = module.locals.values();
         locals.for_each(|local| within.expression(&local.value, &mut all));
@@ -217,10 +217,9 @@ fn called_by<'m>(module: &'m Module, name: &str, call: &'m Call) -> Option<&'m P
     }
 }
 
-/// A module.
-struct Within<'m>(&'m Module);
+struct ChoiceCollector<'m>(&'m Module);
 
-impl Within<'_> {
+impl ChoiceCollector<'_> {
     fn body(&self, body: &Body, found: &mut BTreeSet<Vec<Choice>>) {
         body.attributes
             .iter()
@@ -228,7 +227,7 @@ impl Within<'_> {
         body.blocks.iter().for_each(|block| self.body(&block.body, found));
     }
 
-    /// Adds the values that `expression` writes for selectors.
+    /// Adds the choices in `expression` and its subexpressions.
     fn expression(&self, expression: &Expression, found: &mut BTreeSet<Vec<Choice>>) {
         let choice = self.selects(expression);
         if !choice.is_empty() {
@@ -237,21 +236,21 @@ impl Within<'_> {
         inner(expression, &mut |inner| self.expression(inner, found));
     }
 
-    /// What `expression` itself selects by, and the values that it knows.
+    /// Returns the selectors that `expression` itself chooses by, with the values it mentions.
     fn selects(&self, expression: &Expression) -> Vec<Choice> {
         let compared = |one: &Expression, other: &Expression| {
             let value = text(other)?;
             Some((self.selector(one, 0)?, BTreeSet::from([value])))
         };
         match &expression.kind {
-            Kind::Binary(BinaryOperator::Eq | BinaryOperator::NotEq, operands) => {
+            ExpressionKind::Binary(BinaryOperator::Eq | BinaryOperator::NotEq, operands) => {
                 let [left, right] = &**operands;
                 compared(left, right)
                     .or_else(|| compared(right, left))
                     .into_iter()
                     .collect()
             }
-            Kind::Call { name, arguments, .. } => {
+            ExpressionKind::Call { name, arguments, .. } => {
                 let choice = match (&**name, arguments.as_slice()) {
                     ("lookup", [map, key, ..]) => self.selector(key, 0).zip(self.keys(map, &[], 0)),
                     ("contains", [list, value]) => self.selector(value, 0).zip(texts(list)),
@@ -259,7 +258,7 @@ impl Within<'_> {
                 };
                 choice.into_iter().collect()
             }
-            Kind::Traversal(base, steps) => {
+            ExpressionKind::Traversal(base, steps) => {
                 let choices = steps.iter().enumerate().filter_map(|(at, step)| match step {
                     Step::Index(key) => self.selector(key, 0).zip(self.keys(base, steps.get(..at)?, 0)),
                     _ => None,
@@ -270,7 +269,7 @@ impl Within<'_> {
         }
     }
 
-    /// What `expression` is, where that is a selector as it is.
+    /// Returns the selector that `expression` refers to, directly or through locals.
     fn selector(&self, expression: &Expression, aliases: usize) -> Option<Selector> {
         let (first, second, rest) = traversed(expression)?;
         match first {
@@ -285,10 +284,10 @@ impl Within<'_> {
         }
     }
 
-    /// The keys of the object that `base` is after `steps`.
+    /// Returns the keys of the object that `base` yields after `steps`.
     fn keys(&self, base: &Expression, steps: &[Step], aliases: usize) -> Option<BTreeSet<Arc<str>>> {
         match &base.kind {
-            Kind::Object(items) => match steps.split_first() {
+            ExpressionKind::Object(items) => match steps.split_first() {
                 None => items.iter().map(key).collect(),
                 Some((Step::Attribute(name), steps)) => {
                     let item = items.iter().find(|item| key(item).as_ref() == Some(name))?;
@@ -296,11 +295,11 @@ impl Within<'_> {
                 }
                 Some(_) => None,
             },
-            Kind::Traversal(inner, own) => {
+            ExpressionKind::Traversal(inner, own) => {
                 let all: Vec<Step> = own.iter().chain(steps).cloned().collect();
                 self.keys(inner, &all, aliases)
             }
-            Kind::Variable(first) if aliases < MAX_ALIASES => {
+            ExpressionKind::Variable(first) if aliases < MAX_ALIASES => {
                 let (Step::Attribute(name), steps) = steps.split_first()? else {
                     return None;
                 };
@@ -316,12 +315,14 @@ impl Within<'_> {
     }
 }
 
-/// The first two names of a traversal, and what comes behind them.
+/// Returns the first two names of a traversal, and the remaining steps.
 fn traversed(expression: &Expression) -> Option<(&str, &str, &[Step])> {
-    let Kind::Traversal(base, steps) = &expression.kind else {
+    let ExpressionKind::Traversal(base, steps) = &expression.kind else {
         return None;
     };
-    let Kind::Variable(first) = &base.kind else { return None };
+    let ExpressionKind::Variable(first) = &base.kind else {
+        return None;
+    };
     let (Step::Attribute(second), rest) = steps.split_first()? else {
         return None;
     };
@@ -330,43 +331,50 @@ fn traversed(expression: &Expression) -> Option<(&str, &str, &[Step])> {
 
 fn text(expression: &Expression) -> Option<Arc<str>> {
     match &expression.kind {
-        Kind::Text(text) => Some(text.clone()),
-        Kind::Template(parts) => match parts.as_slice() {
-            [Part::Literal(text)] => Some(text.clone()),
+        ExpressionKind::Text(text) => Some(text.clone()),
+        ExpressionKind::Template(parts) => match parts.as_slice() {
+            [TemplatePart::Literal(text)] => Some(text.clone()),
             _ => None,
         },
         _ => None,
     }
 }
 
-/// The key of an item, where it is written.
-fn key(item: &Item) -> Option<Arc<str>> {
+/// Returns the key of an item if it is a literal.
+fn key(item: &ObjectItem) -> Option<Arc<str>> {
     match &item.key.kind {
-        Kind::Variable(name) => Some(name.clone()),
+        ExpressionKind::Variable(name) => Some(name.clone()),
         _ => text(&item.key),
     }
 }
 
-/// The texts of a list.
+/// Returns the strings of a list.
 fn texts(list: &Expression) -> Option<BTreeSet<Arc<str>>> {
     match &list.kind {
-        Kind::Tuple(items) => items.iter().map(text).collect(),
-        Kind::Call { name, arguments, .. } if matches!(&**name, "toset" | "tolist") => texts(arguments.first()?),
+        ExpressionKind::Tuple(items) => items.iter().map(text).collect(),
+        ExpressionKind::Call { name, arguments, .. } if matches!(&**name, "toset" | "tolist") => {
+            texts(arguments.first()?)
+        }
         _ => None,
     }
 }
 
-/// Hands the expressions directly in `expression` to `each`.
+/// Calls `each` with every direct subexpression of `expression`.
 fn inner<'e>(expression: &'e Expression, each: &mut impl FnMut(&'e Expression)) {
     match &expression.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Variable(_) | Kind::Known(_) => {}
-        Kind::Template(parts) => Part::expressions(parts, each),
-        Kind::Tuple(items) => items.iter().for_each(each),
-        Kind::Object(items) => items.iter().for_each(|item| {
+        ExpressionKind::Null
+        | ExpressionKind::Bool(_)
+        | ExpressionKind::Number(_)
+        | ExpressionKind::Text(_)
+        | ExpressionKind::Variable(_)
+        | ExpressionKind::Known(_) => {}
+        ExpressionKind::Template(parts) => TemplatePart::expressions(parts, each),
+        ExpressionKind::Tuple(items) => items.iter().for_each(each),
+        ExpressionKind::Object(items) => items.iter().for_each(|item| {
             each(&item.key);
             each(&item.value);
         }),
-        Kind::Traversal(base, steps) => {
+        ExpressionKind::Traversal(base, steps) => {
             each(base);
             for step in steps {
                 if let Step::Index(key) | Step::LegacyIndex(key) = step {
@@ -374,11 +382,11 @@ fn inner<'e>(expression: &'e Expression, each: &mut impl FnMut(&'e Expression)) 
                 }
             }
         }
-        Kind::Conditional(three) => three.iter().for_each(each),
-        Kind::Call { arguments, .. } => arguments.iter().for_each(each),
-        Kind::Unary(_, one) => each(one),
-        Kind::Binary(_, two) => two.iter().for_each(each),
-        Kind::For(all) => {
+        ExpressionKind::Conditional(three) => three.iter().for_each(each),
+        ExpressionKind::Call { arguments, .. } => arguments.iter().for_each(each),
+        ExpressionKind::Unary(_, one) => each(one),
+        ExpressionKind::Binary(_, two) => two.iter().for_each(each),
+        ExpressionKind::For(all) => {
             each(&all.collection);
             all.key.iter().for_each(&mut *each);
             each(&all.value);

@@ -1,28 +1,28 @@
-//! Type constraints of variables: first the defaults of optional attributes are filled in, at every depth, then the
-//! value becomes the declared type, as Terraform does it.
+//! Type constraints of variables. As in Terraform, the defaults of optional attributes are filled in first, at every
+//! depth, and then the value is converted to the declared type.
 
-use super::super::syntax::{Expression, Item, Kind as Syntax};
+use super::super::syntax::{Expression, ExpressionKind, ObjectItem};
 use super::super::types::{self, Type};
-use super::super::value::{Kind, Value};
+use super::super::value::{Value, ValueKind};
 use super::{Evaluator, Scope};
 use std::sync::Arc;
 
 impl Evaluator<'_> {
-    /// `value` as the type that `constraint` writes.
+    /// Converts `value` to the type that `constraint` declares.
     pub(super) fn convert(&mut self, value: Value, constraint: &Expression, scope: &Scope) -> Value {
         let filled = self.fill(value, constraint, scope);
         types::convert(&filled, &declared(constraint))
     }
 
-    /// `value` with the defaults of optional attributes where they are absent or null.
+    /// Fills in the defaults of optional attributes that are absent or null.
     fn fill(&mut self, value: Value, constraint: &Expression, scope: &Scope) -> Value {
-        let Syntax::Call { name, arguments, .. } = &constraint.kind else {
+        let ExpressionKind::Call { name, arguments, .. } = &constraint.kind else {
             return value;
         };
         if !self.spend(1) {
             return Value::beyond("evaluating it takes more than 2 million steps");
         }
-        if let Kind::Cases(_) = value.kind {
+        if let ValueKind::Cases(_) = value.kind {
             return self.lift(vec![value], &mut |this, mut values| {
                 let value = values.pop().unwrap_or_else(Value::null);
                 this.fill(value, constraint, scope)
@@ -33,41 +33,41 @@ impl Evaluator<'_> {
         };
         let filled = match (&**name, &value.kind, &inner.kind) {
             ("optional", ..) => return self.fill(value, inner, scope),
-            ("list" | "set", Kind::List(items) | Kind::Set(items), _) => {
+            ("list" | "set", ValueKind::List(items) | ValueKind::Set(items), _) => {
                 let items = items.iter().map(|item| self.fill(item.clone(), inner, scope));
-                Kind::List(items.collect())
+                ValueKind::List(items.collect())
             }
-            ("map", Kind::Map(entries), _) => {
+            ("map", ValueKind::Map(entries), _) => {
                 let filled = |(key, value): &(Arc<str>, Value)| (key.clone(), self.fill(value.clone(), inner, scope));
-                Kind::Map(entries.iter().map(filled).collect())
+                ValueKind::Map(entries.iter().map(filled).collect())
             }
-            ("tuple", Kind::List(items), Syntax::Tuple(types)) if items.len() == types.len() => {
+            ("tuple", ValueKind::List(items), ExpressionKind::Tuple(types)) if items.len() == types.len() => {
                 let pairs = items.iter().zip(types);
-                Kind::List(
+                ValueKind::List(
                     pairs
                         .map(|(item, wanted)| self.fill(item.clone(), wanted, scope))
                         .collect(),
                 )
             }
-            ("object", Kind::Map(_), Syntax::Object(fields)) => self.fill_object(&value, fields, scope),
+            ("object", ValueKind::Map(_), ExpressionKind::Object(fields)) => self.fill_object(&value, fields, scope),
             _ => return value,
         };
         value.with(filled.into())
     }
 
-    fn fill_object(&mut self, value: &Value, fields: &[Item], scope: &Scope) -> Kind {
+    fn fill_object(&mut self, value: &Value, fields: &[ObjectItem], scope: &Scope) -> ValueKind {
         let mut entries = value.entries().map_or_else(Vec::new, |entries| entries.to_vec());
         for field in fields {
-            let Syntax::Text(name) = &field.key.kind else {
+            let ExpressionKind::Text(name) = &field.key.kind else {
                 continue;
             };
             let written = value.get(name).cloned();
             let default = match &field.value.kind {
-                Syntax::Call { name, arguments, .. } if &**name == "optional" => Some(arguments.get(1)),
+                ExpressionKind::Call { name, arguments, .. } if &**name == "optional" => Some(arguments.get(1)),
                 _ => None,
             };
             let filled = match (written, default) {
-                // Its absence is noticed by the conversion.
+                // The conversion reports the missing attribute.
                 (None, None) => continue,
                 (Some(written), None | Some(None)) => written,
                 (None, Some(None)) => Value::null(),
@@ -88,12 +88,12 @@ impl Evaluator<'_> {
     }
 }
 
-/// The type that a constraint writes; what is none is any.
+/// Returns the type that a constraint declares; [`Type::Any`] if it is not a valid one.
 fn declared(constraint: &Expression) -> Type {
     let (name, inner) = match &constraint.kind {
-        // Old configurations quote it.
-        Syntax::Variable(name) | Syntax::Text(name) => (name, None),
-        Syntax::Call { name, arguments, .. } => (name, arguments.first()),
+        // Configurations written for Terraform 0.11 quote the type.
+        ExpressionKind::Variable(name) | ExpressionKind::Text(name) => (name, None),
+        ExpressionKind::Call { name, arguments, .. } => (name, arguments.first()),
         _ => return Type::Any,
     };
     let element = || Arc::new(inner.map_or(Type::Any, declared));
@@ -105,10 +105,10 @@ fn declared(constraint: &Expression) -> Type {
         ("set", _) => Type::Set(element()),
         ("map", _) => Type::Map(element()),
         ("optional", _) => inner.map_or(Type::Any, declared),
-        ("tuple", Some(Syntax::Tuple(types))) => Type::Tuple(types.iter().map(declared).collect()),
-        ("object", Some(Syntax::Object(fields))) => {
+        ("tuple", Some(ExpressionKind::Tuple(types))) => Type::Tuple(types.iter().map(declared).collect()),
+        ("object", Some(ExpressionKind::Object(fields))) => {
             let fields = fields.iter().filter_map(|field| match &field.key.kind {
-                Syntax::Text(name) => Some((name.clone(), declared(&field.value))),
+                ExpressionKind::Text(name) => Some((name.clone(), declared(&field.value))),
                 _ => None,
             });
             Type::Object(Arc::new(fields.collect()))

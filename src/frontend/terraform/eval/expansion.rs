@@ -1,31 +1,47 @@
-//! `count` and `for_each`: which instances of a resource or a module there are, and where each exists.
+//! Expands `count` and `for_each`: the instances of a resource or a module, and the condition under which each exists.
+//!
+//! ```text
+//! variable "large" { type = bool }                            # no value
+//! resource "aws_sqs_queue" "q" { count = var.large ? 3 : 1 }
+//! ```
+//!
+//! 1. [`Evaluator::keys`] evaluates `count`, which has two cases, and turns each into keys: `Count(3)` under the
+//!    condition `var.large`, `Count(1)` under its negation.
+//! 2. [`Evaluator::expand`] creates the members of the first case: `q[0]`, `q[1]` and `q[2]`, each under `var.large`.
+//! 3. The second case needs `q[0]` again. The member exists already, so only its condition is widened, to `var.large`
+//!    or not `var.large`: `q[0]` always exists, the others only under `var.large`.
+//! 4. A reference to `aws_sqs_queue.q` has two cases, too: a list of three resources or of one.
+//!
+//! If `count` is unknown as a whole, a single member without a key represents all instances. It has the reason
+//! ([`Member::uncertain`]), and references to it are [`ValueKind::AnyResource`]. If `count` is 0, the block has no members
+//! and references are an empty list; with `enabled = false` they are null.
 
 use super::super::module::{Call, Module, Source};
 use super::super::number::Number;
 use super::super::registry;
-use super::super::syntax::{Attribute, Block, Body, Kind as Syntax};
-use super::super::value::{Identity, Key, Kind, ResourceId, Value};
+use super::super::syntax::{Attribute, Block, Body, ExpressionKind};
+use super::super::value::{Identity, Key, ResourceId, Value, ValueKind};
 use super::instances::Birth;
-use super::{Evaluator, Named, Scope};
-use crate::conditions::{Case, Cases, Condition};
+use super::{Declaration, Evaluator, Scope};
 use crate::graph::{Cause, Reason};
-use crate::source::Span;
+use conditions::{Case, Cases, Condition};
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// More instances than this are a bound reached.
+/// Maximum number of instances of a block, and of module instances.
 const MAX_INSTANCES: usize = 20_000;
-/// More blocks in instances of modules, and instances of blocks, than this are one.
+/// Maximum number of blocks in module instances, plus instances of blocks.
 const MAX_MADE: usize = 100_000;
-/// So long is an address that somebody has written.
+/// Length in bytes up to which an address is ordinary and costs nothing.
 const ORDINARY_ADDRESS: usize = 200;
-/// Addresses longer than that may go beyond it by so much in all.
+/// Maximum total of the bytes by which addresses exceed [`ORDINARY_ADDRESS`].
 const MAX_EXCESS: usize = 8 << 20;
-/// Modules may call each other so deep.
+/// Maximum depth of module calls.
 const MAX_CALLS: usize = 32;
 
-/// What instances a unit has, each of which is a node of the graph with an address, or may be.
+/// Counts the instances of a unit, because each of them is or may become a node of the graph with an address.
 #[derive(Default)]
 pub(super) struct Made {
     blocks: usize,
@@ -33,7 +49,8 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Counts `more` of them in a module or block whose address is of `length`; the bound where they do not fit.
+    /// Counts `more` instances in a module or block with an address of `length` bytes. Returns the bound that this
+    /// would exceed, if any.
     fn add(&mut self, more: usize, length: usize) -> Result<(), &'static str> {
         let excess = length.saturating_sub(ORDINARY_ADDRESS).saturating_mul(more);
         if self.blocks.saturating_add(more) > MAX_MADE {
@@ -48,51 +65,51 @@ impl Made {
     }
 }
 
-/// The instances of one block.
+/// The instances of a block.
 #[derive(Debug)]
 pub(in super::super) struct Expansion {
     /// Every instance that exists under some condition.
     pub(in super::super) members: Vec<Member>,
     by_key: FxHashMap<Key, usize>,
-    /// What a reference to the block without key gives.
+    /// The value of a reference to the block without a key.
     pub(super) value: Value,
 }
 
 impl Expansion {
-    /// The instance of `key`.
+    /// Returns the instance with the key `key`.
     pub(in super::super) fn member(&self, key: &Key) -> Option<&Member> {
         self.by_key.get(key).and_then(|at| self.members.get(*at))
     }
 }
 
-/// One instance.
+/// An instance of a block.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Member {
     pub(in super::super) key: Key,
     pub(in super::super) scope: Scope,
-    /// Where it exists, given that its module does.
+    /// Condition under which it exists if its module does.
     pub(in super::super) when: Condition,
-    /// Why it may not exist at all.
+    /// The reason why its existence is unresolved.
     pub(in super::super) uncertain: Option<Reason>,
-    /// What that depends on: members of one cause exist together.
+    /// Identity of the value that its existence depends on. Members with the same cause exist together.
     pub(in super::super) cause: Option<Arc<str>>,
-    /// The instance of a module.
+    /// Index of the module instance, if the block is a call.
     pub(in super::super) module: Option<usize>,
 }
 
-/// What `count` or `for_each` says in one case.
+/// The keys that `count` or `for_each` yields in one case.
 enum Keys {
     One,
-    /// It is disabled.
+    /// The block is disabled.
     None,
     Count(usize),
     Each(Vec<(Arc<str>, Value)>),
-    /// Why that is not known.
+    /// The keys are unknown, for this reason.
     Unknown(Reason),
 }
 
 impl Evaluator<'_> {
-    /// The instances of a resource or data source; `None` where it is not declared.
+    /// Returns the instances of a resource or data source; `None` if it is not declared.
     pub(in super::super) fn resource(
         &mut self,
         module: usize,
@@ -102,24 +119,24 @@ impl Evaluator<'_> {
         let declared = &self.instances[module].module;
         let blocks = if data { &declared.data } else { &declared.resources };
         let block = blocks.get(name)?.clone();
-        let named = Named::Resource(data, name.0.clone(), name.1.clone());
+        let named = Declaration::Resource(data, name.0.clone(), name.1.clone());
         let path = self.instances[module].path.clone();
         Some(self.expand(module, named, &block, |_, member, unknown| {
             let place = (module, path.clone());
             let id = Arc::new(ResourceId::new(place, data, name.clone(), member.key.clone()));
             if unknown {
-                Kind::AnyResource(id)
+                ValueKind::AnyResource(id)
             } else {
-                Kind::Resource(id)
+                ValueKind::Resource(id)
             }
             .into()
         }))
     }
 
-    /// The instances of a module call.
+    /// Returns the instances of a module call.
     pub(in super::super) fn call(&mut self, module: usize, name: &Arc<str>) -> Option<Arc<Expansion>> {
         let call = self.instances[module].module.calls.get(name)?.clone();
-        let named = Named::Call(name.clone());
+        let named = Declaration::Call(name.clone());
         let block = call.block.clone();
         let target = self.target(module, &call, name);
         Some(self.expand(module, named, &block, |this, member, unknown| {
@@ -130,6 +147,7 @@ impl Evaluator<'_> {
                     return Value::unknown(reason.clone()).identified(|| Some(Identity::declared(module, &name)));
                 }
             };
+            // Each instance of a module repeats all of its blocks.
             if let Err(bound) = this.admit(module, &target, &member.key) {
                 return this.give_up(call.block.header, bound);
             }
@@ -143,34 +161,40 @@ impl Evaluator<'_> {
                 uncertain: member.uncertain.clone(),
             });
             member.module = Some(at);
-            if unknown { Kind::AnyModule(at) } else { Kind::Module(at) }.into()
+            if unknown {
+                ValueKind::AnyModule(at)
+            } else {
+                ValueKind::Module(at)
+            }
+            .into()
         }))
     }
 
-    /// Counts what the instance `key` of `target` holds, which `module` calls; the bound where it does not fit.
+    /// Counts the blocks in the instance `key` of `target`, which `module` calls. Returns the bound that they would
+    /// exceed, if any.
     fn admit(&mut self, module: usize, target: &Module, key: &Key) -> Result<(), &'static str> {
         let blocks = target.resources.len() + target.calls.len();
         self.made
             .add(blocks, self.instances[module].path.length() + key.length())
     }
 
-    /// The module that a call means, or why it is not evaluated.
+    /// Returns the module that a call refers to, or the reason why it is not evaluated.
     pub(in super::super) fn target(&mut self, module: usize, call: &Call, name: &str) -> Result<Arc<Module>, Reason> {
         let found = match (&call.source, self.installed(module, call, name)) {
             (Source::Here(path), _) => self.modules.get(path).cloned(),
             (_, Some(installed)) => Some(installed),
             (Source::Early(paths), _) => Some(
                 self.early(module, call, paths)
-                    .map_err(|why| Cause::ModuleNotHere.because(format!("module `{name}` is not here ({why})")))?,
+                    .map_err(|why| Cause::MissingModule.because(format!("module `{name}` is not here ({why})")))?,
             ),
             (Source::Described(described), None) => Some(described.clone()),
             (Source::Away(why), None) => {
-                return Err(Cause::ModuleNotHere.because(format!("module `{name}` is not here ({why})")));
+                return Err(Cause::MissingModule.because(format!("module `{name}` is not here ({why})")));
             }
         };
-        let circle = found.as_ref().and_then(|found| self.circle(module, found, name));
+        let circle = found.as_ref().and_then(|found| self.call_cycle(module, found, name));
         if let Some(circle) = circle {
-            self.circles.insert(call.block.header, circle.clone());
+            self.cycles.insert(call.block.header, circle.clone());
             return Err(Cause::Invalid.because(circle));
         }
         let bound = if self.instances[module].calls.len() >= MAX_CALLS {
@@ -178,13 +202,13 @@ impl Evaluator<'_> {
         } else if self.instances.len() > MAX_INSTANCES {
             "there are more than 20000 instances of modules"
         } else {
-            return found.ok_or_else(|| Cause::ModuleNotHere.because("the module is not here"));
+            return found.ok_or_else(|| Cause::MissingModule.because("the module is not here"));
         };
         self.give_up(call.block.header, bound);
         Err(Cause::Limit.because(bound))
     }
 
-    /// The module in the one of `paths` that a source means which is computed.
+    /// Evaluates the source of a call, and returns the module in the one of `paths` that it refers to.
     fn early(&mut self, module: usize, call: &Call, paths: &[PathBuf]) -> Result<Arc<Module>, String> {
         let Some(source) = call.block.body.attribute("source") else {
             return Err("it has no source".to_owned());
@@ -199,9 +223,9 @@ impl Evaluator<'_> {
         found.cloned().ok_or_else(|| format!("its source is `{written}`"))
     }
 
-    /// What is wrong with calling `found` as `name` in `module`, if that is in it already: each call would make the
-    /// next without end, whatever its `count` says, so Terraform refuses it before it looks at any value.
-    fn circle(&self, module: usize, found: &Arc<Module>, name: &str) -> Option<Arc<str>> {
+    /// Describes the cycle if `found` already contains `module`, which calls it as `name`. Each call would create the
+    /// next one endlessly, independent of its `count`, so Terraform rejects cycles before it evaluates anything.
+    fn call_cycle(&self, module: usize, found: &Arc<Module>, name: &str) -> Option<Arc<str>> {
         let mut between: Vec<String> = Vec::new();
         let mut at = module;
         while !Arc::ptr_eq(&self.instances[at].module, found) {
@@ -221,7 +245,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The code that `terraform init` fetched for a call.
+    /// Returns the code that `terraform init` fetched for a call.
     fn installed(&self, module: usize, call: &Call, name: &str) -> Option<Arc<Module>> {
         if self.instances[0].module.installed.is_empty() {
             return None;
@@ -235,7 +259,7 @@ impl Evaluator<'_> {
         names.reverse();
         let installed = self.instances[0].module.installed.get(&*names.join("."))?;
         let source = match &call.block.body.attribute("source")?.value.kind {
-            Syntax::Text(source) => source.clone(),
+            ExpressionKind::Text(source) => source.clone(),
             _ => return None,
         };
         let constraint = registry::constraint(&call.block).ok()?;
@@ -246,7 +270,7 @@ impl Evaluator<'_> {
     fn expand(
         &mut self,
         module: usize,
-        named: Named,
+        named: Declaration,
         block: &Block,
         mut make: impl FnMut(&mut Self, &mut Member, bool) -> Value,
     ) -> Arc<Expansion> {
@@ -261,14 +285,16 @@ impl Evaluator<'_> {
             }
             None => {}
         }
-        // While it is computed: `count = length(aws_sqs_queue.q)` of `q` itself would never end.
+        // Marks the expansion as in progress: `count = length(aws_sqs_queue.q)` in `q` itself would never end.
         self.expansions.insert((module, named.clone()), None);
         let scope = self.scope(module);
+        // Step 1: the keys in each case of `count` or `for_each`.
         let cases_of_keys = self.keys(&block.body, &scope);
         let mut members: Vec<Member> = Vec::new();
         let mut values: Vec<Value> = Vec::new();
         let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
         let mut cases = Vec::new();
+        // Steps 2 and 3: create the members of each case, or widen the conditions of those that exist.
         for Case {
             when,
             then: (keys, cause),
@@ -322,9 +348,10 @@ impl Evaluator<'_> {
                         .collect(),
                 ),
             };
+            // Step 4: the value of a reference in this case.
             cases.push(Case::new(when, value));
         }
-        // Instances of a module were made before all their conditions were known.
+        // Module instances were created before all their conditions were known: step 3 may have widened them.
         for member in &members {
             if let Some(at) = member.module {
                 self.instances[at].when = self.instances[module].when.and(&member.when);
@@ -339,7 +366,7 @@ impl Evaluator<'_> {
         expansion
     }
 
-    /// The keys that `count` or `for_each` gives, and what they are the identity of.
+    /// Returns the keys that `count` or `for_each` yields in each case, with the identity of the value they come from.
     fn keys(&mut self, body: &Body, scope: &Scope) -> Cases<(Keys, Option<Arc<str>>)> {
         let read: fn(&mut Self, &Value, usize, Span) -> Keys;
         let attribute = match (body.attribute("count"), body.attribute("for_each")) {
@@ -365,7 +392,7 @@ impl Evaluator<'_> {
             .map(|value| (read(self, &value, scope.module, attribute.span), value.identity()))
     }
 
-    /// What `OpenTofu` makes of `enabled` in a `lifecycle` block.
+    /// Evaluates `enabled` of a `lifecycle` block, which `OpenTofu` supports.
     fn enabled(&mut self, value: &Value, _: usize, _: Span) -> Keys {
         match (self.plain(value.clone()).to_bool(), value.as_unknown()) {
             (Some(true), _) => Keys::One,
@@ -380,6 +407,7 @@ impl Evaluator<'_> {
         match (count, value.as_unknown()) {
             (Some(count), _) if !count.is_negative() || count.is_zero() => {
                 let count = count.to_i64().and_then(|count| usize::try_from(count).ok());
+                // A count that does not fit exceeds the bound, which is reported below.
                 let count = count.unwrap_or(usize::MAX);
                 if self.room(count, &Key::Index(count), module, span) {
                     Keys::Count(count)
@@ -392,7 +420,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether `module` has room for `count` instances of a block, of whose keys `longest` is the longest.
+    /// Counts `count` instances of a block in `module`, the longest key of which is `longest`. Returns `true` if they
+    /// fit.
     fn room(&mut self, count: usize, longest: &Key, module: usize, span: Span) -> bool {
         let length = self.instances[module].path.length() + longest.length();
         let bound = if count > MAX_INSTANCES {
@@ -408,9 +437,11 @@ impl Evaluator<'_> {
     }
 
     fn each(&mut self, value: &Value, module: usize, span: Span) -> Keys {
+        // The bound is checked before any instance is created. Unknown keys are not counted, because a single one makes
+        // the whole `for_each` unknown below.
         let keys: Vec<Arc<str>> = match &value.kind {
-            Kind::Map(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
-            Kind::Set(items) | Kind::List(items) => items.iter().filter_map(Value::to_text).collect(),
+            ValueKind::Map(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            ValueKind::Set(items) | ValueKind::List(items) => items.iter().filter_map(Value::to_text).collect(),
             _ => Vec::new(),
         };
         let longest = keys.iter().max_by_key(|key| key.len());
@@ -419,11 +450,11 @@ impl Evaluator<'_> {
             return Keys::Unknown(Cause::Limit.because("its `for_each` is too large"));
         }
         match &value.kind {
-            Kind::Map(entries) => {
+            ValueKind::Map(entries) => {
                 let elements = entries.iter().map(|(key, found)| (key.clone(), value.element(found)));
                 Keys::Each(elements.collect())
             }
-            Kind::Set(items) | Kind::List(items) => {
+            ValueKind::Set(items) | ValueKind::List(items) => {
                 let mut all = Vec::new();
                 for item in items.iter() {
                     let item = self.plain(value.element(item));
@@ -431,7 +462,7 @@ impl Evaluator<'_> {
                         all.push((
                             text.clone(),
                             Value {
-                                kind: Kind::Text(text),
+                                kind: ValueKind::Text(text),
                                 ..item
                             },
                         ));
@@ -444,13 +475,13 @@ impl Evaluator<'_> {
                 }
                 Keys::Each(all)
             }
-            Kind::Unknown(unknown) => Keys::Unknown(unknown.reason.clone()),
+            ValueKind::Unknown(unknown) => Keys::Unknown(unknown.reason.clone()),
             _ => Keys::Unknown(Cause::Derived.because("its `for_each` is not known")),
         }
     }
 }
 
-/// `enabled` of a `lifecycle` block.
+/// Returns `enabled` of the `lifecycle` block.
 fn enabled(body: &Body) -> Option<&Attribute> {
     let lifecycle = body.blocks.iter().find(|block| &*block.kind == "lifecycle")?;
     let mut attributes = lifecycle.body.attributes.iter();

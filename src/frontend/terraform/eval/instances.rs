@@ -1,34 +1,34 @@
-//! Instances of modules: one evaluation context a call and key.
+//! Module instances: an evaluation context for each call and key.
 
 use super::super::module::{Call, Module};
-use super::super::value::{Key, Kind, ModulePath, Value};
+use super::super::value::{Key, ModulePath, Value, ValueKind};
 use super::expansion::Made;
 use super::{Evaluator, Scope};
-use crate::conditions::Condition;
 use crate::graph::{Cause, Reason};
-use crate::source::{Sources, Span};
+use conditions::Condition;
 use rustc_hash::FxHashMap;
+use source::{Sources, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// One instance of a module.
+/// An instance of a module.
 #[derive(Debug)]
 pub(in super::super) struct Instance {
     pub(in super::super) module: Arc<Module>,
-    /// The instance that calls it, with the call and its scope there; `None` for the root.
+    /// Name of the call, the call, and its scope in the calling instance; `None` for the root.
     pub(super) caller: Option<(Arc<str>, Arc<Call>, Scope)>,
-    /// Before the addresses of its resources.
+    /// Prefix of the addresses of its resources.
     pub(in super::super) path: Arc<ModulePath>,
-    /// Where it exists.
+    /// Condition under which it exists.
     pub(in super::super) when: Condition,
-    /// Why it may not exist at all.
+    /// The reason why its existence is unresolved.
     pub(in super::super) uncertain: Option<Reason>,
-    /// Headers of the calls it comes through, outermost first.
+    /// Headers of the calls that lead to it, outermost first.
     pub(in super::super) calls: Vec<Span>,
 }
 
-/// An instance of a module under construction.
+/// A module instance to be created.
 pub(super) struct Birth {
     pub(super) name: Arc<str>,
     pub(super) call: Arc<Call>,
@@ -40,7 +40,7 @@ pub(super) struct Birth {
 }
 
 impl<'a> Evaluator<'a> {
-    /// An evaluator of the root module `root`.
+    /// Returns an evaluator for the root module `root`.
     pub(in super::super) fn new(
         sources: &'a Sources,
         modules: &'a super::super::module::Modules,
@@ -69,13 +69,14 @@ impl<'a> Evaluator<'a> {
             depth: 0,
             place: None,
             limit: None,
-            circles: BTreeMap::new(),
+            cycles: BTreeMap::new(),
             made: Made::default(),
             templates: FxHashMap::default(),
         }
     }
 
-    /// An evaluator of instances that need no calls: what is before their addresses, blocks, headers of the calls.
+    /// Returns an evaluator for instances without calls between them: the prefix of the addresses, the module, and the
+    /// headers of the calls of each.
     pub(in super::super) fn of_instances(
         sources: &'a Sources,
         modules: &'a super::super::module::Modules,
@@ -95,12 +96,12 @@ impl<'a> Evaluator<'a> {
         evaluator
     }
 
-    /// Adds an instance and gives its place.
+    /// Adds an instance and returns its index.
     pub(super) fn instantiate(&mut self, birth: Birth) -> usize {
         let parent = &self.instances[birth.scope.module];
-        let path = parent.path.step(birth.call.word(), birth.name.clone(), birth.key);
+        let path = parent.path.step(birth.name.clone(), birth.key);
         let mut calls = parent.calls.clone();
-        // The places of a described module are those of its call.
+        // All spans in a described module are those of its call already.
         if birth.module.described.is_none() {
             calls.push(birth.call.block.header);
         }
@@ -117,7 +118,7 @@ impl<'a> Evaluator<'a> {
         self.instances.len() - 1
     }
 
-    /// Why `name`, which nothing that was read of a module declares, is not known.
+    /// Returns the reason why `name`, which the readable part of a module does not declare, is unknown.
     pub(in super::super) fn undeclared(&self, module: usize, name: impl fmt::Display) -> Reason {
         match &self.instances[module].module.unread {
             Some(unread) => unread.clone(),
@@ -126,8 +127,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether all that an instance declares was read. Plans and states hold only what matters, and Terragrunt may
-    /// write files beside those of the root.
+    /// Returns `true` if everything that an instance declares was read. Plans and states contain only the relevant
+    /// part, and Terragrunt may generate files in the root module.
     fn is_whole(&self, module: usize) -> bool {
         let is_root = module == 0;
         let code = &self.instances[module].module;
@@ -139,12 +140,12 @@ impl<'a> Evaluator<'a> {
             && !(is_root && self.outside.inputs.is_some())
     }
 
-    /// Whether an instance is of a module that is known by a description.
+    /// Returns `true` if the module of an instance is known only by a description.
     pub(in super::super) fn is_described(&self, module: usize) -> bool {
         self.instances[module].module.described.is_some()
     }
 
-    /// `value` with its place; in a description it keeps that of the argument it came from.
+    /// Sets the span of `value`. Within a description, the value keeps the span of the argument it came from.
     pub(super) fn placed(&self, value: Value, span: Span, scope: &Scope) -> Value {
         match value.span {
             Some(_) if self.is_described(scope.module) => value,
@@ -152,7 +153,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The scope of a module's own blocks.
+    /// Returns the scope of a module's own blocks.
     pub(in super::super) fn scope(&self, module: usize) -> Scope {
         Scope {
             module,
@@ -165,9 +166,9 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A module as the object of its outputs, where more is asked of it than one of them.
+    /// Converts a module to the object of its outputs; returns any other value unchanged.
     pub(in super::super) fn unfolded(&mut self, value: Value) -> Value {
-        let Kind::Module(at) = value.kind else {
+        let ValueKind::Module(at) = value.kind else {
             return value;
         };
         let names: Vec<Arc<str>> = self.instances[at].module.outputs.keys().cloned().collect();
@@ -176,9 +177,9 @@ impl<'a> Evaluator<'a> {
         value.with(Value::map(outputs))
     }
 
-    /// The value of `output` of a module instance.
+    /// Returns the value of the output `name` of a module instance.
     pub(in crate::frontend::terraform) fn output(&mut self, module: usize, name: &Arc<str>) -> Value {
-        self.once(module, super::Named::Output(name.clone()), |this| {
+        self.once(module, super::Declaration::Output(name.clone()), |this| {
             let declared = this.instances[module].module.outputs.get(name).cloned();
             let Some(attribute) = declared.as_ref().and_then(|block| block.body.attribute("value")) else {
                 return Value::error(format!("the module has no output `{name}`"));

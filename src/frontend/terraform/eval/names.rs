@@ -1,17 +1,22 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
 use super::super::inputs::Input;
-use super::super::module::MODULE;
-use super::super::syntax::{Attribute, Block, Expression, Kind as Syntax};
-use super::super::value::{Identity, Kind, Value};
-use super::{Evaluator, Instance, Named, Scope, validation};
-use crate::conditions::{Case, Condition, Variable};
+use super::super::syntax::{Attribute, Block, Expression, ExpressionKind};
+use super::super::value::{Identity, Value, ValueKind};
+use super::{Declaration, Evaluator, Instance, Scope, validation};
 use crate::graph::Cause;
+use conditions::{Case, Condition, Variable};
 use std::sync::Arc;
 
 impl Evaluator<'_> {
-    /// What `compute` gives, computed once; a cycle is not known.
-    pub(super) fn once(&mut self, module: usize, named: Named, compute: impl FnOnce(&mut Self) -> Value) -> Value {
+    /// Returns the cached value of a declaration, or computes it with `compute`. A value that refers to itself is
+    /// unknown.
+    pub(super) fn once(
+        &mut self,
+        module: usize,
+        named: Declaration,
+        compute: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
         match self.known.get(&(module, named.clone())) {
             Some(Some(value)) => return value.clone(),
             Some(None) => return self.reached("a value refers to itself"),
@@ -24,7 +29,7 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn local(&mut self, module: usize, name: &Arc<str>) -> Value {
-        self.once(module, Named::Local(name.clone()), |this| {
+        self.once(module, Declaration::Local(name.clone()), |this| {
             let Some(attribute) = this.instances[module].module.locals.get(name).cloned() else {
                 return Value::unknown(this.undeclared(module, format_args!("local.{name}")));
             };
@@ -34,18 +39,19 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The value of a local with its origin. Apart from the recursion, whose frames it would grow.
+    /// Adds the origin to the value of a local. This is a separate function to keep the stack frames of the recursion
+    /// small.
     fn of_local(&self, module: usize, name: &str, attribute: &Attribute, mut value: Value) -> Value {
         if !self.is_described(module) {
             value.origins = value.origins.before(attribute.span, format!("`local.{name}`"));
-        } else if matches!(attribute.value.kind, Syntax::Number(_)) {
+        } else if matches!(attribute.value.kind, ExpressionKind::Number(_)) {
             value.origins = value.origins.before(attribute.span, "what the module sets");
         }
         value
     }
 
     pub(super) fn variable(&mut self, module: usize, name: &Arc<str>) -> Value {
-        self.once(module, Named::Variable(name.clone()), |this| {
+        self.once(module, Declaration::Variable(name.clone()), |this| {
             let Some(block) = this.instances[module].module.variables.get(name).cloned() else {
                 return Value::unknown(this.undeclared(module, format_args!("var.{name}")));
             };
@@ -63,7 +69,7 @@ impl Evaluator<'_> {
                 let what = if !this.is_described(module) {
                     format!("the default of `var.{name}`")
                 } else if value.is_null() {
-                    // Nothing is set, neither by the call nor by the module.
+                    // Neither the call nor the module sets a value.
                     return value;
                 } else {
                     format!("the default of the module's `{name}`")
@@ -71,7 +77,7 @@ impl Evaluator<'_> {
                 value.origins = value.origins.before(attribute.value.span, what);
                 value
             };
-            let value = match this.given(module, name, &block) {
+            let value = match this.input_value(module, name, &block) {
                 Some(value) if nullable => value,
                 Some(value) => this.lift(vec![value], &mut |this, mut values| match values.pop() {
                     Some(value) if !value.is_null() => value,
@@ -87,7 +93,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// A variable that nobody gives a value: each that its validation allows, where it lists them.
+    /// Returns the value of a variable that has none: one case for each value that its validation lists, otherwise
+    /// unknown.
     fn any_allowed(&mut self, module: usize, name: &str, block: &Block, scope: &Scope) -> Value {
         let Some(allowed) = self.allowed(block, name, scope) else {
             return Value::unknown(Cause::InputWithoutValue.because(format!("`var.{name}` has no value")));
@@ -99,6 +106,7 @@ impl Evaluator<'_> {
             name: format!("var.{name}").into(),
             domain: Some(domain),
             default: None,
+            operands: None,
         };
         Value::cases(allowed.into_iter().filter_map(|mut value| {
             let when = Condition::is(variable.clone(), value.to_text()?);
@@ -108,8 +116,9 @@ impl Evaluator<'_> {
         }))
     }
 
-    /// What the call, or for the root the command line or a variable file, gives for a variable.
-    fn given(&mut self, module: usize, name: &Arc<str>, block: &Block) -> Option<Value> {
+    /// Returns the value that a variable receives: from the call, or, in the root module, from the command line, a
+    /// variable file or Terragrunt.
+    fn input_value(&mut self, module: usize, name: &Arc<str>, block: &Block) -> Option<Value> {
         let instance = &self.instances[module];
         let Some((call_name, call, scope)) = instance.caller.clone() else {
             if let Some(input) = self.inputs.and_then(|inputs| inputs.get(name)) {
@@ -120,7 +129,7 @@ impl Evaluator<'_> {
                 .settings
                 .iter()
                 .rev()
-                // What stands for a part of a file that cannot be read has no name.
+                // An attribute without a name represents the part of a file that cannot be read.
                 .find(|(_, a)| a.name == *name || a.name.is_empty())
                 .cloned();
             let handed = || {
@@ -131,12 +140,13 @@ impl Evaluator<'_> {
             let (file, attribute) = set.or_else(handed)?;
             let scope = self.scope(module);
             let mut value = self.eval(&attribute.value, &scope);
-            // It is handed over in the environment, where without a type everything plain is a text.
+            // Terragrunt passes inputs in environment variables, so a primitive without a declared type arrives as a
+            // string.
             if from_outside
                 && block.body.attribute("type").is_none()
-                && let (Kind::Bool(_) | Kind::Number(_), Some(text)) = (&value.kind, value.to_text())
+                && let (ValueKind::Bool(_) | ValueKind::Number(_), Some(text)) = (&value.kind, value.to_text())
             {
-                value.kind = Kind::Text(text);
+                value.kind = ValueKind::Text(text);
             }
             value.origins = value.origins.before(attribute.span, format!("`{name}` in `{file}`"));
             return Some(value);
@@ -144,20 +154,16 @@ impl Evaluator<'_> {
         let attribute = call.block.body.attribute(name)?;
         let mut value = self.eval(&attribute.value, &scope);
         if self.is_described(module) {
-            // The argument is the place itself, and no step on the way there.
+            // The argument is the span itself, not a step towards it.
             return Some(value.at(attribute.span));
         }
-        let argument = match call.word() {
-            MODULE => "argument",
-            _ => "input",
-        };
-        let what = format!("the {argument} of {} `{call_name}`", call.word());
+        let what = format!("the argument of module `{call_name}`");
         value.origins = value.origins.before(attribute.span, what);
         Some(value)
     }
 
-    /// `value` without what is ephemeral in it. Values carry no marks, so it is told only where nothing is declared
-    /// ephemeral.
+    /// Returns `value` without its ephemeral parts. Values do not record whether they are ephemeral, so the result is
+    /// unknown if any variable is declared ephemeral.
     pub(in super::super) fn without_ephemeral(&self, value: &Value) -> Value {
         let declares = |instance: &Instance| {
             let mut variables = instance.module.variables.values();
@@ -169,24 +175,25 @@ impl Evaluator<'_> {
         value.clone()
     }
 
-    /// The block that declares a variable of a module.
+    /// Returns the block that declares a variable of a module.
     pub(in super::super) fn declared_variable(&self, module: usize, name: &Arc<str>) -> Option<Arc<Block>> {
         self.instances[module].module.variables.get(name).cloned()
     }
 
-    /// What a local of a module is set to.
+    /// Returns the attribute that sets a local of a module.
     pub(in super::super) fn declared_local(&self, module: usize, name: &Arc<str>) -> Option<Attribute> {
         self.instances[module].module.locals.get(name).cloned()
     }
 
-    /// The argument that the call of a module gives for a variable, and where it stands.
+    /// Returns the argument that the call of a module sets for a variable, with its scope.
     pub(in super::super) fn argument(&self, module: usize, name: &str) -> Option<(Arc<Expression>, Scope)> {
         let (_, call, scope) = self.instances[module].caller.as_ref()?;
         Some((call.block.body.attribute(name)?.value.clone(), scope.clone()))
     }
 
-    /// Whether somebody outside of the root module gives its variable `name` a value, or may give it one.
-    pub(super) fn is_given(&self, name: &str, root: usize) -> bool {
+    /// Returns `true` if the run, a variable file or Terragrunt sets, or may set, the variable `name` of the root
+    /// module.
+    pub(super) fn has_input(&self, name: &str, root: usize) -> bool {
         let mut settings = self.instances[root].module.settings.iter();
         self.inputs.is_some_and(|inputs| inputs.get(name).is_some())
             || settings.any(|(_, set)| &*set.name == name || set.name.is_empty())

@@ -1,17 +1,18 @@
-//! Operators, with Terraform's conversions: arithmetic and order convert texts, equality never does.
+//! Operators, with Terraform's conversions: arithmetic and ordering convert strings to numbers, equality never
+//! converts.
 
 use super::super::json;
 use super::super::number::Number;
 use super::super::syntax::{BinaryOperator, Expression, UnaryOperator};
 use super::super::types::Type;
-use super::super::value::{Identity, Kind, Value};
+use super::super::value::{Identity, Value, ValueKind};
 use super::questions::both;
 use super::{Evaluator, Scope};
 use crate::graph::{Bounds, Cause};
-use crate::source::Span;
+use source::Span;
 
 impl Evaluator<'_> {
-    /// What is not known has the type that the operator gives, as for Terraform.
+    /// Evaluates a unary operator. An unknown result has the type of the operator, as in Terraform.
     pub(super) fn unary(
         &mut self,
         operator: UnaryOperator,
@@ -67,7 +68,7 @@ impl Evaluator<'_> {
     ) -> Value {
         match operator {
             BinaryOperator::And | BinaryOperator::Or => {
-                // The right side has to be of the type all the same.
+                // The right operand must have the correct type even if the left one decides.
                 let is_answer = |value: &Value| value.as_unknown().is_some() || value.to_bool().is_some();
                 let may_err = right.each_case().iter().all(|case| is_answer(&case.then));
                 let left = self.question(left, &operands[0], scope);
@@ -76,9 +77,10 @@ impl Evaluator<'_> {
                 self.lift(
                     vec![left, right],
                     &mut |_, values| match (values[0].to_bool(), values[1].to_bool()) {
-                        // Since Terraform 1.12 the right side is not looked at; before, it fails if that does.
+                        // Since Terraform 1.12, the right operand is not evaluated if the left one decides. Earlier
+                        // versions fail if it does.
                         (Some(a), None) if a == decisive && may_err && scope.tried => Value::unknown(
-                            Cause::Run.because("versions of Terraform differ about an error on the right side"),
+                            Cause::RunContext.because("versions of Terraform differ about an error on the right side"),
                         ),
                         (Some(a), b) if a == decisive && (b.is_some() || may_err) => Value::bool(a).from(&values[..1]),
                         (Some(a), Some(b)) => Value::bool(if decisive { a || b } else { a && b }).from(&values),
@@ -107,9 +109,9 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A number that is computed at `span` from others, with that step where it is none of them.
+    /// Adds the computation at `span` to the origins of a number, unless the number equals one of the operands `from`.
     pub(in super::super) fn computed(&self, made: Value, from: &[Value], span: Span) -> Value {
-        let Some(number) = made.to_exact().filter(|_| matches!(made.kind, Kind::Number(_))) else {
+        let Some(number) = made.to_exact().filter(|_| matches!(made.kind, ValueKind::Number(_))) else {
             return made;
         };
         let same = from.iter().find(|value| value.to_exact().as_ref() == Some(&number));
@@ -129,7 +131,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What an operation gives of whose `operands` the `first` that is no number is perhaps not known.
+    /// Returns the result of an operation with an operand that is not a known number; `first` is the first such
+    /// operand.
     fn no_number(
         &mut self,
         operator: BinaryOperator,
@@ -143,7 +146,7 @@ impl Evaluator<'_> {
             return not_a_number(first);
         }
         let [left, right] = operands;
-        // A comparison has two answers, whatever is compared. The other way round it is the same one.
+        // A comparison becomes a condition, and `a > b` is the same condition as `b < a`.
         let condition = match operator {
             BinaryOperator::Less => self.is_less(left, right, whole, scope),
             BinaryOperator::Greater => self.is_less(right, left, whole, scope),
@@ -201,12 +204,12 @@ impl Evaluator<'_> {
 
 fn not_a_number(value: &Value) -> Value {
     match &value.kind {
-        Kind::Unknown(_) => value.clone(),
+        ValueKind::Unknown(_) => value.clone(),
         _ => Value::error("it is not a number"),
     }
 }
 
-/// The numbers that an operation may give.
+/// Returns the bounds of the result of an operation.
 fn range(operator: BinaryOperator, left: Bounds, right: Bounds) -> Bounds {
     match operator {
         BinaryOperator::Plus => left.plus(right),

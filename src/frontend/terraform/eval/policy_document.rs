@@ -1,17 +1,17 @@
-//! The data source `aws_iam_policy_document`: the policy that its blocks describe, as the provider puts it together.
-//! What is not known of it leaves the rest known. It knows nothing of what a policy means.
+//! The data source `aws_iam_policy_document`: renders the policy that its blocks describe, as the provider does.
+//! Unknown parts leave the rest known. This module does not interpret policies.
 
 use super::super::json;
 use super::super::syntax::Body;
-use super::super::value::{Kind, Value, joined};
+use super::super::value::{Value, ValueKind, joined};
 use super::{Evaluator, Scope, TOO_MANY_STEPS};
-use crate::conditions::Case;
 use crate::graph::Cause;
+use conditions::Case;
 use std::sync::Arc;
 
-/// The version where none is written.
+/// The version of a policy that does not set one.
 const VERSION: &str = "2012-10-17";
-/// Arguments of a statement that are sets of texts, and what a policy calls them.
+/// Arguments of a statement that are sets of strings, with their names in a policy.
 const LISTS: [(&str, &str); 4] = [
     ("actions", "Action"),
     ("not_actions", "NotAction"),
@@ -20,7 +20,7 @@ const LISTS: [(&str, &str); 4] = [
 ];
 
 impl Evaluator<'_> {
-    /// What `json` and `minified_json` hold, their layout apart.
+    /// Returns the value of `json` and `minified_json`, disregarding their layout.
     pub(super) fn policy_document(&mut self, body: &Body, scope: &Scope) -> Value {
         let mut version = self.argument_or_null(body, scope, "version");
         if version.is_null() {
@@ -69,7 +69,7 @@ impl Evaluator<'_> {
         if !statements.is_empty() {
             entries.push(("Statement".into(), Value::list(statements)));
         }
-        Kind::Rendered(Arc::new(Value::map(entries))).into()
+        ValueKind::Rendered(Arc::new(Value::map(entries))).into()
     }
 
     fn argument_or_null(&mut self, body: &Body, scope: &Scope, name: &str) -> Value {
@@ -77,20 +77,20 @@ impl Evaluator<'_> {
             .map_or_else(Value::null, |attribute| self.eval(&attribute.value, scope))
     }
 
-    /// The documents that `name` lists, as values; what is not known stands for any.
+    /// Returns the documents that the argument `name` lists, parsed. An unknown one may be any document.
     fn documents(&mut self, body: &Body, scope: &Scope, name: &str) -> Vec<Value> {
         let given = self.argument_or_null(body, scope, name);
         let texts = match &given.kind {
-            Kind::Null => Vec::new(),
-            Kind::List(items) | Kind::Set(items) => items.to_vec(),
+            ValueKind::Null => Vec::new(),
+            ValueKind::List(items) | ValueKind::Set(items) => items.to_vec(),
             _ => vec![given],
         };
         let read = |this: &mut Self, text: Value| {
             this.lift(vec![text], &mut |_, values| {
                 let text = json::settled(values[0].clone());
                 match &text.kind {
-                    Kind::Null | Kind::Unknown(_) => text,
-                    Kind::Text(inner) if inner.is_empty() => Value::null(),
+                    ValueKind::Null | ValueKind::Unknown(_) => text,
+                    ValueKind::Text(inner) if inner.is_empty() => Value::null(),
                     _ => json::decode(&text).unwrap_or_else(Value::error),
                 }
             })
@@ -213,7 +213,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// A list as policies write it: one text alone, several from the last to the first where their order means nothing.
+/// Renders a list as the provider does: a single string by itself, several in descending order if `sort` is set.
 fn texts(list: &Value, replace: bool, sort: bool) -> Value {
     let Some(items) = list.items() else {
         return list.clone();
@@ -233,19 +233,19 @@ fn texts(list: &Value, replace: bool, sort: bool) -> Value {
     }
 }
 
-/// `&{aws:username}` is how `${aws:username}` is written there.
+/// Replaces `&{aws:username}`, the notation of these blocks for `${aws:username}`.
 fn replaced(value: &Value) -> Value {
     match &value.kind {
-        Kind::Text(text) if text.contains("&{") => Value {
-            kind: Kind::Text(text.replace("&{", "${").into()),
+        ValueKind::Text(text) if text.contains("&{") => Value {
+            kind: ValueKind::Text(text.replace("&{", "${").into()),
             ..value.clone()
         },
-        Kind::Template(parts) => value.with(joined(parts.iter().map(replaced).collect())),
+        ValueKind::Template(parts) => value.with(joined(parts.iter().map(replaced).collect())),
         _ => value.clone(),
     }
 }
 
-/// Whether it is null or the empty text.
+/// Returns `true` if a value is null or the empty string.
 fn is_empty(text: &Value) -> bool {
     text.is_null() || text.to_text().is_some_and(|text| text.is_empty())
 }
@@ -261,7 +261,7 @@ fn statements_of(document: &Value) -> Vec<Value> {
     }
 }
 
-/// A later document may give the policy its id, and a later version.
+/// Takes the id of a document if it has one, and its version if that is later.
 fn adopt(document: &Value, version: &mut Value, id: &mut Value) {
     if let Some(theirs) = document.get("Id").filter(|theirs| !is_empty(theirs)) {
         *id = theirs.clone();
@@ -273,11 +273,11 @@ fn adopt(document: &Value, version: &mut Value, id: &mut Value) {
     }
 }
 
-/// Adds statements; one with the identifier of an earlier one takes its place.
+/// Adds statements. A statement replaces an earlier one with the same `Sid`.
 fn merge(all: &mut Vec<Value>, added: Vec<Value>) {
     for statement in added {
         if statement.as_unknown().is_some() {
-            // It may replace any that has an identifier.
+            // It may replace any statement that has a `Sid`.
             for known in all.iter_mut().filter(|known| known.get("Sid").is_some()) {
                 *known = known.with(statement.clone());
             }

@@ -1,21 +1,21 @@
-//! Provider configurations: which one a resource has, through aliases and the calls of its module, its Region and its
-//! account.
+//! Provider configurations: the one that a resource uses, through aliases and the calls of its module, with its Region
+//! and account.
 //!
-//! Of a provider nothing else is known. Credentials are never looked at: its account is known where it says which one it
-//! allows, or names a role there.
+//! Nothing else of a provider is evaluated. Credentials are never read: the account is known only if the provider sets
+//! a single allowed account or assumes a role in it.
 
 use super::super::provider;
-use super::super::syntax::{Block, Body, Expression, Kind as Syntax, Step};
+use super::super::syntax::{Block, Body, Expression, ExpressionKind, Step};
 use super::super::value::{ResourceId, Value};
-use super::{Evaluator, Named, Scope};
+use super::{Declaration, Evaluator, Scope};
 use crate::graph::Cause;
-use crate::source::Span;
+use source::Span;
 use std::sync::Arc;
 
-/// The name of a provider configuration in a module: of the provider, and its alias.
+/// The name of a provider configuration in a module: the name of the provider, and the alias.
 pub(in super::super) type ProviderName = (Arc<str>, Option<Arc<str>>);
 
-/// Settings by which a provider may act in another account than the run's.
+/// Arguments that may make a provider act in another account than that of the run.
 const CREDENTIALS: [&str; 7] = [
     "access_key",
     "profile",
@@ -27,7 +27,7 @@ const CREDENTIALS: [&str; 7] = [
 ];
 
 impl Evaluator<'_> {
-    /// The Region of an instance of a resource or data source.
+    /// Returns the Region of an instance of a resource or data source.
     pub(in super::super) fn region_of(&mut self, id: &ResourceId) -> Value {
         let label = (id.kind.clone(), id.name.clone());
         let Some(expansion) = self.resource(id.module, id.data, &label) else {
@@ -39,7 +39,7 @@ impl Evaluator<'_> {
         self.region(&id.kind, &block.body, &member.scope)
     }
 
-    /// The Region of a resource with this body: its own argument, else that of its provider configuration.
+    /// Returns the Region of a resource with this body: its own argument, otherwise that of its provider configuration.
     pub(in super::super) fn region(&mut self, kind: &str, body: &Body, scope: &Scope) -> Value {
         if let Some(attribute) = body.attribute("region") {
             let own = self.eval(&attribute.value, scope);
@@ -50,10 +50,10 @@ impl Evaluator<'_> {
         self.provider_region(scope.module, &provider_of(kind, body))
     }
 
-    /// The account of a resource with this body: that of its provider configuration.
+    /// Returns the account of a resource with this body: that of its provider configuration.
     pub(in super::super) fn account(&mut self, kind: &str, body: &Body, scope: &Scope) -> Value {
         let (name, alias) = provider_of(kind, body);
-        let key = Named::Account(name.clone(), alias.clone());
+        let key = Declaration::Account(name.clone(), alias.clone());
         self.once(scope.module, key, |this| {
             match this.configuration(scope.module, &(name, alias)) {
                 Some((module, block)) => this.configured_account(module, &block),
@@ -62,7 +62,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The tags that the provider of a resource with this body adds to each of its resources, and where it says so.
+    /// Returns the tags that the provider of a resource adds to each of its resources, with their span.
     pub(in super::super) fn default_tags(&mut self, kind: &str, body: &Body, scope: &Scope) -> Option<(Value, Span)> {
         let (module, block) = self.configuration(scope.module, &provider_of(kind, body))?;
         let scope = self.scope(module);
@@ -77,14 +77,14 @@ impl Evaluator<'_> {
     }
 
     fn provider_region(&mut self, module: usize, name: &ProviderName) -> Value {
-        let key = Named::Provider(name.0.clone(), name.1.clone());
+        let key = Declaration::Provider(name.0.clone(), name.1.clone());
         self.once(module, key, |this| match this.configuration(module, name) {
             Some((module, block)) => this.configured_region(module, &block),
             None => this.region_of_the_run(),
         })
     }
 
-    /// The block that configures a provider, with the module that it stands in.
+    /// Returns the block that configures a provider, with the module that contains it.
     fn configuration(&self, module: usize, name: &ProviderName) -> Option<(usize, Arc<Block>)> {
         let (mut module, mut name) = (module, name.clone());
         loop {
@@ -97,18 +97,18 @@ impl Evaluator<'_> {
                 (module, name) = (scope.module, passed);
                 continue;
             }
-            // An empty block in a called module only says that a provider is passed to it.
+            // An empty block in a called module only declares that a provider is passed to it.
             let configures = own.filter(|block| caller.is_none() || !block.body.attributes.is_empty());
             match (configures, caller) {
                 (Some(block), _) => return Some((module, block)),
-                // Only a configuration without alias comes to a called module by itself.
+                // A called module inherits only configurations without an alias.
                 (None, Some((_, _, scope))) if name.1.is_none() => module = scope.module,
                 _ => return None,
             }
         }
     }
 
-    /// The account that a provider allows, if but one; else that of the role that it assumes.
+    /// Returns the account that a provider allows, if it is the only one; otherwise that of the role it assumes.
     fn configured_account(&mut self, module: usize, block: &Block) -> Value {
         let scope = self.scope(module);
         if let Some(attribute) = block.body.attribute("allowed_account_ids") {
@@ -119,12 +119,12 @@ impl Evaluator<'_> {
                 return items[0].clone();
             }
         }
-        let unknown = || Value::unknown(Cause::Run.because("no provider block says the account"));
+        let unknown = || Value::unknown(Cause::RunContext.because("no provider block says the account"));
         for kind in ["assume_role", "assume_role_with_web_identity"] {
             let Ok(roles) = self.blocks(&block.body, &scope, kind) else {
                 return unknown();
             };
-            // Of several roles each is assumed by the one before.
+            // Roles are chained: each is assumed by the previous one.
             if let Some(last) = roles.last() {
                 let arn = last.block.body.attribute("role_arn").filter(|_| last.when.is_always());
                 let arn = arn.and_then(|arn| self.eval(&arn.value, &last.scope).to_text());
@@ -142,7 +142,7 @@ impl Evaluator<'_> {
     fn account_of_the_run(&self) -> Value {
         match self.inputs.and_then(|inputs| inputs.account.clone()) {
             Some(account) => Value::text(account),
-            None => Value::unknown(Cause::Run.because("no provider block says the account")),
+            None => Value::unknown(Cause::RunContext.because("no provider block says the account")),
         }
     }
 
@@ -162,19 +162,19 @@ impl Evaluator<'_> {
     fn region_of_the_run(&self) -> Value {
         match self.inputs.and_then(|inputs| inputs.region.clone()) {
             Some(region) => Value::text(region),
-            None => Value::unknown(Cause::Run.because("no provider block sets the Region")),
+            None => Value::unknown(Cause::RunContext.because("no provider block sets the Region")),
         }
     }
 
-    /// What a data source about the provider itself says.
-    pub(super) fn told_by_provider(&mut self, id: &Arc<ResourceId>, attribute: &str) -> Option<Value> {
+    /// Returns an attribute of a data source that describes the provider itself.
+    pub(super) fn provider_data_source(&mut self, id: &Arc<ResourceId>, attribute: &str) -> Option<Value> {
         if !id.data {
             return None;
         }
         match (&*id.kind, attribute) {
             ("aws_region", "name" | "region" | "id") => {
                 let block = self.block_of(id)?;
-                // Before provider version 6 the argument was `name`.
+                // Before version 6 of the provider, the argument was called `name`.
                 if block.body.attribute("name").is_some() {
                     return Some(self.configured(id, &"name".into()));
                 }
@@ -193,32 +193,32 @@ impl Evaluator<'_> {
     }
 }
 
-/// The provider configuration that a resource names, or has by its type.
+/// Returns the provider configuration that a resource names, or the default one for its type.
 fn provider_of(kind: &str, body: &Body) -> ProviderName {
     let provider = body.attribute("provider").and_then(|attribute| named(&attribute.value));
     provider.unwrap_or_else(|| (kind.split('_').next().unwrap_or(kind).into(), None))
 }
 
-/// The configuration that a call passes to its module under `name`.
+/// Returns the configuration that a call passes to its module under `name`.
 fn passed(call: &Block, name: &ProviderName) -> Option<ProviderName> {
-    let Syntax::Object(items) = &call.body.attribute("providers")?.value.kind else {
+    let ExpressionKind::Object(items) = &call.body.attribute("providers")?.value.kind else {
         return None;
     };
     let item = items.iter().find(|item| named(&item.key).as_ref() == Some(name))?;
     named(&item.value)
 }
 
-/// A reference to a provider configuration: `aws`, `aws.west`, in old configurations in quotes.
+/// Parses a reference to a provider configuration: `aws` or `aws.west`, in old configurations within quotes.
 fn named(expression: &Expression) -> Option<ProviderName> {
     match &expression.kind {
-        Syntax::Variable(name) => Some((name.clone(), None)),
-        Syntax::Text(text) => match text.split_once('.') {
+        ExpressionKind::Variable(name) => Some((name.clone(), None)),
+        ExpressionKind::Text(text) => match text.split_once('.') {
             Some((name, alias)) => Some((name.into(), Some(alias.into()))),
             None => Some((text.clone(), None)),
         },
-        Syntax::Traversal(base, steps) => match (&base.kind, steps.as_slice()) {
-            (Syntax::Variable(name), [Step::Attribute(alias)]) => Some((name.clone(), Some(alias.clone()))),
-            // OpenTofu's instances of a provider: which one is not looked at.
+        ExpressionKind::Traversal(base, steps) => match (&base.kind, steps.as_slice()) {
+            (ExpressionKind::Variable(name), [Step::Attribute(alias)]) => Some((name.clone(), Some(alias.clone()))),
+            // The instances of a provider with `for_each` (OpenTofu) are not distinguished.
             _ => None,
         },
         _ => None,

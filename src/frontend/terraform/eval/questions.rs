@@ -1,30 +1,30 @@
-//! Questions: which conditions a value depends on that is not known.
+//! Conditions about unknown values.
 //!
-//! What a question is about is the identity of a value (`value/identity.rs`), never the text that asks. So it is the
-//! same question in a resource with `count`, in one without, in a loop and in another module. The text is for people
-//! only: the reader's own expression on one line.
+//! A condition refers to the identity of a value (`value/identity.rs`), never to source text. So the same condition
+//! arises in a resource with `count`, in one without, in a loop and in another module. The text serves only as its
+//! name: the expression of the user on one line.
 
-use super::super::syntax::{self, Expression, For, Kind as Syntax, Part, Step};
-use super::super::value::{Identity, Kind, Value};
+use super::super::syntax::{self, Expression, ExpressionKind, For, Step, TemplatePart};
+use super::super::value::{Identity, Value, ValueKind};
 use super::{Evaluator, Scope};
-use crate::conditions::{Case, Cases, Condition, Variable};
-use crate::source::Span;
+use conditions::{ANY_OPERAND, Case, Cases, Condition, Variable};
+use source::Span;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The keys of larger maps are not told apart.
+/// Maximum number of keys of a map that are distinguished by conditions.
 const MAX_KEYS: usize = 8;
-/// A loop of which more would have to be compared is told from others by its place.
+/// Maximum length of the outline of a loop. A loop with a longer outline is identified by its span.
 const MAX_OUTLINE: usize = 4096;
 
 impl Evaluator<'_> {
-    /// A value as a boolean: what is not known becomes both answers, under a condition named after it.
+    /// Converts a value to a boolean. An unknown one becomes two cases, under a condition named after it.
     pub(super) fn question(&mut self, value: Value, expression: &Expression, scope: &Scope) -> Value {
         let cases = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
             let answers = match (&value.kind, value.to_bool()) {
                 (_, Some(answer)) => Cases::one(Value::bool(answer).from(&[value])),
-                (Kind::Unknown(unknown), None) if unknown.error => Cases::one(value),
-                (Kind::Unknown(unknown), None) => {
+                (ValueKind::Unknown(unknown), None) if unknown.error => Cases::one(value),
+                (ValueKind::Unknown(unknown), None) => {
                     let identity = unknown.identity.clone();
                     both(&self.flag(identity.as_deref(), expression, scope))
                 }
@@ -35,19 +35,19 @@ impl Evaluator<'_> {
         Value::cases(cases)
     }
 
-    /// The condition that `left` comes before `right`, of which one is not known; `whole` asks it.
+    /// Returns the condition that `left < right` if one of them is unknown; `whole` is the comparison.
     pub(super) fn is_less(&mut self, left: &Value, right: &Value, whole: &Expression, scope: &Scope) -> Condition {
         let identity = Identity::computed("<", [left, right]);
         self.flag(identity.as_ref(), whole, scope)
     }
 
-    /// The condition that `left <= right`, as [`Evaluator::is_less`].
+    /// Returns the condition that `left <= right`; see [`Evaluator::is_less`].
     pub(super) fn is_at_most(&mut self, left: &Value, right: &Value, whole: &Expression, scope: &Scope) -> Condition {
         let identity = Identity::computed("<=", [left, right]);
         self.flag(identity.as_ref(), whole, scope)
     }
 
-    /// The condition that values are equal of which one is not known; `operands` gave them.
+    /// Returns the condition that two values are equal if one of them is unknown; `operands` are their expressions.
     pub(super) fn are_equal(&mut self, values: [&Value; 2], operands: &[Expression; 2], scope: &Scope) -> Condition {
         let [left, right] = values;
         for (asked, other, operand) in [(left, right, &operands[0]), (right, left, &operands[1])] {
@@ -55,8 +55,8 @@ impl Evaluator<'_> {
                 && let Some(text) = other.to_text()
             {
                 return match other.kind {
-                    Kind::Bool(true) => self.flag(Some(identity), operand, scope),
-                    Kind::Bool(_) => self.flag(Some(identity), operand, scope).not(),
+                    ValueKind::Bool(true) => self.flag(Some(identity), operand, scope),
+                    ValueKind::Bool(_) => self.flag(Some(identity), operand, scope).not(),
                     _ => {
                         let variable = Variable {
                             order: 0,
@@ -64,32 +64,35 @@ impl Evaluator<'_> {
                             name: self.name_of(Some(identity), operand),
                             domain: None,
                             default: None,
+                            operands: self.operands(identity),
                         };
                         Condition::is(variable, text)
                     }
                 };
             }
         }
-        // The other way round it is the same question.
+        // `a == b` is the same condition as `b == a`.
         let mut sorted = values;
         sorted.sort_by_cached_key(|value| value.identity());
-        let key = match Identity::computed("==", sorted) {
-            Some(identity) => self.key(&identity.key),
-            None => self.key(&format!(
-                "{}=={}",
-                self.place_of(&operands[0], scope),
-                self.place_of(&operands[1], scope)
-            )),
-        };
+        let identity = Identity::computed("==", sorted).unwrap_or_else(|| {
+            let places = operands.each_ref().map(|operand| self.place_of(operand, scope));
+            let mut all = Vec::new();
+            for value in values {
+                value.operands(&mut all);
+            }
+            Identity::of(places.join("==")).on(all)
+        });
         let [left, right] = operands.each_ref().map(|operand| self.written(operand));
-        if self.is_described(scope.module) {
-            return Condition::flag(key, right);
-        }
-        Condition::flag(key, format!("{left} == {right}"))
+        let name = if self.is_described(scope.module) {
+            right
+        } else {
+            format!("{left} == {right}").into()
+        };
+        Condition::flag_of(self.key(&identity.key), name, self.operands(&identity))
     }
 
-    /// An unknown `key` of a `map` whose keys are known: each of them under the condition that it is that, and what it was
-    /// where it is none. `local.timeouts[var.stage]` has the value of each stage.
+    /// Distinguishes the values of an unknown `key` of a `map` with known keys: a case for each key, and a last one in
+    /// which it remains unknown. So `local.timeouts[var.stage]` has the value of each stage.
     pub(in super::super) fn key_of(&self, map: &Value, key: &Value) -> Value {
         let (Some(unknown), Some(entries)) = (key.as_unknown(), map.entries()) else {
             return key.clone();
@@ -107,6 +110,7 @@ impl Evaluator<'_> {
             name,
             domain: None,
             default: None,
+            operands: self.operands(identity),
         };
         let mut rest = Condition::always();
         let mut cases = Vec::new();
@@ -119,16 +123,26 @@ impl Evaluator<'_> {
         Value::cases(cases)
     }
 
-    /// The condition that what `expression` asks is so.
+    /// Returns the condition that `expression` is true.
     fn flag(&self, identity: Option<&Identity>, expression: &Expression, scope: &Scope) -> Condition {
         let key = match identity {
             Some(identity) => self.key(&identity.key),
             None => self.key(&self.place_of(expression, scope)),
         };
-        Condition::flag(key, self.name_of(identity, expression))
+        let operands = identity.and_then(|identity| self.operands(identity));
+        Condition::flag_of(key, self.name_of(identity, expression), operands)
     }
 
-    /// Tells a variable of conditions from those of other units.
+    /// Returns the operands of the variable for `identity`: the keys of the values that it is computed from.
+    fn operands(&self, identity: &Identity) -> Option<Arc<[Arc<str>]>> {
+        let key = |operand: &Arc<str>| match &**operand {
+            ANY_OPERAND => operand.clone(),
+            _ => self.key(operand),
+        };
+        Some(identity.operands.as_ref()?.iter().map(key).collect())
+    }
+
+    /// Returns the key of a condition's variable, which is unique across units.
     pub(super) fn key(&self, identity: &str) -> Arc<str> {
         format!("{}|{identity}", self.unit).into()
     }
@@ -138,13 +152,13 @@ impl Evaluator<'_> {
         name.unwrap_or_else(|| self.written(expression))
     }
 
-    /// The expression as its author wrote it, on one line.
+    /// Returns the source text of the expression on one line.
     fn written(&self, expression: &Expression) -> Arc<str> {
         syntax::one_line(&self.sources.text(expression.span)).into()
     }
 
-    /// What tells the value of `expression` in `scope` from every other where nothing else does: where it is asked, by
-    /// which instance, and for which elements.
+    /// Returns a key that identifies the value of `expression` in `scope` if it has no other identity: the span, the
+    /// instance, and the elements of the surrounding loops.
     fn place_of(&self, expression: &Expression, scope: &Scope) -> String {
         let Span { file, start, end } = expression.span;
         let file = self.sources.file(file);
@@ -156,23 +170,26 @@ impl Evaluator<'_> {
             };
         }
         if self.is_described(scope.module) {
-            // Many expressions of a description stand at one place.
+            // Many expressions of a description share one span.
             let _ = write!(place, ",{:?}", expression.kind);
         }
         place
     }
 
-    /// `value`, with an identity of its own if it is not known and has none yet.
+    /// Gives an unknown `value` an identity if it has none yet.
     pub(super) fn identified(&self, value: Value, expression: &Expression, scope: &Scope) -> Value {
         value.otherwise_identified(|| Some(Identity::of(self.place_of(expression, scope))))
     }
 
-    /// What a loop over something unknown gives: one value for one loop over one thing, wherever it is written.
+    /// Returns the identity of a loop over an unknown collection. Equal loops over one collection have the same
+    /// identity, wherever they are written.
     pub(super) fn loop_over(&mut self, collection: &Value, parts: &For, scope: &Scope) -> Option<Identity> {
         let mut outline = Outline {
             text: format!("for({},", collection.identity()?),
             bound: Vec::new(),
+            operands: Vec::new(),
         };
+        collection.operands(&mut outline.operands);
         outline.bound.extend(parts.key_name.clone());
         outline.bound.push(parts.value_name.clone());
         let of_map = parts.key.is_some();
@@ -182,92 +199,100 @@ impl Evaluator<'_> {
             self.outline(expression, scope, &mut outline)?;
             outline.text.push(',');
         }
-        Some(Identity::of(outline.text))
+        Some(Identity::of(outline.text).on(outline.operands))
     }
 
-    /// `steps` after something unknown, where each has to be taken on every element.
+    /// Returns the identity of `steps` applied to every element of an unknown collection.
     pub(super) fn splat_over(&mut self, collection: &Value, steps: &[Step], scope: &Scope) -> Option<Identity> {
         let mut outline = Outline {
             text: format!("splat({},", collection.identity()?),
             bound: Vec::new(),
+            operands: Vec::new(),
         };
+        collection.operands(&mut outline.operands);
         self.outline_steps(steps, scope, &mut outline)?;
-        Some(Identity::of(outline.text))
+        Some(Identity::of(outline.text).on(outline.operands))
     }
 
-    /// Writes what `expression` computes, with every name resolved: those that the loops around it bind by their place,
-    /// all others to what they stand for in `scope`. `None` where that cannot be said.
+    /// Appends a description of what `expression` computes with every name resolved: names that the surrounding loops
+    /// bind become their position, and all others the identity of their value in `scope`. Returns `None` if it cannot
+    /// be described.
     fn outline(&mut self, expression: &Expression, scope: &Scope, outline: &mut Outline) -> Option<()> {
         if outline.text.len() > MAX_OUTLINE || !self.spend(1) {
             return None;
         }
         let (base, steps) = match &expression.kind {
-            Syntax::Traversal(base, steps) => (&**base, steps.as_slice()),
+            ExpressionKind::Traversal(base, steps) => (&**base, steps.as_slice()),
             _ => (expression, &[][..]),
         };
-        if let Syntax::Variable(name) = &base.kind {
+        if let ExpressionKind::Variable(name) = &base.kind {
             if let Some(at) = outline.bound.iter().rposition(|bound| bound == name) {
                 let _ = write!(outline.text, "${at}");
                 return self.outline_steps(steps, scope, outline);
             }
-            // Another name is what it stands for, as far as no element has to be known for it.
+            // Any other name is replaced by the identity of its value, up to the first step that is not an attribute.
             let is_plain = |step: &&Step| matches!(step, Step::Attribute(_));
             let (plain, rest) = steps.split_at(steps.iter().take_while(is_plain).count());
             let value = self.traverse(base, plain, scope);
             let value = self.identified(value, expression, scope);
             outline.text.push_str(&value.identity()?);
+            value.operands(&mut outline.operands);
             return self.outline_steps(rest, scope, outline);
         }
         match &expression.kind {
-            Syntax::Null | Syntax::Bool(_) | Syntax::Number(_) | Syntax::Text(_) | Syntax::Known(_) => {
+            ExpressionKind::Null
+            | ExpressionKind::Bool(_)
+            | ExpressionKind::Number(_)
+            | ExpressionKind::Text(_)
+            | ExpressionKind::Known(_) => {
                 let value = self.eval(expression, scope);
                 outline.text.push_str(&value.identity()?);
                 Some(())
             }
-            Syntax::Traversal(base, steps) => {
+            ExpressionKind::Traversal(base, steps) => {
                 self.outline(base, scope, outline)?;
                 self.outline_steps(steps, scope, outline)
             }
-            Syntax::Tuple(items) => self.outline_all("list", items, scope, outline),
-            Syntax::Object(items) => {
+            ExpressionKind::Tuple(items) => self.outline_all("list", items, scope, outline),
+            ExpressionKind::Object(items) => {
                 let items: Vec<Expression> = items
                     .iter()
                     .flat_map(|item| [item.key.clone(), item.value.clone()])
                     .collect();
                 self.outline_all("map", &items, scope, outline)
             }
-            Syntax::Conditional(parts) => self.outline_all("if", &**parts, scope, outline),
-            Syntax::Call {
+            ExpressionKind::Conditional(parts) => self.outline_all("if", &**parts, scope, outline),
+            ExpressionKind::Call {
                 name,
                 arguments,
                 expand,
             } => self.outline_all(&format!("{name}{expand}"), arguments, scope, outline),
-            Syntax::Unary(operator, operand) => self.outline_all(
+            ExpressionKind::Unary(operator, operand) => self.outline_all(
                 &format!("{operator:?}"),
                 std::slice::from_ref(&**operand),
                 scope,
                 outline,
             ),
-            Syntax::Binary(operator, operands) => {
+            ExpressionKind::Binary(operator, operands) => {
                 self.outline_all(&format!("{operator:?}"), &**operands, scope, outline)
             }
-            Syntax::Template(parts) => {
+            ExpressionKind::Template(parts) => {
                 outline.text.push_str("text(");
                 for part in parts {
                     match part {
-                        Part::Literal(text) => {
+                        TemplatePart::Literal(text) => {
                             let _ = write!(outline.text, "{text:?},");
                         }
-                        Part::Value(expression) => self.outline(expression, scope, outline)?,
-                        // A loop of its own.
-                        Part::If(..) | Part::For { .. } => return None,
+                        TemplatePart::Value(expression) => self.outline(expression, scope, outline)?,
+                        // A nested loop is not supported.
+                        TemplatePart::If(..) | TemplatePart::For { .. } => return None,
                     }
                 }
                 outline.text.push(')');
                 Some(())
             }
-            // A loop in a loop.
-            Syntax::For(_) | Syntax::Variable(_) => None,
+            // A nested loop is not supported.
+            ExpressionKind::For(_) | ExpressionKind::Variable(_) => None,
         }
     }
 
@@ -299,14 +324,16 @@ impl Evaluator<'_> {
     }
 }
 
-/// An expression as it is written down.
+/// A canonical description of an expression.
 struct Outline {
     text: String,
-    /// Names of the loops around it, outermost first.
+    /// Names that the surrounding loops bind, outermost first.
     bound: Vec<Arc<str>>,
+    /// Keys of the values that it is computed from.
+    operands: Vec<Arc<str>>,
 }
 
-/// Both answers to a question, where `flag` holds and where it does not.
+/// Returns the two cases of a boolean: `true` under `flag`, `false` under its negation.
 pub(super) fn both(flag: &Condition) -> Cases<Value> {
     let answers = [
         Case::new(flag.clone(), Value::bool(true)),

@@ -1,6 +1,6 @@
-//! `terraform_remote_state`: the outputs of a state that lies in the project.
+//! `terraform_remote_state`: the outputs of a state file in the project.
 //!
-//! Whatever a backend keeps elsewhere is not known, and outputs that are sensitive are not read.
+//! The state of any other backend is unknown, and sensitive outputs are not read.
 
 use super::super::json;
 use super::super::value::{ResourceId, Value};
@@ -9,7 +9,7 @@ use crate::graph::Cause;
 use std::sync::Arc;
 
 impl Evaluator<'_> {
-    /// `outputs` of the data source `id`.
+    /// Returns `outputs` of the data source `id`.
     pub(super) fn remote_outputs(&mut self, id: &Arc<ResourceId>) -> Value {
         let backend = self.configured(id, &"backend".into());
         if backend.to_text().as_deref() != Some("local") {

@@ -1,16 +1,17 @@
-//! Who sets a number that a resource takes: its own module, or whoever calls a module that hands it on. Followed through
-//! names alone, so that nothing is computed on the way: `var.timeout`, `local.timeout`, an argument that is one of them.
+//! Determines who sets a numeric argument of a resource: its own module, or a caller that passes it as an input. Only
+//! plain references are followed and nothing is computed: `var.timeout`, `local.timeout`, or an argument that is one of
+//! these.
 
-use super::super::syntax::{Block, Expression, Kind as Syntax, Step, UnaryOperator};
+use super::super::syntax::{Block, Expression, ExpressionKind, Step, UnaryOperator};
 use super::{Evaluator, validation};
 use crate::graph::set_by::{Input, SetBy};
 use std::sync::Arc;
 
-/// Names that lead to each other are followed so far.
+/// Maximum number of references that are followed.
 const MAX_STEPS: usize = 16;
 
 impl Evaluator<'_> {
-    /// Who sets the argument `name` of `block`, a resource of `module`; `None` where that is not known.
+    /// Determines who sets the argument `name` of `block`, a resource of `module`; `None` if that is unknown.
     pub(in super::super) fn set_by(&self, block: &Block, module: usize, name: &str) -> Option<SetBy> {
         if self.is_described(module) || has_conditions(block) {
             return None;
@@ -21,14 +22,14 @@ impl Evaluator<'_> {
         self.expression_set_by(&attribute.value, module, module, MAX_STEPS)
     }
 
-    /// Who sets what `expression` of module `at` is, for a resource of `module`.
+    /// Determines who sets the value of `expression` in module `at`, for a resource of `module`.
     fn expression_set_by(&self, expression: &Expression, at: usize, module: usize, steps: usize) -> Option<SetBy> {
         if steps == 0 {
             return None;
         }
         match &expression.kind {
-            Syntax::Traversal(base, path) => {
-                let (Syntax::Variable(base), [Step::Attribute(name)]) = (&base.kind, path.as_slice()) else {
+            ExpressionKind::Traversal(base, path) => {
+                let (ExpressionKind::Variable(base), [Step::Attribute(name)]) = (&base.kind, path.as_slice()) else {
                     return None;
                 };
                 match &**base {
@@ -40,7 +41,7 @@ impl Evaluator<'_> {
                     _ => None,
                 }
             }
-            // What a caller hands over, the caller sets.
+            // A constant in a calling module is set by the caller.
             _ => (at == module && is_constant(expression, steps)).then_some(SetBy::Itself),
         }
     }
@@ -54,13 +55,13 @@ impl Evaluator<'_> {
             if let Some(argument) = call.block.body.attribute(name) {
                 return self.expression_set_by(&argument.value, scope.module, module, steps);
             }
-        } else if self.is_given(name, at) {
+        } else if self.has_input(name, at) {
             return None;
         }
         let block = instance.module.variables.get(name)?;
         let default = block.body.attribute("default")?;
         let most = validation::bounds(block, name).most;
-        // What another validation asks is not understood, and may keep it within bounds.
+        // Another form of validation is not understood, and may limit the value.
         let is_bounded = block.body.blocks.iter().any(|block| &*block.kind == "validation");
         if is_bounded && most.is_none() {
             return None;
@@ -75,7 +76,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a resource has conditions of its own, which may compare what it takes.
+/// Returns `true` if a resource has `precondition` or `postcondition` blocks, which may limit the argument.
 fn has_conditions(block: &Block) -> bool {
     let lifecycle = block.body.blocks.iter().filter(|block| &*block.kind == "lifecycle");
     lifecycle
@@ -83,12 +84,14 @@ fn has_conditions(block: &Block) -> bool {
         .any(|block| matches!(&*block.kind, "precondition" | "postcondition"))
 }
 
-/// Whether an expression is made of numbers alone.
+/// Returns `true` if an expression consists of literals only.
 fn is_constant(expression: &Expression, steps: usize) -> bool {
     match &expression.kind {
-        Syntax::Number(_) | Syntax::Text(_) | Syntax::Null => true,
-        Syntax::Unary(UnaryOperator::Neg, inner) => steps > 0 && is_constant(inner, steps - 1),
-        Syntax::Binary(_, operands) => steps > 0 && operands.iter().all(|operand| is_constant(operand, steps - 1)),
+        ExpressionKind::Number(_) | ExpressionKind::Text(_) | ExpressionKind::Null => true,
+        ExpressionKind::Unary(UnaryOperator::Neg, inner) => steps > 0 && is_constant(inner, steps - 1),
+        ExpressionKind::Binary(_, operands) => {
+            steps > 0 && operands.iter().all(|operand| is_constant(operand, steps - 1))
+        }
         _ => false,
     }
 }

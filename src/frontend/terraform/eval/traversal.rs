@@ -1,16 +1,16 @@
-//! References: what a name means, and the attributes, indexes and splats after it.
+//! References: the value of a name, and of the attributes, indexes and splats after it.
 
 use super::super::provider;
-use super::super::syntax::{Block, Expression, Kind as Syntax, Step};
+use super::super::syntax::{Block, Expression, ExpressionKind, Step};
 use super::super::types::Type;
-use super::super::value::{Identity, Key, Kind, ResourceId, Value};
+use super::super::value::{Identity, Key, ResourceId, Value, ValueKind};
 use super::{Evaluator, Scope};
 use crate::graph::Cause;
 use std::sync::Arc;
 
 impl Evaluator<'_> {
     pub(super) fn traverse(&mut self, base: &Expression, steps: &[Step], scope: &Scope) -> Value {
-        let Syntax::Variable(name) = &base.kind else {
+        let ExpressionKind::Variable(name) = &base.kind else {
             let value = self.eval(base, scope);
             return self.follow(value, steps, scope);
         };
@@ -24,7 +24,7 @@ impl Evaluator<'_> {
         let attribute = |at: usize| match steps.get(at) {
             Some(Step::Attribute(name)) => Some(name.clone()),
             Some(Step::Index(Expression {
-                kind: Syntax::Text(name),
+                kind: ExpressionKind::Text(name),
                 ..
             })) => Some(name.clone()),
             _ => None,
@@ -33,10 +33,10 @@ impl Evaluator<'_> {
         let (value, used) = match (&**name, attribute(0)) {
             ("var", Some(name)) => (self.variable(module, &name), 1),
             ("local", Some(name)) => (self.local(module, &name), 1),
-            (word @ ("module" | "component" | "stack"), Some(name)) => match self.call(module, &name) {
+            ("module", Some(name)) => match self.call(module, &name) {
                 Some(expansion) => (expansion.value.clone(), 1),
                 None => (
-                    Value::unknown(self.undeclared(module, format_args!("{word}.{name}"))),
+                    Value::unknown(self.undeclared(module, format_args!("module.{name}"))),
                     1,
                 ),
             },
@@ -56,7 +56,7 @@ impl Evaluator<'_> {
             ("terraform", Some(attribute)) if &*attribute == "workspace" => (self.workspace(), 1),
             ("terraform" | "self", Some(attribute)) => {
                 let reason = format!("`{name}.{attribute}` is not known here");
-                (Value::unknown(Cause::Run.because(reason)), 1)
+                (Value::unknown(Cause::RunContext.because(reason)), 1)
             }
             ("data", Some(kind)) => match attribute(1) {
                 Some(name) => (self.resource_value(module, true, (kind, name)), 2),
@@ -73,11 +73,11 @@ impl Evaluator<'_> {
 
     fn workspace(&self) -> Value {
         let told = self.inputs.and_then(|inputs| inputs.workspace.clone());
-        let is_open = self.inputs.is_some_and(|inputs| inputs.is_workspace_open);
+        let is_open = self.inputs.is_some_and(|inputs| inputs.is_workspace_unresolved);
         match told {
             None if is_open => {
                 let reason = "no file says in which workspace this environment is";
-                Value::unknown(Cause::Run.because(reason))
+                Value::unknown(Cause::RunContext.because(reason))
                     .identified(|| Some(Identity::of("terraform.workspace".to_owned())))
             }
             told => Value::text(told.unwrap_or_else(|| "default".into())),
@@ -88,9 +88,9 @@ impl Evaluator<'_> {
         if let Some(expansion) = self.resource(module, data, &name) {
             return expansion.value.clone();
         }
-        // Undeclared: the link dangles, and says so where it is used. It may be called by any key.
+        // The resource is not declared. The link dangles, which is reported at its use, whatever its key is.
         let nowhere = (module, Arc::default());
-        Kind::AnyResource(Arc::new(ResourceId::new(nowhere, data, name, Key::None))).into()
+        ValueKind::AnyResource(Arc::new(ResourceId::new(nowhere, data, name, Key::None))).into()
     }
 
     fn follow(&mut self, mut value: Value, steps: &[Step], scope: &Scope) -> Value {
@@ -137,7 +137,7 @@ impl Evaluator<'_> {
         self.lift(vec![value], &mut |this, mut values| {
             let value = values.pop().unwrap_or_else(Value::null);
             let items = match &value.kind {
-                Kind::Null
+                ValueKind::Null
                     if matches!(
                         value.declared.as_deref(),
                         Some(Type::List(_) | Type::Set(_) | Type::Tuple(_))
@@ -145,15 +145,15 @@ impl Evaluator<'_> {
                 {
                     return Value::error("it is a list that is null");
                 }
-                Kind::Null => Vec::new(),
-                Kind::List(items) | Kind::Set(items) => items.to_vec(),
-                Kind::AnyResource(_) | Kind::AnyModule(_) | Kind::Unknown(_) => {
+                ValueKind::Null => Vec::new(),
+                ValueKind::List(items) | ValueKind::Set(items) => items.to_vec(),
+                ValueKind::AnyResource(_) | ValueKind::AnyModule(_) | ValueKind::Unknown(_) => {
                     let identity = this.splat_over(&value, rest, scope);
                     let unknown = match &value.kind {
-                        Kind::AnyResource(id) => Value::unknown(
+                        ValueKind::AnyResource(id) => Value::unknown(
                             Cause::Derived.because(format!("the instances of `{}` are not known", id.address())),
                         ),
-                        Kind::AnyModule(_) => {
+                        ValueKind::AnyModule(_) => {
                             Value::unknown(Cause::Derived.because("the instances of a module are not known"))
                         }
                         _ => value,
@@ -164,32 +164,33 @@ impl Evaluator<'_> {
             };
             let items: Vec<Value> = items.into_iter().map(|item| this.follow(item, rest, scope)).collect();
             let made = match (&value.kind, value.declared.as_deref()) {
-                // A list has elements of one type, and `[*]` makes a null a shorter tuple than another value.
-                (Kind::Set(_), _) | (_, Some(Type::List(_)))
-                    if rest.iter().any(|step| matches!(step, Step::Splat)) && are_tuples_apart(&items) =>
+                // The elements of a list must have one type, but `[*]` turns a null into a shorter tuple than another
+                // value.
+                (ValueKind::Set(_), _) | (_, Some(Type::List(_)))
+                    if rest.iter().any(|step| matches!(step, Step::Splat)) && have_different_lengths(&items) =>
                 {
                     return Value::error("the elements of a list are tuples of different lengths");
                 }
-                (Kind::Set(_), _) | (_, Some(Type::List(_))) => Value::list_of(items, &Type::Any),
+                (ValueKind::Set(_), _) | (_, Some(Type::List(_))) => Value::list_of(items, &Type::Any),
                 _ => Value::list(items),
             };
             made.from(&[value])
         })
     }
 
-    /// `value.name`.
+    /// Evaluates `value.name`.
     pub(in super::super) fn attribute(&mut self, value: &Value, name: &Arc<str>) -> Value {
         match &value.kind {
-            Kind::Map(_) => match value.get(name) {
+            ValueKind::Map(_) => match value.get(name) {
                 Some(found) => value.element(found),
                 None => Value::error(format!("there is no `{name}`")),
             },
-            Kind::Resource(id) | Kind::AnyResource(id) => {
+            ValueKind::Resource(id) | ValueKind::AnyResource(id) => {
                 let id = id.clone();
                 self.resource_attribute(&id, name)
             }
-            Kind::Module(at) | Kind::AnyModule(at) => self.output(*at, name),
-            Kind::Unknown(unknown) => value.clone().identified(|| {
+            ValueKind::Module(at) | ValueKind::AnyModule(at) => self.output(*at, name),
+            ValueKind::Unknown(unknown) => value.clone().identified(|| {
                 let whole = unknown.identity.as_ref()?;
                 Some(whole.element(name, &format!(".{name}")))
             }),
@@ -197,30 +198,30 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `value[index]`.
+    /// Evaluates `value[index]`.
     pub(in super::super) fn index(&mut self, value: &Value, index: &Value) -> Value {
         let index = &self.plain(index.clone());
         match (&value.kind, &index.kind) {
-            (Kind::AnyResource(_) | Kind::AnyModule(_), _) => value.clone(),
-            (Kind::Unknown(unknown), _) => value.clone().identified(|| {
+            (ValueKind::AnyResource(_) | ValueKind::AnyModule(_), _) => value.clone(),
+            (ValueKind::Unknown(unknown), _) => value.clone().identified(|| {
                 let (whole, Some(key)) = (unknown.identity.as_ref()?, index.to_text()) else {
                     return Identity::computed("index", [value, index]);
                 };
                 let written = match &index.kind {
-                    Kind::Text(text) => format!("[{text:?}]"),
+                    ValueKind::Text(text) => format!("[{text:?}]"),
                     _ => format!("[{key}]"),
                 };
                 Some(whole.element(&key, &written))
             }),
-            (_, Kind::Unknown(_)) => index.clone().identified(|| Identity::computed("index", [value, index])),
-            (Kind::List(items), _) => {
+            (_, ValueKind::Unknown(_)) => index.clone().identified(|| Identity::computed("index", [value, index])),
+            (ValueKind::List(items), _) => {
                 let at = index.to_whole().and_then(|at| usize::try_from(at).ok());
                 at.and_then(|at| items.get(at)).map_or_else(
                     || Value::error("the index is outside of the list"),
                     |found| value.element(found),
                 )
             }
-            (Kind::Map(_) | Kind::Resource(_) | Kind::Module(_), _) => match index.to_text() {
+            (ValueKind::Map(_) | ValueKind::Resource(_) | ValueKind::Module(_), _) => match index.to_text() {
                 Some(name) => self.attribute(value, &name),
                 None => Value::error("the index is not a string"),
             },
@@ -229,7 +230,7 @@ impl Evaluator<'_> {
     }
 
     fn resource_attribute(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
-        if let Some(told) = self.told_by_provider(id, name) {
+        if let Some(told) = self.provider_data_source(id, name) {
             return told;
         }
         if id.data && &*id.kind == "terraform_remote_state" && &**name == "outputs" {
@@ -237,20 +238,20 @@ impl Evaluator<'_> {
             return outputs.otherwise_identified(|| Some(id.attribute(name)));
         }
         if provider::is_link(&id.kind, name) {
-            return Kind::Reference(id.clone(), name.clone()).into();
+            return ValueKind::Reference(id.clone(), name.clone()).into();
         }
         self.configured(id, name)
             .otherwise_identified(|| Some(id.attribute(name)))
     }
 
-    /// The block that declares a resource or data source.
+    /// Returns the block that declares a resource or data source.
     pub(super) fn block_of(&self, id: &ResourceId) -> Option<Arc<Block>> {
         let declared = &self.instances[id.module].module;
         let blocks = if id.data { &declared.data } else { &declared.resources };
         blocks.get(&(id.kind.clone(), id.name.clone())).cloned()
     }
 
-    /// What the block of a resource says about `name`, or the provider's default.
+    /// Returns the argument `name` of a resource as configured, or the provider's default.
     pub(in super::super) fn configured(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
         let unknown = || {
             Value::unknown(
@@ -292,14 +293,15 @@ impl Evaluator<'_> {
         value
     }
 
-    /// A value in which a name that links is replaced by the name as configured; any other reference stays.
+    /// Replaces a reference to a physical name by that name if it is configured; returns any other value unchanged.
     pub(in super::super) fn plain(&mut self, value: Value) -> Value {
         match &value.kind {
-            Kind::Reference(id, name) if provider::is_name(&id.kind, name) => {
+            ValueKind::Reference(id, name) if provider::is_name(&id.kind, name) => {
                 let (id, name) = (id.clone(), name.clone());
                 let configured = self.configured(&id, &name);
-                // A name under conditions would need lifting where it is used: the link says more.
-                if matches!(configured.kind, Kind::Text(_)) {
+                // A conditional name stays a link, because callers do not expect cases here and the link identifies the
+                // resource.
+                if matches!(configured.kind, ValueKind::Text(_)) {
                     Value {
                         kind: configured.kind,
                         ..value
@@ -313,17 +315,18 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether `items` are tuples, and not all of one length.
-fn are_tuples_apart(items: &[Value]) -> bool {
+/// Returns `true` if `items` are tuples of different lengths.
+fn have_different_lengths(items: &[Value]) -> bool {
     let length = |item: &Value| match &item.kind {
-        Kind::List(items) if item.declared.is_none() => Some(items.len()),
+        ValueKind::List(items) if item.declared.is_none() => Some(items.len()),
         _ => None,
     };
     let lengths: Option<Vec<usize>> = items.iter().map(length).collect();
     lengths.is_some_and(|lengths| lengths.windows(2).any(|pair| pair[0] != pair[1]))
 }
 
-/// Why Terraform refuses `steps`: a number between two dots reads like a fraction, and one `.*` stands in another.
+/// Returns the reason if Terraform rejects `steps`: two numeric indexes in a row look like a fraction, and `.*` must
+/// not be nested.
 fn refused(steps: &[Step]) -> Option<&'static str> {
     let (mut is_index, mut is_splat) = (false, false);
     for step in steps {

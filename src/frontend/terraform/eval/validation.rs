@@ -1,4 +1,4 @@
-//! What the `validation` blocks of a variable leave it to be.
+//! Values that the `validation` blocks of a variable allow.
 //!
 //! ```hcl
 //! variable "timeout" {
@@ -10,19 +10,18 @@
 //! }
 //! ```
 //!
-//! Where nobody gives a value, `var.timeout` is unknown but within 60 and 900, and `var.stage` is one of two values, each
-//! under a condition. Only these forms are understood, joined by `&&`; whatever else a condition asks leaves more out
-//! than is said here.
+//! If no value is set, `var.timeout` is unknown but between 60 and 900, and `var.stage` is one of two values, each
+//! under a condition. Only these forms, joined by `&&`, are understood; any other condition may exclude further values.
 
-use super::super::syntax::{BinaryOperator, Block, Expression, Kind as Syntax, Step, UnaryOperator};
+use super::super::syntax::{BinaryOperator, Block, Expression, ExpressionKind, Step, UnaryOperator};
 use super::super::value::Value;
 use super::{Evaluator, Scope};
 use crate::graph::Bounds;
 
-/// Lists of more values are not told apart.
+/// Maximum number of allowed values that are distinguished.
 const MAX_ALLOWED: usize = 16;
 
-/// The numbers that the variable `name` may be, which `block` declares.
+/// Returns the bounds of the variable `name` that `block` declares.
 pub(super) fn bounds(block: &Block, name: &str) -> Bounds {
     let all = conditions(block).map(|condition| within(condition, name, true));
     all.fold(Bounds::ANY, Bounds::and)
@@ -33,12 +32,12 @@ fn conditions(block: &Block) -> impl Iterator<Item = &Expression> {
     blocks.filter_map(|block| Some(&*block.body.attribute("condition")?.value))
 }
 
-/// The numbers of which `condition` is, or is not, so.
+/// Returns the bounds of the numbers for which `condition` evaluates to `is_so`.
 fn within(condition: &Expression, name: &str, is_so: bool) -> Bounds {
     use BinaryOperator::{And, Eq, Greater, GreaterEq, Less, LessEq, NotEq, Or};
     let (operator, [left, right]) = match &condition.kind {
-        Syntax::Unary(UnaryOperator::Not, inner) => return within(inner, name, !is_so),
-        Syntax::Binary(operator, operands) => (*operator, &**operands),
+        ExpressionKind::Unary(UnaryOperator::Not, inner) => return within(inner, name, !is_so),
+        ExpressionKind::Binary(operator, operands) => (*operator, &**operands),
         _ => return Bounds::ANY,
     };
     let of = |operand: &Expression| within(operand, name, is_so);
@@ -55,7 +54,8 @@ fn within(condition: &Expression, name: &str, is_so: bool) -> Bounds {
     let Some(number) = number else {
         return Bounds::ANY;
     };
-    // A fraction may lie between a bound and the next whole number, so the bound itself counts.
+    // Strict comparisons include the bound itself, because the variable may be a fraction between it and the next
+    // integer.
     let is_lower = match operator {
         Greater | GreaterEq => is_left == is_so,
         Less | LessEq => is_left != is_so,
@@ -71,26 +71,28 @@ fn within(condition: &Expression, name: &str, is_so: bool) -> Bounds {
 }
 
 fn is_variable(expression: &Expression, name: &str) -> bool {
-    let Syntax::Traversal(base, steps) = &expression.kind else {
+    let ExpressionKind::Traversal(base, steps) = &expression.kind else {
         return false;
     };
-    let is_var = matches!(&base.kind, Syntax::Variable(base) if &**base == "var");
+    let is_var = matches!(&base.kind, ExpressionKind::Variable(base) if &**base == "var");
     is_var && matches!(steps.as_slice(), [Step::Attribute(own)] if &**own == name)
 }
 
 fn number(expression: &Expression) -> Option<i64> {
     match &expression.kind {
-        Syntax::Number(Some(number)) => Value::exact(number.clone()).to_whole(),
-        Syntax::Unary(UnaryOperator::Neg, inner) => number(inner)?.checked_neg(),
+        ExpressionKind::Number(Some(number)) => Value::exact(number.clone()).to_whole(),
+        ExpressionKind::Unary(UnaryOperator::Neg, inner) => number(inner)?.checked_neg(),
         _ => None,
     }
 }
 
-/// The list in `contains(list, var.name)`, which has to be so for `condition` to be.
+/// Returns the list in `contains(list, var.name)` if `condition` requires that to be true.
 fn list<'e>(condition: &'e Expression, name: &str) -> Option<&'e Expression> {
     match &condition.kind {
-        Syntax::Binary(BinaryOperator::And, operands) => operands.iter().find_map(|operand| list(operand, name)),
-        Syntax::Call {
+        ExpressionKind::Binary(BinaryOperator::And, operands) => {
+            operands.iter().find_map(|operand| list(operand, name))
+        }
+        ExpressionKind::Call {
             name: function,
             arguments,
             ..
@@ -103,7 +105,7 @@ fn list<'e>(condition: &'e Expression, name: &str) -> Option<&'e Expression> {
 }
 
 impl Evaluator<'_> {
-    /// The values of which the variable `name` has to be one; `None` where they are not listed.
+    /// Returns the values that the variable `name` must be one of; `None` if its validation does not list them.
     pub(super) fn allowed(&mut self, block: &Block, name: &str, scope: &Scope) -> Option<Vec<Value>> {
         let list = conditions(block).find_map(|condition| list(condition, name))?;
         let list = self.eval(list, scope);

@@ -1,24 +1,26 @@
-//! Functions of ARNs that AWS completes. The ARN of a queue, a function or a topic is known but for its partition, Region
-//! and account, so it can be taken apart: `element(split(":", aws_lambda_function.f.arn), 6)` is the function's name.
+//! Functions of ARNs that AWS completes. The ARN of a queue, a function or a topic is known except for its partition,
+//! Region and account, so its parts can be extracted: `element(split(":", aws_lambda_function.f.arn), 6)` is the
+//! function's name.
 //!
-//! What a pattern finds is computed for several Regions and accounts, and counts where it is the same piece in each.
+//! A pattern is matched against sample ARNs with several Regions and accounts. The result counts only if it is the same
+//! part in each of them.
 
 use super::super::eval::Evaluator;
 use super::super::provider;
 use super::super::types::Type;
-use super::super::value::{Kind, ResourceId, Value, joined};
-use super::Answer;
+use super::super::value::{ResourceId, Value, ValueKind, joined};
+use super::FunctionResult;
 use super::patterns;
 use crate::graph::Cause;
 use std::sync::Arc;
 
-/// For how many Regions and accounts a pattern is tried.
+/// Number of sample Regions and accounts.
 const SAMPLES: usize = 4;
 
-/// A piece of a text.
-struct Piece {
+/// A piece of a string.
+struct ArnPiece {
     value: Value,
-    /// Its text, or what it may be.
+    /// Its text, or samples of it if it is unknown.
     text: Result<String, [&'static str; SAMPLES]>,
 }
 
@@ -27,11 +29,11 @@ const REGIONS: [&str; SAMPLES] = ["us-east-1", "cn-north-1", "us-gov-west-1", "a
 const ACCOUNTS: [&str; SAMPLES] = ["123456789012", "000000000000", "987654321098", "555555555555"];
 const NAMES: [&str; SAMPLES] = ["a", "Zq-9_", "orders", "7"];
 
-/// Before a piece, and so many bytes into it.
-type Place = (usize, usize);
+/// A position: the index of a piece, and a byte offset within it.
+type PiecePosition = (usize, usize);
 
-/// `split` at what separates the parts of an ARN.
-pub(super) fn split(eval: &mut Evaluator, separator: &Value, text: &Value) -> Answer {
+/// Evaluates `split` with a separator of the parts of an ARN.
+pub(super) fn split(eval: &mut Evaluator, separator: &Value, text: &Value) -> FunctionResult {
     let separator = separator.to_text().filter(|separator| separator.contains([':', '/']))?;
     let mut parts: Vec<Vec<Value>> = vec![Vec::new()];
     for piece in pieces(eval, text)? {
@@ -53,10 +55,10 @@ pub(super) fn split(eval: &mut Evaluator, separator: &Value, text: &Value) -> An
     Some(Value::list_of(parts.into_iter().map(whole).collect(), &Type::Text))
 }
 
-/// `lower`.
-pub(super) fn lower(eval: &mut Evaluator, text: &Value) -> Answer {
+/// Evaluates `lower`.
+pub(super) fn lower(eval: &mut Evaluator, text: &Value) -> FunctionResult {
     let pieces = pieces(eval, text)?;
-    let may_change = |piece: &Piece| match &piece.text {
+    let may_change = |piece: &ArnPiece| match &piece.text {
         Ok(known) => known.chars().any(char::is_uppercase),
         Err(samples) => samples.iter().any(|sample| sample.contains(char::is_uppercase)),
     };
@@ -71,18 +73,18 @@ pub(super) fn lower(eval: &mut Evaluator, text: &Value) -> Answer {
     Some(whole(lowered.collect::<Option<_>>()?))
 }
 
-/// `sort`, where there is one element.
-pub(super) fn sort(list: &Value) -> Answer {
+/// Evaluates `sort` of a single element.
+pub(super) fn sort(list: &Value) -> FunctionResult {
     let items = list.items().filter(|items| items.len() == 1)?;
-    let is_text = |item: &Value| matches!(item.kind, Kind::Reference(..) | Kind::Template(_));
+    let is_text = |item: &Value| matches!(item.kind, ValueKind::Reference(..) | ValueKind::Template(_));
     items
         .iter()
         .all(is_text)
         .then(|| Value::list_of(items.to_vec(), &Type::Text))
 }
 
-/// `provider::aws::arn_parse`.
-pub(super) fn parse(eval: &mut Evaluator, arn: &Value) -> Answer {
+/// Evaluates `provider::aws::arn_parse`.
+pub(super) fn parse(eval: &mut Evaluator, arn: &Value) -> FunctionResult {
     let parts = match arn.to_text() {
         Some(text) => Value::texts(text.split(':')),
         None => split(eval, &Value::text(":"), arn)?,
@@ -104,7 +106,7 @@ pub(super) fn parse(eval: &mut Evaluator, arn: &Value) -> Answer {
     Some(Value::map(fields.chain([resource]).collect()))
 }
 
-/// `provider::aws::arn_build`.
+/// Evaluates `provider::aws::arn_build`.
 pub(super) fn build(parts: &[Value]) -> Value {
     let mut all = vec![Value::text("arn")];
     for part in parts {
@@ -113,15 +115,15 @@ pub(super) fn build(parts: &[Value]) -> Value {
     joined(all)
 }
 
-/// `regex`.
-pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -> Answer {
+/// Evaluates `regex`.
+pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -> FunctionResult {
     let pieces = pieces(eval, text)?;
     let written = pattern.to_text()?;
     let pattern = patterns::pattern(eval, &written)?;
     if !may_be_tried(&written, &pieces) {
         return None;
     }
-    let groups = agreed(&pieces, |text| {
+    let groups = common_ranges(&pieces, |text| {
         let found = pattern.first(text)?;
         found
             .into_iter()
@@ -134,8 +136,8 @@ pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -
     })
 }
 
-/// `replace` of what a pattern finds by a text without groups.
-pub(super) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Value) -> Answer {
+/// Evaluates `replace` of the matches of a pattern by a text without groups.
+pub(super) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Value) -> FunctionResult {
     let (from, to) = (from.to_text()?, to.to_text().filter(|to| !to.contains('$'))?);
     let written = from.strip_prefix('/')?.strip_suffix('/')?;
     let pieces = pieces(eval, text)?;
@@ -143,7 +145,7 @@ pub(super) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Val
     if !may_be_tried(written, &pieces) {
         return None;
     }
-    let found = agreed(&pieces, |text| Some(pattern.all(text).into_iter().map(Some).collect()))?;
+    let found = common_ranges(&pieces, |text| Some(pattern.all(text).into_iter().map(Some).collect()))?;
     let (mut parts, mut at) = (Vec::new(), (0, 0));
     for (start, end) in found.into_iter().flatten() {
         parts.extend([between(&pieces, at, start), Value::text(to.clone())]);
@@ -153,12 +155,12 @@ pub(super) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Val
     Some(whole(parts))
 }
 
-/// Where `find` finds something in the text of `pieces`, where that is the same for all that they may be.
-fn agreed(
-    pieces: &[Piece],
+/// Returns the positions that `find` returns for the text of `pieces` if they are the same for all samples.
+fn common_ranges(
+    pieces: &[ArnPiece],
     find: impl Fn(&str) -> Option<Vec<Option<(usize, usize)>>>,
-) -> Option<Vec<Option<(Place, Place)>>> {
-    let mut agreed: Option<Vec<Option<(Place, Place)>>> = None;
+) -> Option<Vec<Option<(PiecePosition, PiecePosition)>>> {
+    let mut common_ranges: Option<Vec<Option<(PiecePosition, PiecePosition)>>> = None;
     for sample in 0..SAMPLES {
         let texts: Vec<&str> = pieces.iter().map(|piece| piece.sample(sample)).collect();
         let mut found = Vec::new();
@@ -168,23 +170,24 @@ fn agreed(
                 None => None,
             });
         }
-        if agreed.as_ref().is_some_and(|before| *before != found) {
+        if common_ranges.as_ref().is_some_and(|before| *before != found) {
             return None;
         }
-        agreed = Some(found);
+        common_ranges = Some(found);
     }
-    agreed
+    common_ranges
 }
 
-/// Whether every word of a pattern stands in the text as far as it is known: another may be a Region or an account.
-fn may_be_tried(pattern: &str, pieces: &[Piece]) -> bool {
+/// Returns `true` if every word of a pattern occurs in the known text. Any other word may match a Region or account
+/// that is not among the samples.
+fn may_be_tried(pattern: &str, pieces: &[ArnPiece]) -> bool {
     let known: Vec<&str> = pieces.iter().filter_map(|piece| piece.text.as_deref().ok()).collect();
     let mut words = pattern.split(|c: char| !c.is_ascii_alphanumeric());
     words.all(|word| word.len() < 2 || known.iter().any(|text| text.contains(word)))
 }
 
-/// Where byte `at` of the joined `texts` stands; `None` inside of what is not known.
-fn place(pieces: &[Piece], texts: &[&str], at: usize) -> Option<Place> {
+/// Returns the position of byte `at` of the joined `texts`; `None` within an unknown piece.
+fn place(pieces: &[ArnPiece], texts: &[&str], at: usize) -> Option<PiecePosition> {
     let mut start = 0;
     for (number, (piece, text)) in pieces.iter().zip(texts).enumerate() {
         if at < start + text.len() {
@@ -196,8 +199,8 @@ fn place(pieces: &[Piece], texts: &[&str], at: usize) -> Option<Place> {
     Some((pieces.len(), 0))
 }
 
-/// The text between two places.
-fn between(pieces: &[Piece], from: Place, to: Place) -> Value {
+/// Returns the text between two positions.
+fn between(pieces: &[ArnPiece], from: PiecePosition, to: PiecePosition) -> Value {
     let mut parts = Vec::new();
     for (number, piece) in pieces.iter().enumerate().take(to.0 + 1).skip(from.0) {
         let start = if number == from.0 { from.1 } else { 0 };
@@ -215,7 +218,7 @@ fn between(pieces: &[Piece], from: Place, to: Place) -> Value {
     whole(parts)
 }
 
-/// Parts as one text; one alone stays the link that it is.
+/// Joins parts to a string. A single part stays the link that it is.
 fn whole(mut parts: Vec<Value>) -> Value {
     match parts.len() {
         1 => parts.remove(0),
@@ -223,17 +226,17 @@ fn whole(mut parts: Vec<Value>) -> Value {
     }
 }
 
-impl Piece {
-    fn text(text: impl Into<String>) -> Piece {
+impl ArnPiece {
+    fn text(text: impl Into<String>) -> ArnPiece {
         let text = text.into();
-        Piece {
+        ArnPiece {
             value: Value::text(text.as_str()),
             text: Ok(text),
         }
     }
 
-    fn open(value: Value, samples: [&'static str; SAMPLES]) -> Piece {
-        Piece {
+    fn unknown(value: Value, samples: [&'static str; SAMPLES]) -> ArnPiece {
+        ArnPiece {
             value,
             text: Err(samples),
         }
@@ -247,23 +250,24 @@ impl Piece {
     }
 }
 
-/// The pieces of a text with the ARN of a resource in it; `None` where there is none, or something else that is not known.
-fn pieces(eval: &mut Evaluator, text: &Value) -> Option<Vec<Piece>> {
+/// Splits a string that contains the ARN of a resource into pieces; `None` if it contains no ARN, or anything else that
+/// is unknown.
+fn pieces(eval: &mut Evaluator, text: &Value) -> Option<Vec<ArnPiece>> {
     let parts = match &text.kind {
-        Kind::Template(parts) => parts.to_vec(),
-        Kind::Reference(..) => vec![text.clone()],
+        ValueKind::Template(parts) => parts.to_vec(),
+        ValueKind::Reference(..) => vec![text.clone()],
         _ => return None,
     };
     let mut all = Vec::new();
     let mut has_arn = false;
     for part in parts {
         match &part.kind {
-            Kind::Text(text) => all.push(Piece::text(&**text)),
-            Kind::Reference(id, attribute) if &**attribute == "arn" => {
+            ValueKind::Text(text) => all.push(ArnPiece::text(&**text)),
+            ValueKind::Reference(id, attribute) if &**attribute == "arn" => {
                 has_arn = true;
                 all.extend(of_arn(eval, id)?);
             }
-            Kind::Reference(id, attribute) if provider::is_name(&id.kind, attribute) => {
+            ValueKind::Reference(id, attribute) if provider::is_name(&id.kind, attribute) => {
                 all.push(name(eval, id, attribute));
             }
             _ => return None,
@@ -272,8 +276,8 @@ fn pieces(eval: &mut Evaluator, text: &Value) -> Option<Vec<Piece>> {
     has_arn.then_some(all)
 }
 
-/// The pieces of the ARN of a resource.
-fn of_arn(eval: &mut Evaluator, id: &Arc<ResourceId>) -> Option<Vec<Piece>> {
+/// Returns the pieces of the ARN of a resource.
+fn of_arn(eval: &mut Evaluator, id: &Arc<ResourceId>) -> Option<Vec<ArnPiece>> {
     let (service, named) = match &*id.kind {
         "aws_sqs_queue" => (":sqs:", "name"),
         "aws_sns_topic" => (":sns:", "name"),
@@ -285,28 +289,32 @@ fn of_arn(eval: &mut Evaluator, id: &Arc<ResourceId>) -> Option<Vec<Piece>> {
     }
     let open = |what: &str, samples| {
         let reason = format!("the {what} of `{}` is known only after apply", id.address());
-        Piece::open(Value::unknown(Cause::KnownAfterApply.because(reason)), samples)
+        ArnPiece::unknown(Value::unknown(Cause::KnownAfterApply.because(reason)), samples)
     };
     let region = eval.region_of(id).to_text();
     let partition = match &region {
-        Some(region) => Piece::text(provider::partition(region)),
+        Some(region) => ArnPiece::text(provider::partition(region)),
         None => open("partition", PARTITIONS),
     };
-    let region = region.map_or_else(|| open("Region", REGIONS), |region| Piece::text(&*region));
-    let mut all = vec![Piece::text("arn:"), partition, Piece::text(service), region];
+    let region = region.map_or_else(|| open("Region", REGIONS), |region| ArnPiece::text(&*region));
+    let mut all = vec![ArnPiece::text("arn:"), partition, ArnPiece::text(service), region];
     let before_name = if service == ":lambda:" { ":function:" } else { ":" };
-    all.extend([Piece::text(":"), open("account", ACCOUNTS), Piece::text(before_name)]);
+    all.extend([
+        ArnPiece::text(":"),
+        open("account", ACCOUNTS),
+        ArnPiece::text(before_name),
+    ]);
     all.push(name(eval, id, named));
     Some(all)
 }
 
-fn name(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str) -> Piece {
-    let value: Value = Kind::Reference(id.clone(), attribute.into()).into();
+fn name(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str) -> ArnPiece {
+    let value: Value = ValueKind::Reference(id.clone(), attribute.into()).into();
     match eval.plain(value.clone()).to_text() {
-        Some(text) => Piece {
+        Some(text) => ArnPiece {
             value,
             text: Ok(text.to_string()),
         },
-        None => Piece::open(value, NAMES),
+        None => ArnPiece::unknown(value, NAMES),
     }
 }

@@ -1,27 +1,28 @@
-//! Functions of lists and maps. A tuple or an object stays one; a list or a map keeps one type of elements.
+//! Functions of lists and maps. A function of a tuple or an object returns a tuple or an object; lists and maps keep
+//! one element type.
 
 use super::super::eval::{Evaluator, TOO_MANY_STEPS};
 use super::super::number::Number;
 use super::super::types::{self, Type};
-use super::super::value::{Kind, Value};
-use super::{Answer, as_list, plain_items};
-use crate::conditions::Case;
+use super::super::value::{Value, ValueKind};
+use super::{FunctionResult, as_list, plain_items};
 use crate::graph::Cause;
+use conditions::Case;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// More elements than this are not put together.
+/// Maximum number of elements of a list that is built.
 const MAX_ITEMS: usize = 100_000;
 const TOO_MANY_ITEMS: &str = "a list has more than 100000 elements";
 
-/// `keys`.
-pub(super) fn keys(map: &Value) -> Answer {
+/// Evaluates `keys`.
+pub(super) fn keys(map: &Value) -> FunctionResult {
     let keys = map.entries()?.iter().map(|(key, _)| key.clone());
     Some(like(map, Value::texts(keys)))
 }
 
-/// `values`.
-pub(super) fn values(map: &Value) -> Answer {
+/// Evaluates `values`.
+pub(super) fn values(map: &Value) -> FunctionResult {
     let values = map.entries()?.iter().map(|(_, value)| value.clone()).collect();
     Some(match map.declared.as_deref() {
         Some(Type::Map(element)) => Value::list_of(values, element),
@@ -29,26 +30,26 @@ pub(super) fn values(map: &Value) -> Answer {
     })
 }
 
-/// `flatten`.
-pub(super) fn flatten(list: &Value) -> Answer {
+/// Evaluates `flatten`.
+pub(super) fn flatten(list: &Value) -> FunctionResult {
     let mut all = Vec::new();
     flatten_into(list, &mut all)?;
     Some(Value::list(all))
 }
 
-/// `one`.
-pub(super) fn one(list: &Value) -> Answer {
+/// Evaluates `one`.
+pub(super) fn one(list: &Value) -> FunctionResult {
     match &**plain_items(list)? {
         [] => Some(Value::null()),
         [only] => Some(only.clone()),
-        // Those of a set may be equal once they are known.
-        _ if matches!(list.kind, Kind::Set(_)) => None,
+        // The elements of a set may be equal once they are known.
+        _ if matches!(list.kind, ValueKind::Set(_)) => None,
         _ => Some(Value::error("`one` is given several elements")),
     }
 }
 
-/// `reverse`.
-pub(super) fn reverse(list: &Value) -> Answer {
+/// Evaluates `reverse`.
+pub(super) fn reverse(list: &Value) -> FunctionResult {
     let items = plain_items(list)?.iter().rev().cloned().collect();
     Some(match types::of(list) {
         Type::List(element) | Type::Set(element) => Value::list_of(items, &element),
@@ -56,50 +57,50 @@ pub(super) fn reverse(list: &Value) -> Answer {
     })
 }
 
-/// `slice`.
-pub(super) fn slice(list: &Value, start: &Value, end: &Value) -> Answer {
+/// Evaluates `slice`.
+pub(super) fn slice(list: &Value, start: &Value, end: &Value) -> FunctionResult {
     let place = |value: &Value| value.to_whole().and_then(|at| usize::try_from(at).ok());
-    let items = list.items().filter(|_| matches!(list.kind, Kind::List(_)))?;
+    let items = list.items().filter(|_| matches!(list.kind, ValueKind::List(_)))?;
     let part = items.get(place(start)?..place(end)?)?.to_vec();
     Some(like(list, Value::list(part)))
 }
 
-/// `compact`.
-pub(super) fn compact(list: &Value) -> Answer {
+/// Evaluates `compact`.
+pub(super) fn compact(list: &Value) -> FunctionResult {
     let list = as_list(list, &Type::Text)?;
     let items = list.items()?.iter();
     let kept = items.filter(|item| !item.is_null() && item.to_text().is_none_or(|text| !text.is_empty()));
     Some(Value::list_of(kept.cloned().collect(), &Type::Text))
 }
 
-/// `sort`.
-pub(super) fn sort(list: &Value) -> Answer {
+/// Evaluates `sort`.
+pub(super) fn sort(list: &Value) -> FunctionResult {
     let list = as_list(list, &Type::Text)?;
     let mut texts: Vec<Arc<str>> = list.items()?.iter().map(Value::to_text).collect::<Option<_>>()?;
     texts.sort();
     Some(Value::texts(texts))
 }
 
-/// `sum`.
-pub(super) fn sum(list: &Value) -> Answer {
+/// Evaluates `sum`.
+pub(super) fn sum(list: &Value) -> FunctionResult {
     let numbers: Vec<Number> = plain_items(list)?.iter().map(Value::to_exact).collect::<Option<_>>()?;
     let (first, rest) = numbers.split_first()?;
     let sum = rest.iter().try_fold(first.clone(), |sum, next| sum.add(next));
     Some(Value::computed(sum))
 }
 
-/// `alltrue`.
-pub(super) fn all_true(list: &Value) -> Answer {
+/// Evaluates `alltrue`.
+pub(super) fn all_true(list: &Value) -> FunctionResult {
     Some(Value::bool(answers(list)?.iter().all(|answer| *answer)))
 }
 
-/// `anytrue`.
-pub(super) fn any_true(list: &Value) -> Answer {
+/// Evaluates `anytrue`.
+pub(super) fn any_true(list: &Value) -> FunctionResult {
     Some(Value::bool(answers(list)?.contains(&true)))
 }
 
-/// `alltrue` or `anytrue` of answers one of which is `decisive`, whatever those are that are not known.
-pub(super) fn decided(list: &Value, decisive: bool) -> Answer {
+/// Evaluates `alltrue` or `anytrue` if one element is `decisive`, whatever the unknown ones are.
+pub(super) fn decided(list: &Value, decisive: bool) -> FunctionResult {
     let items = list.items()?;
     let may_answer = |value: &Value| value.to_bool().is_some() || value.as_unknown().is_some_and(|one| !one.error);
     let is_answer = |item: &Value| item.each_case().iter().all(|case| may_answer(&case.then));
@@ -107,8 +108,8 @@ pub(super) fn decided(list: &Value, decisive: bool) -> Answer {
     (is_decided && items.iter().all(is_answer)).then(|| Value::bool(decisive))
 }
 
-/// `chunklist`.
-pub(super) fn chunks(list: &Value, size: &Value) -> Answer {
+/// Evaluates `chunklist`.
+pub(super) fn chunks(list: &Value, size: &Value) -> FunctionResult {
     let list = as_list(list, &Type::Any)?;
     let items = list.items()?;
     let size = usize::try_from(size.to_whole()?).ok()?;
@@ -118,11 +119,11 @@ pub(super) fn chunks(list: &Value, size: &Value) -> Answer {
     Some(Value::list_of(chunks.collect(), &inner))
 }
 
-/// `made` as a list where `from` is a list or a map, as a tuple where it is a tuple or an object.
+/// Returns `made` as a list if `from` is a list or a map, and as a tuple if `from` is a tuple or an object.
 fn like(from: &Value, made: Value) -> Value {
     let is_empty = made.items().is_some_and(|items| items.is_empty());
     let declared = match from.declared.as_deref() {
-        // Without elements, nothing else tells of what type they would be.
+        // An empty list has no elements that determine its type.
         Some(Type::List(_)) if is_empty => Some(Arc::new(types::of(from))),
         Some(list @ Type::List(_)) => Some(Arc::new(list.clone())),
         Some(Type::Map(_)) => made.declared.clone(),
@@ -131,24 +132,24 @@ fn like(from: &Value, made: Value) -> Value {
     Value { declared, ..made }
 }
 
-/// `length`.
-pub(super) fn length(value: &Value) -> Answer {
+/// Evaluates `length`.
+pub(super) fn length(value: &Value) -> FunctionResult {
     match &value.kind {
-        Kind::Text(text) => Some(Value::count(super::texts::characters(text).len())),
-        Kind::Map(entries) => Some(Value::count(entries.len())),
-        // What is not known may be equal to another.
-        Kind::Set(items) if items.len() > 1 && !items.iter().all(Value::is_plain) => Some(Value::unknown(
+        ValueKind::Text(text) => Some(Value::count(super::texts::characters(text).len())),
+        ValueKind::Map(entries) => Some(Value::count(entries.len())),
+        // Unknown elements may be equal to others.
+        ValueKind::Set(items) if items.len() > 1 && !items.iter().all(Value::is_plain) => Some(Value::unknown(
             Cause::Derived.because("an element of a set is not known"),
         )),
         _ => Some(Value::count(value.items()?.len())),
     }
 }
 
-/// `concat`.
-pub(super) fn concat(eval: &mut Evaluator, lists: &[Value]) -> Answer {
+/// Evaluates `concat`.
+pub(super) fn concat(eval: &mut Evaluator, lists: &[Value]) -> FunctionResult {
     let mut all = Vec::new();
     for list in lists {
-        let Kind::List(items) = &list.kind else {
+        let ValueKind::List(items) = &list.kind else {
             return None;
         };
         all.extend(items.iter().cloned());
@@ -165,8 +166,8 @@ pub(super) fn concat(eval: &mut Evaluator, lists: &[Value]) -> Answer {
     Some(Value::list(all))
 }
 
-/// `merge`.
-pub(super) fn merge(maps: &[Value]) -> Answer {
+/// Evaluates `merge`.
+pub(super) fn merge(maps: &[Value]) -> FunctionResult {
     let is_map = |declared: Option<&Type>| matches!(declared, None | Some(Type::Any | Type::Map(_) | Type::Object(_)));
     if maps.iter().any(|map| map.is_null() && !is_map(map.declared.as_deref())) {
         return None;
@@ -175,7 +176,7 @@ pub(super) fn merge(maps: &[Value]) -> Answer {
     for map in maps.iter().filter(|map| !map.is_null()) {
         all.extend(map.entries()?.iter().cloned());
     }
-    // A null has a say in the type, though it adds nothing.
+    // A null affects the type although it adds no entries.
     let mut kinds = maps.iter().map(types::of);
     let first = kinds.next();
     let made = Value::map(all);
@@ -188,8 +189,8 @@ pub(super) fn merge(maps: &[Value]) -> Answer {
     })
 }
 
-/// `lookup`.
-pub(super) fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> Answer {
+/// Evaluates `lookup`.
+pub(super) fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> FunctionResult {
     let entries = map.entries()?;
     let key = key.to_text()?;
     let found = entries.iter().find(|(name, _)| **name == *key);
@@ -206,9 +207,9 @@ pub(super) fn lookup(map: &Value, key: &Value, default: Option<&Value>) -> Answe
     found.map(|(_, value)| value.clone()).or(default)
 }
 
-/// `lookup` of an unknown key in a map whose keys are known: what each of them gives, and the default where it is none.
-pub(super) fn lookup_each(eval: &Evaluator, map: &Value, key: &Value, default: Option<&Value>) -> Answer {
-    let Kind::Cases(keys) = eval.key_of(map, key).kind else {
+/// Evaluates `lookup` of an unknown key in a map with known keys: a case for each key, and one with the default.
+pub(super) fn lookup_each(eval: &Evaluator, map: &Value, key: &Value, default: Option<&Value>) -> FunctionResult {
+    let ValueKind::Cases(keys) = eval.key_of(map, key).kind else {
         return None;
     };
     let no_key = Value::text("\0");
@@ -222,8 +223,8 @@ pub(super) fn lookup_each(eval: &Evaluator, map: &Value, key: &Value, default: O
     Some(Value::cases(found))
 }
 
-/// `contains`.
-pub(super) fn contains(eval: &mut Evaluator, list: &Value, wanted: &Value) -> Answer {
+/// Evaluates `contains`.
+pub(super) fn contains(eval: &mut Evaluator, list: &Value, wanted: &Value) -> FunctionResult {
     if wanted.is_null() {
         return None;
     }
@@ -242,16 +243,17 @@ pub(super) fn contains(eval: &mut Evaluator, list: &Value, wanted: &Value) -> An
     ))
 }
 
-/// `element`. Whether a tuple has elements before its first depends on the version of Terraform, which `try` tells.
-pub(super) fn element(list: &Value, index: &Value, is_tried: bool) -> Answer {
-    let Kind::List(items) = &list.kind else {
+/// Evaluates `element`. Only some versions of Terraform accept a negative index into a tuple, so within `try` such an
+/// element is unknown.
+pub(super) fn element(list: &Value, index: &Value, is_tried: bool) -> FunctionResult {
+    let ValueKind::List(items) = &list.kind else {
         return None;
     };
     let count = i64::try_from(items.len()).ok().filter(|count| *count > 0)?;
     let at = index.to_whole()? % count;
     if at < 0 && list.declared.is_none() && is_tried {
         return Some(Value::unknown(
-            Cause::Run.because("versions of Terraform differ about an index below zero"),
+            Cause::RunContext.because("versions of Terraform differ about an index below zero"),
         ));
     }
     let at = if at < 0 { at + count } else { at };
@@ -261,16 +263,16 @@ pub(super) fn element(list: &Value, index: &Value, is_tried: bool) -> Answer {
 fn flatten_into(list: &Value, all: &mut Vec<Value>) -> Option<()> {
     for item in list.items()?.iter() {
         match &item.kind {
-            Kind::List(_) | Kind::Set(_) => flatten_into(item, all)?,
-            Kind::Unknown(_) | Kind::Cases(_) => return None,
+            ValueKind::List(_) | ValueKind::Set(_) => flatten_into(item, all)?,
+            ValueKind::Unknown(_) | ValueKind::Cases(_) => return None,
             _ => all.push(item.clone()),
         }
     }
     Some(())
 }
 
-/// `zipmap`.
-pub(super) fn zipmap(keys: &Value, items: &Value) -> Answer {
+/// Evaluates `zipmap`.
+pub(super) fn zipmap(keys: &Value, items: &Value) -> FunctionResult {
     let keys = as_list(keys, &Type::Text)?;
     let values = items.items()?;
     if keys.items()?.len() != values.len() {
@@ -284,9 +286,9 @@ pub(super) fn zipmap(keys: &Value, items: &Value) -> Answer {
     })
 }
 
-/// `index`.
-pub(super) fn index(list: &Value, wanted: &Value) -> Answer {
-    let Kind::List(items) = &list.kind else {
+/// Evaluates `index`.
+pub(super) fn index(list: &Value, wanted: &Value) -> FunctionResult {
+    let ValueKind::List(items) = &list.kind else {
         return None;
     };
     for (at, item) in items.iter().enumerate() {
@@ -303,11 +305,11 @@ pub(super) fn index(list: &Value, wanted: &Value) -> Answer {
     None
 }
 
-/// The first list that is not null and has elements. A set is no list, nor is a null of no type.
-pub(super) fn coalesce(lists: &[Value]) -> Answer {
+/// Returns the first list that is not null and has elements. Sets and untyped nulls are rejected.
+pub(super) fn coalesce(lists: &[Value]) -> FunctionResult {
     let is_list = |list: &Value| match (&list.kind, list.declared.as_deref()) {
-        (Kind::List(_), _) => true,
-        (Kind::Null, declared) => matches!(declared, Some(Type::List(_) | Type::Tuple(_))),
+        (ValueKind::List(_), _) => true,
+        (ValueKind::Null, declared) => matches!(declared, Some(Type::List(_) | Type::Tuple(_))),
         _ => false,
     };
     if !lists.iter().all(is_list) {
@@ -319,8 +321,8 @@ pub(super) fn coalesce(lists: &[Value]) -> Answer {
         .cloned()
 }
 
-/// `distinct`.
-pub(super) fn distinct(eval: &mut Evaluator, list: &Value) -> Answer {
+/// Evaluates `distinct`.
+pub(super) fn distinct(eval: &mut Evaluator, list: &Value) -> FunctionResult {
     let list = &as_list(list, &Type::Any)?;
     let mut all: Vec<Value> = Vec::new();
     for item in list.items()?.iter() {
@@ -341,7 +343,7 @@ pub(super) fn distinct(eval: &mut Evaluator, list: &Value) -> Answer {
     Some(like(list, Value::list(all)))
 }
 
-/// Booleans of a list; null counts as false.
+/// Returns the booleans of a list; null counts as false.
 fn answers(list: &Value) -> Option<Vec<bool>> {
     let list = as_list(list, &Type::Bool)?;
     let answers = list
@@ -351,8 +353,8 @@ fn answers(list: &Value) -> Option<Vec<bool>> {
     answers.collect()
 }
 
-/// `matchkeys`.
-pub(super) fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wanted: &Value) -> Answer {
+/// Evaluates `matchkeys`.
+pub(super) fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wanted: &Value) -> FunctionResult {
     let values = as_list(values, &Type::Any)?;
     let (keys, wanted) = (as_list(keys, &Type::Any)?, as_list(wanted, &Type::Any)?);
     let one = types::unify(&[types::of(&keys), types::of(&wanted)])?;
@@ -378,8 +380,8 @@ pub(super) fn matching(eval: &mut Evaluator, values: &Value, keys: &Value, wante
     Some(like(&values, Value::list(kept)))
 }
 
-/// `transpose`.
-pub(super) fn transpose(map: &Value) -> Answer {
+/// Evaluates `transpose`.
+pub(super) fn transpose(map: &Value) -> FunctionResult {
     let map = types::convert(map, &Type::Map(Arc::new(Type::List(Arc::new(Type::Text)))));
     let mut all: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
     for (key, values) in map.entries()?.iter() {

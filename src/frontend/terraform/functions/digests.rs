@@ -1,33 +1,39 @@
-//! Digests: MD5, SHA-1 and SHA-2, because names are made with them.
+//! Digests: MD5, SHA-1 and SHA-2, because resource names are built from them.
 
 use super::super::eval::{Evaluator, Scope};
 use super::super::value::Value;
-use super::Answer;
+use super::FunctionResult;
 use crate::graph::Cause;
 use md5::{Digest, Md5};
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
 
-/// More bytes of files are not hashed for one unit: `fileset` may take in what `terraform init` has left.
+/// Maximum number of bytes of files that are hashed for one unit: `fileset` may include all modules that `terraform
+/// init` installed.
 const MAX_HASHED: usize = 16 << 20;
 
-/// How a digest is computed.
+/// A digest algorithm.
 pub(super) type Algorithm = fn(&[u8]) -> Vec<u8>;
 
-/// `md5`, `sha1` and their kin; `encode` writes the digest.
-pub(super) fn of_text(eval: &mut Evaluator, text: &Value, algorithm: Algorithm, encode: fn(&[u8]) -> String) -> Answer {
+/// Evaluates `md5`, `sha1` and similar functions; `encode` formats the digest.
+pub(super) fn of_text(
+    eval: &mut Evaluator,
+    text: &Value,
+    algorithm: Algorithm,
+    encode: fn(&[u8]) -> String,
+) -> FunctionResult {
     Some(digest(eval, text.to_text()?.as_bytes(), algorithm, encode))
 }
 
-/// `filemd5` and its kin.
+/// Evaluates `filemd5` and similar functions.
 pub(super) fn of_file(
     (eval, scope): (&mut Evaluator, &Scope),
     path: &Value,
     algorithm: Algorithm,
     encode: fn(&[u8]) -> String,
-) -> Answer {
+) -> FunctionResult {
     let path = path.to_text()?;
-    // A digest of a whole directory is what makes a new version, and no number: that it is not known costs nothing else.
+    // The digest of a whole directory only serves as a version. If it is unknown, nothing else is affected.
     let too_many = || Value::unknown(Cause::NotRead.because("the files that are hashed have more than 16 megabytes"));
     if eval.hashed > MAX_HASHED {
         return Some(too_many());
@@ -68,13 +74,13 @@ pub(super) fn sha512(bytes: &[u8]) -> Vec<u8> {
     Sha512::digest(bytes).to_vec()
 }
 
-/// As `md5` writes it.
+/// Formats bytes as `md5` does.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `uuidv5`.
-pub(super) fn uuid(namespace: &Value, name: &Value) -> Answer {
+/// Evaluates `uuidv5`.
+pub(super) fn uuid(namespace: &Value, name: &Value) -> FunctionResult {
     let (namespace, name) = (namespace.to_text()?, name.to_text()?);
     let namespace = match &*namespace {
         "dns" => "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
@@ -102,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_hexadecimal_and_whole() {
+    fn digests_are_hexadecimal_with_leading_zeros() {
         assert_eq!(hexadecimal(&Md5::digest("abc")), "900150983cd24fb0d6963f7d28e17f72");
         assert_eq!(hexadecimal(&[0, 15]), "000f");
     }

@@ -1,26 +1,26 @@
-//! Encodings: base64, URLs, CSV and YAML. JSON keeps what is not known and is `json.rs`.
+//! Encodings: base64, URLs, CSV and YAML. JSON is in `json.rs`, because it preserves unknown parts.
 
 use super::super::json;
 use super::super::types::Type;
-use super::super::value::{Kind, MAX_TEXT, Value};
-use super::Answer;
+use super::super::value::{MAX_TEXT, Value, ValueKind};
+use super::FunctionResult;
 use crate::graph::Cause;
 use std::sync::Arc;
 
-/// YAML as written by Terraform is computed so deep.
+/// Maximum depth of values that are encoded as YAML.
 const MAX_DEPTH: usize = 64;
 
-/// `base64decode`.
-pub(super) fn from_base64(text: &Value) -> Answer {
+/// Evaluates `base64decode`.
+pub(super) fn from_base64(text: &Value) -> FunctionResult {
     Some(Value::text(String::from_utf8(unbase64(&text.to_text()?)?).ok()?))
 }
 
-/// `textdecodebase64`.
-pub(super) fn from_base64_in(text: &Value, encoding: &Value) -> Answer {
+/// Evaluates `textdecodebase64`.
+pub(super) fn from_base64_in(text: &Value, encoding: &Value) -> FunctionResult {
     decode_as(&unbase64(&text.to_text()?)?, &encoding.to_text()?)
 }
 
-/// `yamlencode`.
+/// Evaluates `yamlencode`.
 pub(super) fn to_yaml(value: &Value) -> Value {
     if !value.is_plain() {
         return Value::unknown(Cause::KnownAfterApply.because("an argument of `yamlencode` is known only after apply"));
@@ -29,8 +29,8 @@ pub(super) fn to_yaml(value: &Value) -> Value {
     if write_yaml(value, 0, &mut written).is_none() {
         return Value::unknown(Cause::Unsupported.because("it cannot be written as YAML"));
     }
-    // A document that is one plain scalar has an end.
-    if matches!(value.kind, Kind::Null | Kind::Bool(_) | Kind::Number(_)) {
+    // A document that is a single plain scalar has an end marker.
+    if matches!(value.kind, ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_)) {
         written.push_str("...\n");
     }
     Value::text(written)
@@ -38,7 +38,7 @@ pub(super) fn to_yaml(value: &Value) -> Value {
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Base64 with padding.
+/// Encodes base64 with padding.
 pub(super) fn base64(bytes: &[u8]) -> String {
     let mut encoded = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -78,7 +78,7 @@ fn unbase64(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// `textencodebase64`.
+/// Evaluates `textencodebase64`.
 pub(super) fn encode_as(text: &str, encoding: &str) -> Value {
     let bytes: Vec<u8> = match encoding.to_ascii_uppercase().as_str() {
         "UTF-8" => text.bytes().collect(),
@@ -89,7 +89,7 @@ pub(super) fn encode_as(text: &str, encoding: &str) -> Value {
     Value::text(base64(&bytes))
 }
 
-fn decode_as(bytes: &[u8], encoding: &str) -> Answer {
+fn decode_as(bytes: &[u8], encoding: &str) -> FunctionResult {
     let wide = |read: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes
             .chunks_exact(2)
@@ -112,7 +112,7 @@ fn decode_as(bytes: &[u8], encoding: &str) -> Answer {
     text.map(Value::text)
 }
 
-/// `urlencode`.
+/// Evaluates `urlencode`.
 pub(super) fn urlencode(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
@@ -127,7 +127,7 @@ pub(super) fn urlencode(text: &str) -> String {
     encoded
 }
 
-pub(super) fn csv(text: &str) -> Answer {
+pub(super) fn csv(text: &str) -> FunctionResult {
     let mut rows = csv_rows(text)?.into_iter();
     let header = rows.next()?;
     let distinct: std::collections::BTreeSet<&String> = header.iter().collect();
@@ -200,14 +200,14 @@ fn csv_rows(text: &str) -> Option<Vec<Vec<String>>> {
     Some(rows)
 }
 
-/// As Terraform writes it: keys and texts in quotes, a list level with its key.
+/// Writes YAML as Terraform does: with quoted keys and strings, and lists at the indentation of their key.
 fn write_yaml(value: &Value, depth: usize, written: &mut String) -> Option<()> {
     if depth > MAX_DEPTH || written.len() > MAX_TEXT {
         return None;
     }
     let indent = "  ".repeat(depth);
     match &value.kind {
-        Kind::Map(entries) if !entries.is_empty() => {
+        ValueKind::Map(entries) if !entries.is_empty() => {
             for (at, (key, value)) in entries.iter().enumerate() {
                 if at > 0 {
                     written.push_str(&indent);
@@ -226,7 +226,7 @@ fn write_yaml(value: &Value, depth: usize, written: &mut String) -> Option<()> {
                 }
             }
         }
-        Kind::List(items) | Kind::Set(items) if !items.is_empty() => {
+        ValueKind::List(items) | ValueKind::Set(items) if !items.is_empty() => {
             for (at, item) in items.iter().enumerate() {
                 if at > 0 {
                     written.push_str(&indent);
@@ -235,12 +235,12 @@ fn write_yaml(value: &Value, depth: usize, written: &mut String) -> Option<()> {
                 write_yaml(item, depth + 1, written)?;
             }
         }
-        Kind::Map(_) => written.push_str("{}\n"),
-        Kind::List(_) | Kind::Set(_) => written.push_str("[]\n"),
-        Kind::Null => written.push_str("null\n"),
-        Kind::Bool(_) | Kind::Number(_) => written.push_str(&format!("{}\n", value.to_text()?)),
-        Kind::Text(text) if text.contains('\n') || !text.is_ascii() => return None,
-        Kind::Text(text) => written.push_str(&format!("{}\n", serde_json::Value::from(&**text))),
+        ValueKind::Map(_) => written.push_str("{}\n"),
+        ValueKind::List(_) | ValueKind::Set(_) => written.push_str("[]\n"),
+        ValueKind::Null => written.push_str("null\n"),
+        ValueKind::Bool(_) | ValueKind::Number(_) => written.push_str(&format!("{}\n", value.to_text()?)),
+        ValueKind::Text(text) if text.contains('\n') || !text.is_ascii() => return None,
+        ValueKind::Text(text) => written.push_str(&format!("{}\n", serde_json::Value::from(&**text))),
         _ => return None,
     }
     Some(())

@@ -1,41 +1,42 @@
-//! Functions that read files: inside the repository, or without one inside the root module and the module at hand,
-//! symbolic links resolved first, and no more than a megabyte. A template sees what it is given and nothing else.
+//! Functions that read files. The files must be inside the repository or, without one, inside the root module or the
+//! current module, after symbolic links are resolved, and no larger than a megabyte. A template sees only the variables
+//! that it is passed.
 
 use super::super::eval::{Evaluator, Scope};
-use super::super::syntax::{self, Kind as Syntax};
+use super::super::syntax::{self, ExpressionKind};
 use super::super::types::{self, Type};
-use super::super::value::{Kind as Known, MAX_TEXT, Value};
-use super::Answer;
+use super::super::value::{MAX_TEXT, Value, ValueKind};
+use super::FunctionResult;
 use super::encoding::base64;
-use crate::files::{Kind, Refusal};
 use crate::graph::{Cause, Reason};
 use regex::Regex;
+use source::files::{EntryKind, Refusal};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Entries of directories that `fileset` looks at.
+/// Maximum number of directory entries that `fileset` examines.
 const MAX_ENTRIES: usize = 20_000;
-/// Directories in directories that `fileset` looks into.
+/// Maximum depth of directories that `fileset` searches.
 const MAX_LEVELS: usize = 32;
 
-/// `pathexpand`.
+/// Evaluates `pathexpand`.
 pub(super) fn path_expand(path: &str) -> Value {
     if path.starts_with('~') {
-        return Value::unknown(Cause::Run.because("a home directory is not known"));
+        return Value::unknown(Cause::RunContext.because("a home directory is not known"));
     }
     Value::text(path)
 }
 
-/// `abspath`.
+/// Evaluates `abspath`.
 pub(super) fn absolute(path: &str) -> Value {
     if path.starts_with('/') {
         return Value::text(clean(path));
     }
-    Value::unknown(Cause::Run.because("the working directory is not known"))
+    Value::unknown(Cause::RunContext.because("the working directory is not known"))
 }
 
-/// `fileexists`.
-pub(super) fn exists(eval: &Evaluator, path: &Value, scope: &Scope) -> Answer {
+/// Evaluates `fileexists`.
+pub(super) fn exists(eval: &Evaluator, path: &Value, scope: &Scope) -> FunctionResult {
     let path = path.to_text()?;
     Some(match eval.locate(&path, scope.module) {
         Ok(found) if eval.sources.files().is_file(&found) => Value::bool(true),
@@ -45,8 +46,8 @@ pub(super) fn exists(eval: &Evaluator, path: &Value, scope: &Scope) -> Answer {
     })
 }
 
-/// `file`.
-pub(super) fn text(eval: &mut Evaluator, path: &Value, scope: &Scope) -> Answer {
+/// Evaluates `file`.
+pub(super) fn text(eval: &mut Evaluator, path: &Value, scope: &Scope) -> FunctionResult {
     let path = path.to_text()?;
     Some(match eval.contents(&path, scope.module) {
         Ok(bytes) => String::from_utf8(bytes).map_or_else(
@@ -57,45 +58,45 @@ pub(super) fn text(eval: &mut Evaluator, path: &Value, scope: &Scope) -> Answer 
     })
 }
 
-/// `filebase64`.
-pub(super) fn in_base64(eval: &mut Evaluator, path: &Value, scope: &Scope) -> Answer {
+/// Evaluates `filebase64`.
+pub(super) fn in_base64(eval: &mut Evaluator, path: &Value, scope: &Scope) -> FunctionResult {
     Some(match eval.contents(&path.to_text()?, scope.module) {
         Ok(bytes) => Value::text(base64(&bytes)),
         Err(refused) => refused,
     })
 }
 
-/// `fileset`.
-pub(super) fn set(eval: &mut Evaluator, path: &Value, pattern: &Value, scope: &Scope) -> Answer {
+/// Evaluates `fileset`.
+pub(super) fn set(eval: &mut Evaluator, path: &Value, pattern: &Value, scope: &Scope) -> FunctionResult {
     Some(eval.file_set(&path.to_text()?, &pattern.to_text()?, scope.module))
 }
 
-/// `templatefile`.
-pub(super) fn template(eval: &mut Evaluator, path: &Value, given: &Value, scope: &Scope) -> Answer {
-    eval.template_file(&path.to_text()?, given, scope)
+/// Evaluates `templatefile`.
+pub(super) fn template(eval: &mut Evaluator, path: &Value, variables: &Value, scope: &Scope) -> FunctionResult {
+    eval.template_file(&path.to_text()?, variables, scope)
 }
 
-/// `templatestring`, whose template is named and not written in place.
+/// Evaluates `templatestring`, which requires a reference to its template.
 pub(in super::super) fn template_text(
     eval: &mut Evaluator,
     written: &syntax::Expression,
-    given: &Value,
+    variables: &Value,
     scope: &Scope,
 ) -> Value {
-    if !matches!(written.kind, Syntax::Traversal(..)) {
+    if !matches!(written.kind, ExpressionKind::Traversal(..)) {
         return Value::error("the template of `templatestring` is not a reference");
     }
     let template = eval.eval(written, scope);
-    let rendered = eval.lift(vec![template, given.clone()], &mut |eval, values| {
-        let [template, given] = values.as_slice() else {
+    let rendered = eval.lift(vec![template, variables.clone()], &mut |eval, values| {
+        let [template, variables] = values.as_slice() else {
             return Value::null();
         };
         if let Some(unknown) = values.iter().find(|value| value.as_unknown().is_some()) {
             return unknown.clone();
         }
         let template = super::super::json::settled(eval.plain(template.clone()));
-        // Another value does not become text here.
-        let is_text = !matches!(template.kind, Known::Bool(_) | Known::Number(_));
+        // Values of other types are not converted to strings here.
+        let is_text = !matches!(template.kind, ValueKind::Bool(_) | ValueKind::Number(_));
         let Some(text) = template.to_text().filter(|_| is_text) else {
             return super::refuse("templatestring", &[template]);
         };
@@ -104,22 +105,22 @@ pub(in super::super) fn template_text(
         }
         let span = template.span.unwrap_or(written.span);
         let rendered = match syntax::template_at(span, &text) {
-            Ok(parsed) => eval.rendered(&Arc::new(parsed), given, scope),
+            Ok(parsed) => eval.rendered(&Arc::new(parsed), variables, scope),
             Err(problem) => Some(Value::error(problem.message)),
         };
-        rendered.unwrap_or_else(|| super::refuse("templatestring", &[template, given.clone()]))
+        rendered.unwrap_or_else(|| super::refuse("templatestring", &[template, variables.clone()]))
     });
     types::convert(&rendered, &Type::Text)
 }
 
-/// Why there is no file.
+/// The reason why a file is not available.
 enum Absent {
     Missing,
     Outside(Reason),
 }
 
 impl Evaluator<'_> {
-    /// The file that `path` means in `module`, where it may be read.
+    /// Returns the file that `path` refers to in `module`, if it may be read.
     fn locate(&self, path: &str, module: usize) -> Result<PathBuf, Absent> {
         let (root, own) = (
             &self.instances[0].module.directory,
@@ -129,7 +130,7 @@ impl Evaluator<'_> {
         if path.contains('\0') || path.starts_with('~') {
             return Err(outside());
         }
-        // Terraform runs in the root module. What is not there is outside all the same where it would be outside.
+        // Terraform runs in the root module. A missing file outside of the bounds counts as outside, not as missing.
         let wanted = root.join(path);
         let bounds = match self.sources.repository() {
             Some(repository) => vec![repository.to_owned()],
@@ -144,7 +145,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The bytes of a file.
+    /// Returns the content of a file.
     pub(in super::super) fn contents(&mut self, path: &str, module: usize) -> Result<Vec<u8>, Value> {
         let found = match self.locate(path, module) {
             Ok(found) => found,
@@ -172,7 +173,7 @@ impl Evaluator<'_> {
         Ok(bytes)
     }
 
-    fn template_file(&mut self, path: &str, given: &Value, scope: &Scope) -> Answer {
+    fn template_file(&mut self, path: &str, variables: &Value, scope: &Scope) -> FunctionResult {
         let found = match self.locate(path, scope.module) {
             Ok(found) => found,
             Err(Absent::Missing) => {
@@ -200,7 +201,7 @@ impl Evaluator<'_> {
         match self.templates.get(&found) {
             Some(Ok(template)) => {
                 let template = template.clone();
-                self.rendered(&template, given, scope)
+                self.rendered(&template, variables, scope)
             }
             Some(Err(reason)) => Some(Value::unknown(
                 Cause::NotRead.because(format!("the template `{path}` cannot be read: {reason}")),
@@ -209,21 +210,21 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a template gives with the entries of `given`.
-    fn rendered(&mut self, template: &Arc<syntax::Expression>, given: &Value, scope: &Scope) -> Answer {
-        // A template cannot read another.
+    /// Renders a template with the entries of `given`.
+    fn rendered(&mut self, template: &Arc<syntax::Expression>, variables: &Value, scope: &Scope) -> FunctionResult {
+        // A template cannot read another one.
         if scope.alone {
             return None;
         }
         let scope = Scope {
             module: scope.module,
-            names: given.entries()?.to_vec(),
+            names: variables.entries()?.to_vec(),
             key: scope.key.clone(),
             alone: true,
             tried: scope.tried,
             ..Scope::default()
         };
-        // A template that is one value, and no text around it, is that value.
+        // A template that consists of a single value, without text around it, has the type of that value.
         Some(self.eval(template, &scope)).filter(|value| !value.is_null())
     }
 
@@ -250,10 +251,10 @@ impl Evaluator<'_> {
                 }
                 let name = format!("{prefix}{}", entry.name.to_string_lossy());
                 match entry.kind {
-                    Kind::Directory => next.push((directory.join(&entry.name), format!("{name}/"), level + 1)),
-                    Kind::File(_) if pattern.is_match(&name) => names.push(name),
-                    // A link may lead anywhere.
-                    Kind::Link if pattern.is_match(&name) => {
+                    EntryKind::Directory => next.push((directory.join(&entry.name), format!("{name}/"), level + 1)),
+                    EntryKind::File(_) if pattern.is_match(&name) => names.push(name),
+                    // A symbolic link may point anywhere.
+                    EntryKind::Link if pattern.is_match(&name) => {
                         return Value::unknown(Cause::Unsupported.because("`fileset` meets a symbolic link"));
                     }
                     _ => {}
@@ -265,7 +266,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// A pattern of file names as a regular expression.
+/// Converts a file name pattern to a regular expression.
 fn glob(pattern: &str) -> Option<Regex> {
     let mut translated = String::from("^");
     let mut rest = pattern.strip_prefix("./").unwrap_or(pattern);
@@ -318,7 +319,7 @@ pub(super) fn directory(path: &str) -> String {
     )
 }
 
-/// The shortest path of the same meaning.
+/// Returns the shortest equivalent path.
 fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let absolute = path.starts_with('/');
@@ -340,7 +341,7 @@ fn clean(path: &str) -> String {
 }
 
 impl Evaluator<'_> {
-    /// `path.module`, `path.root`, `path.cwd`.
+    /// Returns `path.module`, `path.root` or `path.cwd`.
     pub(in super::super) fn path(&mut self, module: usize, name: &str) -> Value {
         match name {
             "root" => Value::text("."),
@@ -367,7 +368,7 @@ impl Evaluator<'_> {
                     parts.join("/")
                 })
             }
-            "cwd" => Value::unknown(Cause::Run.because("`path.cwd` is the working directory of a run")),
+            "cwd" => Value::unknown(Cause::RunContext.because("`path.cwd` is the working directory of a run")),
             _ => Value::unknown(Cause::Unsupported.because(format!("`path.{name}` is not supported"))),
         }
     }

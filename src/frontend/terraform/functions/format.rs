@@ -3,23 +3,23 @@
 use super::super::eval::{Evaluator, TOO_MANY_STEPS};
 use super::super::json;
 use super::super::types::{self, Type};
-use super::super::value::{Kind, Value, joined};
+use super::super::value::{Value, ValueKind, joined};
 use super::texts::characters;
-use super::{Answer, partial, plain_items};
+use super::{FunctionResult, partial, plain_items};
 use crate::graph::Cause;
 use num_bigint::BigInt;
 
-/// Widths and precisions above this are not computed.
+/// Maximum width and precision.
 const MAX_WIDTH: usize = 1000;
 
-/// `format`.
-pub(super) fn one(values: &[Value]) -> Answer {
+/// Evaluates `format`.
+pub(super) fn one(values: &[Value]) -> FunctionResult {
     let (pattern, arguments) = values.split_first()?;
     format(&pattern.to_text()?, arguments)
 }
 
-/// `format` of arguments that are not all known: what they show is a part of the text that is not known.
-pub(super) fn partly(eval: &mut Evaluator, values: &[Value]) -> Answer {
+/// Evaluates `format` with unknown arguments, which become unknown parts of the string.
+pub(super) fn partly(eval: &mut Evaluator, values: &[Value]) -> FunctionResult {
     let mut arguments = values.iter().skip(1);
     if !arguments.any(|value| value.as_unknown().is_some()) {
         return None;
@@ -32,10 +32,10 @@ pub(super) fn partly(eval: &mut Evaluator, values: &[Value]) -> Answer {
     one(&settled)
 }
 
-/// `formatlist`.
-pub(super) fn each(eval: &mut Evaluator, values: &[Value]) -> Answer {
+/// Evaluates `formatlist`.
+pub(super) fn each(eval: &mut Evaluator, values: &[Value]) -> FunctionResult {
     let pattern = values.first()?;
-    // The pattern is a text, or a list of texts.
+    // The pattern is a string or a list of strings.
     let text = types::convert(pattern, &Type::Text);
     let texts = types::convert(pattern, &Type::List(std::sync::Arc::new(Type::Text)));
     if text.is_refused() && texts.is_refused() {
@@ -70,7 +70,7 @@ pub(super) fn each(eval: &mut Evaluator, values: &[Value]) -> Answer {
     Some(Value::list_of(all, &Type::Text))
 }
 
-/// An element of a list, where null is of a type.
+/// Gives a null element of a list a type.
 fn of_list(item: &Value) -> Value {
     if item.is_null() && item.declared.is_none() {
         return types::convert(item, &Type::Text);
@@ -78,9 +78,9 @@ fn of_list(item: &Value) -> Value {
     item.clone()
 }
 
-/// One `%…`.
+/// A verb: `%…`.
 #[derive(Default)]
-#[allow(clippy::struct_excessive_bools, reason = "one a flag, as they are written")]
+#[allow(clippy::struct_excessive_bools, reason = "one per flag of a verb")]
 struct Verb {
     plus: bool,
     space: bool,
@@ -89,12 +89,12 @@ struct Verb {
     sharp: bool,
     width: Option<usize>,
     precision: Option<usize>,
-    /// The place of its argument, from 1.
+    /// Index of its argument, from 1.
     argument: Option<usize>,
     letter: char,
 }
 
-/// The verb after `%`, and what follows it.
+/// Parses the verb after `%`; also returns the text that follows it.
 fn verb(text: &str) -> Option<(Verb, &str)> {
     let mut verb = Verb::default();
     let mut rest = text;
@@ -136,7 +136,7 @@ fn number(text: &str) -> Option<(Option<usize>, &str)> {
     Some((Some(number), rest))
 }
 
-fn format(pattern: &str, arguments: &[Value]) -> Answer {
+fn format(pattern: &str, arguments: &[Value]) -> FunctionResult {
     let mut parts: Vec<Value> = Vec::new();
     let mut rest = pattern;
     let (mut next, mut most) = (0, 0);
@@ -161,7 +161,7 @@ fn format(pattern: &str, arguments: &[Value]) -> Answer {
     Some(joined(parts))
 }
 
-fn shown(verb: &Verb, argument: &Value) -> Answer {
+fn shown(verb: &Verb, argument: &Value) -> FunctionResult {
     if argument.is_null() {
         return match (verb.letter, &argument.declared) {
             (_, None) => Some(Value::unknown(
@@ -197,9 +197,9 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
     }
     let text = match verb.letter {
         'v' if !verb.sharp => match &argument.kind {
-            Kind::Number(number) => number.general(None, 'e'),
-            Kind::Text(text) => text.to_string(),
-            Kind::Bool(value) => value.to_string(),
+            ValueKind::Number(number) => number.general(None, 'e'),
+            ValueKind::Text(text) => text.to_string(),
+            ValueKind::Bool(value) => value.to_string(),
             _ => json::encode(argument).to_text()?.to_string(),
         },
         'v' => json::encode(argument).to_text()?.to_string(),
@@ -214,7 +214,7 @@ fn shown(verb: &Verb, argument: &Value) -> Answer {
     Some(cut(verb, &text))
 }
 
-/// Texts are cut to the precision, quoted and padded to the width.
+/// Truncates a string to the precision, quotes it, and pads it to the width.
 fn cut(verb: &Verb, text: &str) -> Value {
     let mut shown = match verb.precision {
         Some(precision @ 1..) if matches!(verb.letter, 's' | 'q') => {
@@ -233,7 +233,7 @@ fn cut(verb: &Verb, text: &str) -> Value {
     Value::text(shown)
 }
 
-/// A number with its sign, zeros between both.
+/// Formats a number with its sign, padded with zeros between the two if requested.
 fn signed(verb: &Verb, negative: bool, digits: &str) -> Value {
     let sign = match () {
         () if negative => "-",
@@ -266,7 +266,7 @@ fn whole(verb: &Verb, number: &BigInt) -> Value {
     signed(verb, number.sign() == num_bigint::Sign::Minus, &digits)
 }
 
-fn fraction(verb: &Verb, argument: &Value) -> Answer {
+fn fraction(verb: &Verb, argument: &Value) -> FunctionResult {
     let number = argument.to_exact()?;
     if number.is_infinite() || verb.sharp {
         return Some(Value::unknown(

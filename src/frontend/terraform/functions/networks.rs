@@ -1,23 +1,23 @@
-//! Functions of address ranges.
+//! Functions of IP address ranges.
 
 use super::super::types::Type;
 use super::super::value::Value;
-use super::Answer;
+use super::FunctionResult;
 use crate::graph::Cause;
 use num_bigint::BigInt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address range.
+/// A range of IP addresses.
 #[derive(Clone, Copy)]
 struct Range {
     base: u128,
     prefix: u32,
-    /// 32 or 128.
+    /// Length of an address: 32 or 128.
     bits: u32,
 }
 
-/// `cidrhost`.
-pub(super) fn host(range: &Value, number: &Value) -> Answer {
+/// Evaluates `cidrhost`.
+pub(super) fn host(range: &Value, number: &Value) -> FunctionResult {
     let number = number.to_exact()?.to_whole()?;
     let range = Range::of(range)?;
     if range.is_mapped() {
@@ -28,21 +28,21 @@ pub(super) fn host(range: &Value, number: &Value) -> Answer {
     range.host(&number).map(Value::text)
 }
 
-/// `cidrnetmask`.
-pub(super) fn mask(range: &Value) -> Answer {
+/// Evaluates `cidrnetmask`.
+pub(super) fn mask(range: &Value) -> FunctionResult {
     let range = Range::of(range)?;
     (range.bits == 32 || range.is_mapped()).then(|| Value::text(address(range.mask(), range.bits)))
 }
 
-/// `cidrsubnet`.
-pub(super) fn subnet(range: &Value, more: &Value, number: &Value) -> Answer {
+/// Evaluates `cidrsubnet`.
+pub(super) fn subnet(range: &Value, more: &Value, number: &Value) -> FunctionResult {
     let number = number.to_exact()?.to_whole()?;
     let more = u32::try_from(more.to_whole()?).ok()?;
     Some(Value::text(Range::of(range)?.subnet(more, &number)?.shown()))
 }
 
-/// `cidrsubnets`.
-pub(super) fn subnets(values: &[Value]) -> Answer {
+/// Evaluates `cidrsubnets`.
+pub(super) fn subnets(values: &[Value]) -> FunctionResult {
     let (range, rest) = values.split_first()?;
     let range = Range::of(range).filter(|range| !range.is_mapped())?;
     let mut all = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn subnets(values: &[Value]) -> Answer {
         let more = more.filter(|more| (1..=32).contains(more))?;
         let prefix = range.prefix.checked_add(more).filter(|prefix| *prefix <= range.bits)?;
         let size = 1_u128.checked_shl(range.bits - prefix)?;
-        // To the next multiple of its size.
+        // Rounds up to the next multiple of the size.
         let base = next.checked_add(size - 1)? / size * size;
         let last = range.base | !range.mask() & ones(range.bits);
         if base.checked_add(size - 1)? > last {
@@ -68,7 +68,7 @@ fn ones(bits: u32) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
-/// `address` without the zeros that its numbers begin with: `010` is ten for Terraform, and no mistake.
+/// Removes leading zeros from the numbers of an address: Terraform accepts `010` as ten.
 fn without_zeros(address: &str) -> String {
     let number = |part: &str| {
         let (digits, end) = part.split_at(part.trim_end_matches(['.', ':']).len());
@@ -117,7 +117,8 @@ impl Range {
         ones(self.bits) & !ones(self.bits - self.prefix)
     }
 
-    /// Whether it holds IPv4 addresses in the spelling of IPv6, which Terraform takes for IPv4 in some functions.
+    /// Returns `true` if the range contains IPv4 addresses mapped to IPv6, which some functions of Terraform treat as
+    /// IPv4.
     fn is_mapped(&self) -> bool {
         self.bits == 128 && self.base >> 32 == 0xffff
     }
@@ -129,7 +130,7 @@ impl Range {
         format!("{}/{}", address(self.base, self.bits), self.prefix)
     }
 
-    /// The address `number`, from the end where it is negative.
+    /// Returns the address with index `number`, counted from the end if it is negative.
     fn host(&self, number: &BigInt) -> Option<String> {
         let size = BigInt::from(ones(self.bits - self.prefix)) + 1;
         let at = if number.sign() == num_bigint::Sign::Minus {

@@ -1,16 +1,16 @@
 //! Functions of numbers.
 
 use super::super::number::Number;
-use super::super::value::{Kind, Value};
-use super::Answer;
+use super::super::value::{Value, ValueKind};
+use super::FunctionResult;
 use crate::graph::Cause;
 use num_bigint::BigInt;
 
-/// Terraform's own limit of `range`.
+/// Terraform's own limit for `range`.
 const MAX_RANGE: usize = 1024;
 
-/// `max` and `min`: the number that `better` prefers.
-pub(super) fn best(values: &[Value], better: for<'n> fn(&'n Number, &'n Number) -> &'n Number) -> Answer {
+/// Evaluates `max` and `min`: returns the number that `better` prefers.
+pub(super) fn best(values: &[Value], better: for<'n> fn(&'n Number, &'n Number) -> &'n Number) -> FunctionResult {
     let numbers: Vec<Number> = values.iter().map(Value::to_exact).collect::<Option<_>>()?;
     let (first, rest) = numbers.split_first()?;
     Some(Value::exact(
@@ -18,18 +18,18 @@ pub(super) fn best(values: &[Value], better: for<'n> fn(&'n Number, &'n Number) 
     ))
 }
 
-/// `abs`.
-pub(super) fn abs(value: &Value) -> Answer {
+/// Evaluates `abs`.
+pub(super) fn abs(value: &Value) -> FunctionResult {
     Some(Value::exact(value.to_exact()?.abs()))
 }
 
-/// `ceil`, or else `floor`.
-pub(super) fn to_nearest(value: &Value, up: bool) -> Answer {
+/// Evaluates `ceil` if `up` is set, otherwise `floor`.
+pub(super) fn to_nearest(value: &Value, up: bool) -> FunctionResult {
     Some(Value::computed(value.to_exact()?.to_nearest(up)))
 }
 
-/// `signum`.
-pub(super) fn signum(value: &Value) -> Answer {
+/// Evaluates `signum`.
+pub(super) fn signum(value: &Value) -> FunctionResult {
     let number = value.to_exact()?;
     number.to_whole()?;
     Some(Value::number(match () {
@@ -39,16 +39,16 @@ pub(super) fn signum(value: &Value) -> Answer {
     }))
 }
 
-/// `log`.
-pub(super) fn log(value: &Value, base: &Value) -> Answer {
+/// Evaluates `log`.
+pub(super) fn log(value: &Value, base: &Value) -> FunctionResult {
     let ratio = logarithm(value.to_exact()?.to_f64()) / logarithm(base.to_exact()?.to_f64());
     Number::computed(ratio).map(Value::exact)
 }
 
-/// `pow`, where the result has 53 bits, so that no library rounds it otherwise.
-pub(super) fn power(base: &Value, exponent: &Value) -> Answer {
+/// Evaluates `pow` if the result is exact in 53 bits, so that rounding cannot differ between libraries.
+pub(super) fn power(base: &Value, exponent: &Value) -> FunctionResult {
     let (base, exponent) = (base.to_exact()?, exponent.to_exact()?);
-    // No number is the root of a negative one.
+    // A negative number has no real root.
     if base.is_negative() && exponent.to_whole().is_none() {
         return None;
     }
@@ -78,7 +78,8 @@ fn exact_power(base: &Number, exponent: &Number) -> Option<Number> {
     })
 }
 
-/// The natural logarithm, digit for digit as Go computes it (by FreeBSD's method), which the system's may not.
+/// Computes the natural logarithm with the same digits as Go (by FreeBSD's method), which the system's library may not
+/// do.
 #[allow(
     clippy::excessive_precision,
     clippy::unreadable_literal,
@@ -116,9 +117,9 @@ fn logarithm(x: f64) -> f64 {
     k * LN2_HIGH - ((half - (s * (half + odd + even) + k * LN2_LOW)) - f)
 }
 
-/// `parseint`.
-pub(super) fn parse(text: &Value, base: &Value) -> Answer {
-    let Kind::Text(text) = &text.kind else {
+/// Evaluates `parseint`.
+pub(super) fn parse(text: &Value, base: &Value) -> FunctionResult {
+    let ValueKind::Text(text) = &text.kind else {
         return None;
     };
     let base = u32::try_from(base.to_whole()?).ok();
@@ -137,7 +138,7 @@ pub(super) fn parse(text: &Value, base: &Value) -> Answer {
     Some(Value::computed(Number::whole(whole)))
 }
 
-/// What a digit is worth; above base 36 capital letters follow the small ones.
+/// Returns the value of a digit. In bases above 36, upper-case letters follow the lower-case ones.
 fn digit(letter: char, base: u32) -> Option<u32> {
     let value = letter.to_digit(36)?;
     let value = if base > 36 && letter.is_ascii_uppercase() {
@@ -148,8 +149,8 @@ fn digit(letter: char, base: u32) -> Option<u32> {
     (value < base).then_some(value)
 }
 
-/// `range`.
-pub(super) fn range(values: &[Value]) -> Answer {
+/// Evaluates `range`.
+pub(super) fn range(values: &[Value]) -> FunctionResult {
     let numbers: Vec<Number> = values.iter().map(Value::to_exact).collect::<Option<_>>()?;
     let (zero, one) = (Number::from(0), Number::from(1));
     let downward = |start: &Number, end: &Number| if end < start { one.neg() } else { one.clone() };
@@ -159,7 +160,7 @@ pub(super) fn range(values: &[Value]) -> Answer {
         [start, end, step] => (start.clone(), end.clone(), step.clone()),
         _ => return None,
     };
-    // A step of zero never arrives, a step away from the end is refused.
+    // A step of zero never reaches the end. Terraform rejects a step away from it.
     if step.is_zero() || (step.is_negative() != (end < start) && start != end) {
         return None;
     }

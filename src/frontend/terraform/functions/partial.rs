@@ -1,19 +1,19 @@
-//! Functions of texts that are known in part: an ARN with its Region open, the name of a queue that AWS completes.
-//! What is not known of the argument stays as it is in the answer.
+//! Functions of partly known strings, such as an ARN with an unknown Region or a queue name that AWS completes. The
+//! unknown parts of the argument are preserved in the result.
 
 use super::super::provider;
 use super::super::types::Type;
-use super::super::value::{Kind, Value, joined};
-use super::Answer;
+use super::super::value::{Value, ValueKind, joined};
+use super::FunctionResult;
 
-/// `startswith` or `endswith` of a text whose first or last part is known.
+/// Evaluates `startswith` or `endswith` if the first or last part of the string is known.
 pub(super) fn has(
     text: &Value,
     wanted: &Value,
     side: fn(&[Value]) -> Option<&Value>,
     holds: fn(&str, &str) -> bool,
-) -> Answer {
-    let Kind::Template(parts) = &text.kind else {
+) -> FunctionResult {
+    let ValueKind::Template(parts) = &text.kind else {
         return None;
     };
     let (known, wanted) = (side(parts)?.to_text()?, wanted.to_text()?);
@@ -21,8 +21,8 @@ pub(super) fn has(
     decided.then(|| Value::bool(holds(&known, &wanted)))
 }
 
-/// `trimprefix`.
-pub(super) fn without_prefix(text: &Value, prefix: &Value) -> Answer {
+/// Evaluates `trimprefix`.
+pub(super) fn without_prefix(text: &Value, prefix: &Value) -> FunctionResult {
     let wanted = prefix.to_text()?;
     let found = has(text, prefix, <[Value]>::first, |a, b| a.starts_with(b))?.to_bool()?;
     Some(if found {
@@ -32,8 +32,8 @@ pub(super) fn without_prefix(text: &Value, prefix: &Value) -> Answer {
     })
 }
 
-/// `trimsuffix`.
-pub(super) fn without_suffix(text: &Value, suffix: &Value) -> Answer {
+/// Evaluates `trimsuffix`.
+pub(super) fn without_suffix(text: &Value, suffix: &Value) -> FunctionResult {
     let wanted = suffix.to_text()?;
     let found = has(text, suffix, <[Value]>::last, |a, b| a.ends_with(b))?.to_bool()?;
     let last = parts(text)?.len().checked_sub(1)?;
@@ -46,25 +46,25 @@ pub(super) fn without_suffix(text: &Value, suffix: &Value) -> Answer {
     })
 }
 
-/// `chomp`.
-pub(super) fn without_line_end(text: &Value) -> Answer {
+/// Evaluates `chomp`.
+pub(super) fn without_line_end(text: &Value) -> FunctionResult {
     let last = match &text.kind {
-        Kind::Reference(..) => 0,
+        ValueKind::Reference(..) => 0,
         _ => parts(text)?.len().checked_sub(1)?,
     };
     trimmed(text, last, |known| known.trim_end_matches(['\r', '\n']))
 }
 
-/// `trimspace`.
-pub(super) fn without_space(text: &Value) -> Answer {
+/// Evaluates `trimspace`.
+pub(super) fn without_space(text: &Value) -> FunctionResult {
     let text = trimmed(text, 0, str::trim_start)?;
     let last = parts(&text).map_or(0, |parts| parts.len().saturating_sub(1));
     trimmed(&text, last, str::trim_end)
 }
 
-/// `replace` of a known text by one that is not.
-pub(super) fn replaced(text: &Value, from: &Value, to: &Value) -> Answer {
-    let is_open = matches!(to.kind, Kind::Reference(..) | Kind::Template(_));
+/// Evaluates `replace` of a known text by an unknown one.
+pub(super) fn replaced(text: &Value, from: &Value, to: &Value) -> FunctionResult {
+    let is_open = matches!(to.kind, ValueKind::Reference(..) | ValueKind::Template(_));
     let (text, from) = (text.to_text()?, from.to_text()?);
     let is_pattern = from.len() > 1 && from.starts_with('/') && from.ends_with('/');
     if !is_open || is_pattern || from.is_empty() {
@@ -80,9 +80,9 @@ pub(super) fn replaced(text: &Value, from: &Value, to: &Value) -> Answer {
     Some(joined(parts))
 }
 
-/// `split` at what stands in no ARN, URL or name.
-pub(super) fn pieces(separator: &Value, text: &Value) -> Answer {
-    if !matches!(text.kind, Kind::Reference(..) | Kind::Template(_)) {
+/// Evaluates `split` with a separator that no ARN, URL or name contains.
+pub(super) fn pieces(separator: &Value, text: &Value) -> FunctionResult {
+    if !matches!(text.kind, ValueKind::Reference(..) | ValueKind::Template(_)) {
         return None;
     }
     let separator = separator.to_text()?;
@@ -90,7 +90,7 @@ pub(super) fn pieces(separator: &Value, text: &Value) -> Answer {
         return None;
     }
     let inner = match &text.kind {
-        Kind::Template(parts) => parts.to_vec(),
+        ValueKind::Template(parts) => parts.to_vec(),
         _ => vec![text.clone()],
     };
     let mut pieces: Vec<Vec<Value>> = vec![Vec::new()];
@@ -113,14 +113,14 @@ pub(super) fn pieces(separator: &Value, text: &Value) -> Answer {
     Some(Value::list_of(texts, &Type::Text))
 }
 
-/// `text` with quotes around it, where nothing in it has to be escaped.
-pub(super) fn quoted(text: &Value) -> Answer {
+/// Quotes a string in which nothing needs to be escaped.
+pub(super) fn quoted(text: &Value) -> FunctionResult {
     let is_clean = |part: &Value| match part.to_text() {
         Some(known) => !known.contains(|c: char| c == '"' || c == '\\' || c.is_control()),
         None => is_solid(part),
     };
     let inner = match &text.kind {
-        Kind::Template(parts) => parts.to_vec(),
+        ValueKind::Template(parts) => parts.to_vec(),
         _ => vec![text.clone()],
     };
     if !inner.iter().all(is_clean) {
@@ -134,18 +134,18 @@ pub(super) fn quoted(text: &Value) -> Answer {
 
 fn parts(text: &Value) -> Option<&[Value]> {
     match &text.kind {
-        Kind::Template(parts) => Some(parts),
+        ValueKind::Template(parts) => Some(parts),
         _ => None,
     }
 }
 
-/// Whether it is an ARN, a URL or a name: with no space in it, and never empty.
+/// Returns `true` for an ARN, a URL or a name, which contain no spaces and are never empty.
 fn is_solid(part: &Value) -> bool {
-    matches!(&part.kind, Kind::Reference(id, attribute) if provider::form(&id.kind, attribute).is_some())
+    matches!(&part.kind, ValueKind::Reference(id, attribute) if provider::form(&id.kind, attribute).is_some())
 }
 
-/// `text` with its part `at` trimmed; `None` where that part may be nothing but what is trimmed.
-fn trimmed(text: &Value, at: usize, trim: fn(&str) -> &str) -> Answer {
+/// Trims the part `at` of a string; `None` if the adjacent part may have to be trimmed as well.
+fn trimmed(text: &Value, at: usize, trim: fn(&str) -> &str) -> FunctionResult {
     if is_solid(text) {
         return Some(text.clone());
     }
@@ -165,7 +165,7 @@ fn trimmed(text: &Value, at: usize, trim: fn(&str) -> &str) -> Answer {
     }
 }
 
-fn changed(text: &Value, at: usize, change: impl Fn(&str) -> &str) -> Answer {
+fn changed(text: &Value, at: usize, change: impl Fn(&str) -> &str) -> FunctionResult {
     let mut all = parts(text)?.to_vec();
     let known = all.get(at)?.to_text()?;
     *all.get_mut(at)? = Value::text(change(&known));

@@ -1,35 +1,35 @@
-//! Regular expressions: Go's syntax made that of the `regex` crate, which differs in what `\d` and `[` mean.
+//! Regular expressions: converts Go's syntax to that of the `regex` crate, which treats `\d` and `[` differently.
 
 use super::super::eval::{Evaluator, TOO_MANY_STEPS};
 use super::super::types::Type;
 use super::super::value::{MAX_TEXT, Value};
-use super::Answer;
+use super::FunctionResult;
 use super::texts::MAX_PIECES;
 use crate::graph::Cause;
 use regex::{Captures, Regex, RegexBuilder};
 use std::sync::Arc;
 
-/// A compiled pattern may be so large.
+/// Maximum size of a compiled pattern in bytes.
 const MAX_COMPILED: usize = 1 << 20;
 
-/// Counts the work of a function: a pattern is compiled each time, and then reads the text once.
+/// Counts the work of a function, which compiles a pattern each time and reads the text once.
 fn may_match(eval: &mut Evaluator, texts: &[&str]) -> Result<(), Value> {
     let length: usize = texts.iter().map(|text| text.len()).sum();
     let fits = eval.spend(256 + length / 4);
     fits.then_some(()).ok_or_else(|| Value::beyond(TOO_MANY_STEPS))
 }
 
-/// A pattern that is tried on texts.
+/// A compiled pattern.
 pub(super) struct Pattern(Regex);
 
-/// Reads a pattern that is to be tried; `None` where it is none.
+/// Compiles a pattern; `None` if it is not valid.
 pub(super) fn pattern(eval: &mut Evaluator, written: &str) -> Option<Pattern> {
     may_match(eval, &[written]).ok()?;
     compile(written).ok().map(Pattern)
 }
 
 impl Pattern {
-    /// Where its first match stands in `text`, and each of its groups.
+    /// Returns the ranges of its first match in `text` and of each group.
     pub(super) fn first(&self, text: &str) -> Option<Vec<Option<(usize, usize)>>> {
         let found = self.0.captures(text)?;
         let groups = found
@@ -38,7 +38,7 @@ impl Pattern {
         Some(groups.collect())
     }
 
-    /// Where its matches stand in `text`.
+    /// Returns the ranges of its matches in `text`.
     pub(super) fn all(&self, text: &str) -> Vec<(usize, usize)> {
         self.0
             .find_iter(text)
@@ -47,13 +47,13 @@ impl Pattern {
     }
 }
 
-/// What a match gives, of its groups.
-pub(super) fn shaped(pattern: &Pattern, group: impl Fn(usize) -> Value) -> Answer {
+/// Returns the value of a match, built from its groups.
+pub(super) fn shaped(pattern: &Pattern, group: impl Fn(usize) -> Value) -> FunctionResult {
     shape(&pattern.0, group)
 }
 
-/// `regex`.
-pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -> Answer {
+/// Evaluates `regex`.
+pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -> FunctionResult {
     let (pattern, text) = (pattern.to_text()?, text.to_text()?);
     let regex = match may_match(eval, &[&pattern, &text]).and_then(|()| compile(&pattern)) {
         Ok(regex) => regex,
@@ -63,8 +63,8 @@ pub(super) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -
     captured(&regex, &found)
 }
 
-/// `regexall`.
-pub(super) fn all_matches(eval: &mut Evaluator, pattern: &Value, text: &Value) -> Answer {
+/// Evaluates `regexall`.
+pub(super) fn all_matches(eval: &mut Evaluator, pattern: &Value, text: &Value) -> FunctionResult {
     let (pattern, text) = (pattern.to_text()?, text.to_text()?);
     let regex = match may_match(eval, &[&pattern, &text]).and_then(|()| compile(&pattern)) {
         Ok(regex) => regex,
@@ -79,8 +79,8 @@ pub(super) fn all_matches(eval: &mut Evaluator, pattern: &Value, text: &Value) -
     })
 }
 
-/// `replace`.
-pub(super) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Value) -> Answer {
+/// Evaluates `replace`.
+pub(super) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Value) -> FunctionResult {
     let (text, from, to) = (text.to_text()?, from.to_text()?, to.to_text()?);
     Some(match may_match(eval, &[&text, &from, &to]) {
         Ok(()) => replaced(&text, &from, &to),
@@ -107,8 +107,8 @@ fn replaced(text: &str, from: &str, to: &str) -> Value {
     Value::text(made)
 }
 
-/// What a match gives: itself, its groups in order, or its groups by name.
-fn captured(regex: &Regex, found: &Captures<'_>) -> Answer {
+/// Returns the value of a match: the whole text, its groups in order, or its groups by name.
+fn captured(regex: &Regex, found: &Captures<'_>) -> FunctionResult {
     shape(regex, |at| {
         found
             .get(at)
@@ -116,7 +116,7 @@ fn captured(regex: &Regex, found: &Captures<'_>) -> Answer {
     })
 }
 
-fn shape(regex: &Regex, group: impl Fn(usize) -> Value) -> Answer {
+fn shape(regex: &Regex, group: impl Fn(usize) -> Value) -> FunctionResult {
     let names: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
     if names.is_empty() {
         return Some(group(0));
@@ -127,7 +127,7 @@ fn shape(regex: &Regex, group: impl Fn(usize) -> Value) -> Answer {
             let entries = all.iter().zip(1..).map(|(name, at)| (Arc::from(*name), group(at)));
             Some(Value::map(entries.collect()))
         }
-        // Terraform refuses groups with names beside groups without.
+        // Terraform rejects a mix of named and unnamed groups.
         None if names.iter().any(Option::is_some) => None,
         None => Some(Value::list((1..=names.len()).map(group).collect())),
     }
@@ -146,11 +146,11 @@ fn compile(pattern: &str) -> Result<Regex, Value> {
         })
 }
 
-/// `pattern` in the syntax of the crate; `None` where it has what the crate has not.
+/// Converts `pattern` to the syntax of the crate; `None` if it uses an unsupported feature.
 fn translate(pattern: &str) -> Option<String> {
     let mut translated = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
-    // Where in a class: 0 outside, 1 after its opening, 2 later.
+    // Position in a character class: 0 outside, 1 right after its opening, 2 later.
     let mut class = 0;
     while let Some(c) = chars.next() {
         match c {

@@ -1,20 +1,21 @@
-//! `issensitive`, as far as what is written tells it: values carry no marks here.
+//! `issensitive`, based on declarations only, because values do not record whether they are sensitive.
 //!
 //! ```hcl
 //! variable "key" { sensitive = true }
 //! # issensitive(var.key), issensitive("${var.key}/x"), issensitive(sensitive(1)): true
 //! # issensitive(nonsensitive(var.key)), issensitive([var.key]), issensitive(upper("x")): false
-//! # issensitive(data.x.y.z): not known, the provider says it
+//! # issensitive(data.x.y.z): unknown, because the provider decides
 //! ```
 
 use crate::frontend::terraform::eval::{Evaluator, Scope};
-use crate::frontend::terraform::syntax::{Expression, Item, Kind, Part, Step};
+use crate::frontend::terraform::syntax::{Expression, ExpressionKind, ObjectItem, Step, TemplatePart};
 use std::sync::Arc;
 
-/// Locals and arguments of calls that lead to one another.
+/// Maximum depth of locals and arguments of calls that refer to one another.
 const DEEPEST: usize = 32;
 
-/// Whether Terraform marks the value of `expression` as sensitive; `None` where that is not written.
+/// Returns whether Terraform marks the value of `expression` as sensitive; `None` if the declarations do not determine
+/// it.
 pub(super) fn is_sensitive(eval: &mut Evaluator, expression: &Expression, scope: &Scope) -> Option<bool> {
     marked(eval, expression, scope, DEEPEST)
 }
@@ -29,12 +30,14 @@ fn marked(eval: &mut Evaluator, expression: &Expression, scope: &Scope, deepest:
         (!all.contains(&None)).then_some(false)
     };
     match &expression.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => Some(false),
-        // What is in it may be: it itself is not.
-        Kind::Tuple(_) | Kind::Object(_) => Some(false),
-        Kind::Unary(_, operand) => any(&[operand]),
-        Kind::Binary(_, operands) => any(&[&operands[0], &operands[1]]),
-        Kind::Conditional(parts) => {
+        ExpressionKind::Null | ExpressionKind::Bool(_) | ExpressionKind::Number(_) | ExpressionKind::Text(_) => {
+            Some(false)
+        }
+        // Its elements may be sensitive, but the collection itself is not.
+        ExpressionKind::Tuple(_) | ExpressionKind::Object(_) => Some(false),
+        ExpressionKind::Unary(_, operand) => any(&[operand]),
+        ExpressionKind::Binary(_, operands) => any(&[&operands[0], &operands[1]]),
+        ExpressionKind::Conditional(parts) => {
             let [condition, yes, no] = &**parts;
             let chosen = any(&[yes]);
             if any(&[condition])? {
@@ -42,35 +45,35 @@ fn marked(eval: &mut Evaluator, expression: &Expression, scope: &Scope, deepest:
             }
             chosen.filter(|chosen| any(&[no]) == Some(*chosen))
         }
-        Kind::Template(parts) => {
+        ExpressionKind::Template(parts) => {
             let mut inner = Vec::new();
             let is_plain = parts
                 .iter()
-                .all(|part| matches!(part, Part::Literal(_) | Part::Value(_)));
-            Part::expressions(parts, &mut |part| inner.push(part));
+                .all(|part| matches!(part, TemplatePart::Literal(_) | TemplatePart::Value(_)));
+            TemplatePart::expressions(parts, &mut |part| inner.push(part));
             is_plain.then(|| any(&inner))?
         }
-        Kind::Call { name, arguments, .. } => match &**name {
+        ExpressionKind::Call { name, arguments, .. } => match &**name {
             "sensitive" => Some(true),
             "nonsensitive" | "issensitive" => Some(false),
-            // Marks within an argument may or may not pass to the result.
+            // A function may or may not preserve the marks within its arguments.
             _ => arguments
                 .iter()
                 .all(|argument| is_clean(eval, argument, scope, deepest))
                 .then_some(false),
         },
-        Kind::Traversal(root, steps) => match (&root.kind, steps.as_slice()) {
-            (Kind::Variable(root), [Step::Attribute(name), rest @ ..]) => {
-                // A part of what is marked is, and a part of what is not may be.
+        ExpressionKind::Traversal(root, steps) => match (&root.kind, steps.as_slice()) {
+            (ExpressionKind::Variable(root), [Step::Attribute(name), rest @ ..]) => {
+                // Parts of a marked value are marked, and parts of an unmarked one may be.
                 declared(eval, root, name, scope, deepest).filter(|marked| *marked || rest.is_empty())
             }
             _ => None,
         },
-        Kind::Variable(_) | Kind::For(_) | Kind::Known(_) => None,
+        ExpressionKind::Variable(_) | ExpressionKind::For(_) | ExpressionKind::Known(_) => None,
     }
 }
 
-/// Whether what the variable or local `name` stands for is marked.
+/// Returns whether the value of the variable or local `name` is marked.
 fn declared(eval: &mut Evaluator, root: &str, name: &Arc<str>, scope: &Scope, deepest: usize) -> Option<bool> {
     if scope.alone {
         return None;
@@ -84,11 +87,11 @@ fn declared(eval: &mut Evaluator, root: &str, name: &Arc<str>, scope: &Scope, de
         "var" => {
             let block = eval.declared_variable(scope.module, name)?;
             match block.body.attribute("sensitive").map(|attribute| &attribute.value.kind) {
-                Some(Kind::Bool(true)) => return Some(true),
-                Some(Kind::Bool(false)) | None => {}
+                Some(ExpressionKind::Bool(true)) => return Some(true),
+                Some(ExpressionKind::Bool(false)) | None => {}
                 Some(_) => return None,
             }
-            // What the command line or a file gives carries no mark.
+            // Values from the command line or a file are not marked.
             let Some((argument, scope)) = eval.argument(scope.module, name) else {
                 return Some(false);
             };
@@ -98,18 +101,18 @@ fn declared(eval: &mut Evaluator, root: &str, name: &Arc<str>, scope: &Scope, de
     }
 }
 
-/// Whether nothing in `expression` is marked.
+/// Returns `true` if nothing in `expression` is marked.
 fn is_clean(eval: &mut Evaluator, expression: &Expression, scope: &Scope, deepest: usize) -> bool {
     let Some(below) = deepest.checked_sub(1) else {
         return false;
     };
     match &expression.kind {
-        Kind::Tuple(items) => items.iter().all(|item| is_clean(eval, item, scope, below)),
-        Kind::Object(items) => items.iter().all(|Item { key, value, .. }| {
+        ExpressionKind::Tuple(items) => items.iter().all(|item| is_clean(eval, item, scope, below)),
+        ExpressionKind::Object(items) => items.iter().all(|ObjectItem { key, value, .. }| {
             let key_is_clean = is_clean(eval, key, scope, below);
             key_is_clean && is_clean(eval, value, scope, below)
         }),
-        Kind::Traversal(..) => false,
+        ExpressionKind::Traversal(..) => false,
         _ => marked(eval, expression, scope, below) == Some(false),
     }
 }

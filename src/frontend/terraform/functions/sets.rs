@@ -1,16 +1,16 @@
-//! Functions of sets, whose elements become one type first, and conversions between types.
+//! Functions of sets, which first convert all elements to one type.
 
 use super::super::eval::Evaluator;
 use super::super::types::{self, Type};
-use super::super::value::{Kind, Value};
-use super::Answer;
+use super::super::value::{Value, ValueKind};
+use super::FunctionResult;
 use crate::graph::Cause;
 use std::sync::Arc;
 
-/// Bounds `setproduct` and what grows like it.
+/// Maximum number of elements of a product of sets.
 const MAX_ITEMS: usize = 100_000;
 
-/// What a function of sets makes of two of them.
+/// An operation on two sets.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Operation {
     Union,
@@ -18,15 +18,15 @@ pub(super) enum Operation {
     Subtraction,
 }
 
-/// `setunion`, `setintersection` and `setsubtract`.
-pub(super) fn combine(eval: &mut Evaluator, operation: Operation, values: &[Value]) -> Answer {
+/// Evaluates `setunion`, `setintersection` and `setsubtract`.
+pub(super) fn combine(eval: &mut Evaluator, operation: Operation, values: &[Value]) -> FunctionResult {
     let mut sets = Vec::new();
     for value in values {
         let set = types::convert(value, &Type::Set(Arc::new(Type::Any)));
         set.items()?;
         sets.push(set);
     }
-    // An empty literal has no type of its own to put in.
+    // An empty literal has no element type to contribute.
     let any = Type::Set(Arc::new(Type::Any));
     let kinds: Vec<Type> = sets.iter().map(types::of).filter(|kind| *kind != any).collect();
     let one = if kinds.is_empty() {
@@ -63,9 +63,9 @@ pub(super) fn combine(eval: &mut Evaluator, operation: Operation, values: &[Valu
     Some(Value::set_of(all, &element))
 }
 
-/// `setproduct`.
-pub(super) fn product(eval: &mut Evaluator, values: &[Value]) -> Answer {
-    let all_sets = values.iter().all(|value| matches!(value.kind, Kind::Set(_)));
+/// Evaluates `setproduct`.
+pub(super) fn product(eval: &mut Evaluator, values: &[Value]) -> FunctionResult {
+    let all_sets = values.iter().all(|value| matches!(value.kind, ValueKind::Set(_)));
     let any_list = values
         .iter()
         .any(|value| matches!(types::of(value), Type::List(_) | Type::Tuple(_)));
@@ -73,7 +73,7 @@ pub(super) fn product(eval: &mut Evaluator, values: &[Value]) -> Answer {
     let mut elements = Vec::with_capacity(values.len());
     for value in values {
         let collection = match &value.kind {
-            Kind::List(_) => types::convert(value, &Type::List(Arc::new(Type::Any))),
+            ValueKind::List(_) => types::convert(value, &Type::List(Arc::new(Type::Any))),
             _ => value.clone(),
         };
         let items = collection.items()?.clone();
@@ -100,8 +100,8 @@ pub(super) fn product(eval: &mut Evaluator, values: &[Value]) -> Answer {
         _ => Type::Any,
     };
     let rows = rows.into_iter().map(Value::list).collect();
-    // One set among lists makes a set.
-    let is_set = all_sets || !any_list || values.iter().any(|value| matches!(value.kind, Kind::Set(_)));
+    // With a set among the arguments, the result is a set.
+    let is_set = all_sets || !any_list || values.iter().any(|value| matches!(value.kind, ValueKind::Set(_)));
     Some(if is_set {
         Value::set_of(rows, &row)
     } else {

@@ -1,25 +1,25 @@
-//! Every function of the language in one table: its name, how many arguments it takes, and what computes it.
+//! Table of all functions of the language: the name of each, its number of arguments, and its implementation.
 //!
 //! ```text
 //! substr("orders", 0, 3)
 //! ```
 //!
-//! is looked up as `substr`, which takes three arguments, and computed by [`texts::substr`] of their values. None of them
-//! is unknown or a choice there, unless a function stands in [`PARTLY`] as well: `startswith("${var.env}-q", "a")` is
-//! asked of [`partial`] first, which may know the answer without knowing `var.env`.
+//! is looked up as `substr`, which takes three arguments, and computed by [`texts::substr`]. An implementation receives
+//! neither unknown nor conditional values, except for the functions in [`PARTLY`]: `startswith("${var.env}-q", "a")` is
+//! passed to [`partial`] first, which may find the result without knowing `var.env`.
 
 use super::super::eval::{Evaluator, Scope};
 use super::super::json;
 use super::super::types::{self, Type};
-use super::super::value::{Kind, Value};
+use super::super::value::{Value, ValueKind};
 use super::sets::Operation;
 use super::{
-    Answer, arns, coalesce, collections, digests, encoding, files, format, networks, numbers, partial, patterns, sets,
-    texts, times, unsettled, yaml,
+    FunctionResult, arns, coalesce, collections, digests, encoding, files, format, networks, nondeterministic, numbers,
+    partial, patterns, sets, texts, times, yaml,
 };
 use std::sync::Arc;
 
-/// One function.
+/// A function.
 pub(super) struct Function {
     name: &'static str,
     least: usize,
@@ -27,18 +27,18 @@ pub(super) struct Function {
     compute: Compute,
 }
 
-/// What computes it of as many arguments as it takes.
-type Compute = fn(&mut Evaluator<'_>, &Scope, &[Value]) -> Answer;
+/// The implementation, which receives between `least` and `most` arguments.
+type Compute = fn(&mut Evaluator<'_>, &Scope, &[Value]) -> FunctionResult;
 
 impl Function {
-    /// The function called `name` in `table`, which is sorted.
+    /// Returns the function called `name` in `table`, which is sorted.
     pub(super) fn find(table: &'static [Function], name: &str) -> Option<&'static Function> {
         let at = table.binary_search_by(|function| function.name.cmp(name)).ok()?;
         table.get(at)
     }
 
-    /// What it makes of `values`; `None` where it refuses them.
-    pub(super) fn compute(&self, eval: &mut Evaluator<'_>, scope: &Scope, values: &[Value]) -> Answer {
+    /// Returns the result for `values`; `None` if the function rejects them.
+    pub(super) fn compute(&self, eval: &mut Evaluator<'_>, scope: &Scope, values: &[Value]) -> FunctionResult {
         let fits = (self.least..=self.most).contains(&values.len());
         fits.then(|| (self.compute)(eval, scope, values))?
     }
@@ -55,8 +55,8 @@ const fn row(name: &'static str, least: usize, most: usize, compute: Compute) ->
     }
 }
 
-/// Functions of known arguments. What has only a row in [`PARTLY`] has answered already, or refuses.
-#[rustfmt::skip] // a line a function
+/// Functions of known arguments. A row that returns `None` has its implementation in [`PARTLY`].
+#[rustfmt::skip] // One line per function.
 pub(super) static FUNCTIONS: &[Function] = &[
     row("abs", 1, 1, |_, _, v| numbers::abs(&v[0])),
     row("abspath", 1, 1, |_, _, v| texts::of_text(&v[0], files::absolute)),
@@ -67,7 +67,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("base64sha256", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha256, encoding::base64)),
     row("base64sha512", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha512, encoding::base64)),
     row("basename", 1, 1, |_, _, v| texts::of_text(&v[0], |path| Value::text(files::base(path)))),
-    row("bcrypt", 0, MANY, |_, _, _| Some(unsettled("bcrypt"))),
+    row("bcrypt", 0, MANY, |_, _, _| Some(nondeterministic("bcrypt"))),
     row("ceil", 1, 1, |_, _, v| numbers::to_nearest(&v[0], true)),
     row("chomp", 1, 1, |_, _, v| texts::of_text(&v[0], texts::chomp)),
     row("chunklist", 2, 2, |_, _, v| collections::chunks(&v[0], &v[1])),
@@ -120,7 +120,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("one", 1, 1, |_, _, v| collections::one(&v[0])),
     row("parseint", 2, 2, |_, _, v| numbers::parse(&v[0], &v[1])),
     row("pathexpand", 1, 1, |_, _, v| texts::of_text(&v[0], files::path_expand)),
-    row("plantimestamp", 0, MANY, |_, _, _| Some(unsettled("plantimestamp"))),
+    row("plantimestamp", 0, MANY, |_, _, _| Some(nondeterministic("plantimestamp"))),
     row("pow", 2, 2, |_, _, v| numbers::power(&v[0], &v[1])),
     row("provider::aws::arn_build", 5, 5, |_, _, v| Some(arns::build(v))),
     row("provider::aws::arn_parse", 1, 1, |eval, _, v| arns::parse(eval, &v[0])),
@@ -151,7 +151,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("textencodebase64", 2, 2, |_, _, v| texts::of_texts(&v[0], &v[1], encoding::encode_as)),
     row("timeadd", 2, 2, |_, _, v| times::add(&v[0], &v[1])),
     row("timecmp", 2, 2, |_, _, v| times::compare(&v[0], &v[1])),
-    row("timestamp", 0, MANY, |_, _, _| Some(unsettled("timestamp"))),
+    row("timestamp", 0, MANY, |_, _, _| Some(nondeterministic("timestamp"))),
     row("title", 1, 1, |_, _, v| texts::of_text(&v[0], texts::title)),
     row("tobool", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::Bool))),
     row("tolist", 1, 1, |_, _, v| Some(types::convert(&v[0], &Type::List(Arc::new(Type::Any))))),
@@ -166,7 +166,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("trimsuffix", 2, 2, |_, _, v| texts::of_texts(&v[0], &v[1], texts::without_suffix)),
     row("upper", 1, 1, |_, _, v| texts::of_text(&v[0], texts::upper)),
     row("urlencode", 1, 1, |_, _, v| texts::of_text(&v[0], |text| Value::text(encoding::urlencode(text)))),
-    row("uuid", 0, MANY, |_, _, _| Some(unsettled("uuid"))),
+    row("uuid", 0, MANY, |_, _, _| Some(nondeterministic("uuid"))),
     row("uuidv5", 2, 2, |_, _, v| digests::uuid(&v[0], &v[1])),
     row("values", 1, 1, |_, _, v| collections::values(&v[0])),
     row("yamldecode", 1, 1, |eval, _, v| yaml::decode(eval, &v[0].to_text()?)),
@@ -174,8 +174,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("zipmap", 2, 2, |_, _, v| collections::zipmap(&v[0], &v[1])),
 ];
 
-/// Functions that take what is not known, or known in part, and may still answer; asked before [`FUNCTIONS`].
-#[rustfmt::skip] // a line a function
+/// Functions that may have a result for unknown or partly known arguments; they are called before those in
+/// [`FUNCTIONS`].
+#[rustfmt::skip] // One line per function.
 pub(super) static PARTLY: &[Function] = &[
     row("alltrue", 1, 1, |_, _, v| collections::decided(&v[0], false)),
     row("anytrue", 1, 1, |_, _, v| collections::decided(&v[0], true)),
@@ -200,25 +201,25 @@ pub(super) static PARTLY: &[Function] = &[
     row("trimsuffix", 2, 2, |_, _, v| partial::without_suffix(&v[0], &v[1])),
 ];
 
-/// `jsonencode`, which keeps the value, so that what is known of it can be read again.
-fn encoded(value: &Value) -> Answer {
+/// Evaluates `jsonencode`. The value is kept, so that its known parts can be decoded again.
+fn encoded(value: &Value) -> FunctionResult {
     if value.as_unknown().is_some() {
         return None;
     }
     Some(if json::is_finite(value) {
-        Kind::Encoded(Arc::new(value.clone())).into()
+        ValueKind::Encoded(Arc::new(value.clone())).into()
     } else {
         Value::error("it holds an infinite number")
     })
 }
 
-/// `jsondecode`.
-fn decoded(value: &Value) -> Answer {
+/// Evaluates `jsondecode`.
+fn decoded(value: &Value) -> FunctionResult {
     if value.as_unknown().is_some() {
         return None;
     }
     let text = match &value.kind {
-        Kind::Bool(_) | Kind::Number(_) => value.to_text().map(Value::text),
+        ValueKind::Bool(_) | ValueKind::Number(_) => value.to_text().map(Value::text),
         _ => None,
     };
     Some(json::decode(text.as_ref().unwrap_or(value)).unwrap_or_else(Value::error))
@@ -229,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_sorted_and_of_one_language() {
+    fn tables_are_sorted_and_agree_on_the_number_of_arguments() {
         for table in [FUNCTIONS, PARTLY] {
             assert!(table.is_sorted_by(|one, next| one.name < next.name));
         }

@@ -1,59 +1,59 @@
-//! Functions of texts. Characters are counted as people see them.
+//! Functions of strings. Characters are grapheme clusters, as users see them.
 
 use super::super::types::{self, Type};
 use super::super::value::{MAX_TEXT, Value, joined};
-use super::{Answer, plain_items};
+use super::{FunctionResult, plain_items};
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
-/// Pieces that a text is split into.
+/// Maximum number of strings that `split` returns.
 pub(super) const MAX_PIECES: usize = 100_000;
 
-/// A function of one text.
-pub(super) fn of_text(value: &Value, change: impl Fn(&str) -> Value) -> Answer {
+/// Evaluates a function of one string.
+pub(super) fn of_text(value: &Value, change: impl Fn(&str) -> Value) -> FunctionResult {
     Some(change(&value.to_text()?))
 }
 
-/// A function of two texts.
-pub(super) fn of_texts(one: &Value, other: &Value, change: impl Fn(&str, &str) -> Value) -> Answer {
+/// Evaluates a function of two strings.
+pub(super) fn of_texts(one: &Value, other: &Value, change: impl Fn(&str, &str) -> Value) -> FunctionResult {
     Some(change(&one.to_text()?, &other.to_text()?))
 }
 
-/// `lower`.
+/// Evaluates `lower`.
 pub(super) fn lower(text: &str) -> Value {
     Value::text(each(text, |c| c.to_lowercase().collect()))
 }
 
-/// `upper`.
+/// Evaluates `upper`.
 pub(super) fn upper(text: &str) -> Value {
     Value::text(each(text, |c| c.to_uppercase().collect()))
 }
 
-/// `chomp`.
+/// Evaluates `chomp`.
 pub(super) fn chomp(text: &str) -> Value {
     Value::text(text.trim_end_matches(['\r', '\n']))
 }
 
-/// `strrev`.
+/// Evaluates `strrev`.
 pub(super) fn reverse(text: &str) -> Value {
     Value::text(characters(text).into_iter().rev().collect::<String>())
 }
 
-/// `trim`.
+/// Evaluates `trim`.
 pub(super) fn trim(text: &str, set: &str) -> Value {
     Value::text(text.trim_matches(|c| set.contains(c)))
 }
 
-/// `trimprefix`.
+/// Evaluates `trimprefix`.
 pub(super) fn without_prefix(text: &str, prefix: &str) -> Value {
     Value::text(text.strip_prefix(prefix).unwrap_or(text))
 }
 
-/// `trimsuffix`.
+/// Evaluates `trimsuffix`.
 pub(super) fn without_suffix(text: &str, suffix: &str) -> Value {
     Value::text(text.strip_suffix(suffix).unwrap_or(text))
 }
 
-/// `split`.
+/// Evaluates `split`.
 pub(super) fn split(separator: &str, text: &str) -> Value {
     if text.matches(separator).take(MAX_PIECES + 1).count() > MAX_PIECES {
         return Value::beyond("`split` gives more than 100000 strings");
@@ -64,8 +64,8 @@ pub(super) fn split(separator: &str, text: &str) -> Value {
     }
 }
 
-/// `indent`.
-pub(super) fn indent(width: &Value, text: &Value) -> Answer {
+/// Evaluates `indent`.
+pub(super) fn indent(width: &Value, text: &Value) -> FunctionResult {
     let width = usize::try_from(width.to_whole()?).ok()?;
     let text = text.to_text()?;
     let lines = text.matches('\n').count();
@@ -75,7 +75,8 @@ pub(super) fn indent(width: &Value, text: &Value) -> Answer {
     Some(Value::text(text.replace('\n', &format!("\n{}", " ".repeat(width)))))
 }
 
-/// As Go does it: a character that would become several stays, but for the dotted capital I.
+/// Converts each character as Go does: a character that would become several is unchanged, except for the dotted
+/// capital I.
 fn each(text: &str, change: impl Fn(char) -> Vec<char>) -> String {
     text.chars()
         .map(|c| match change(c).as_slice() {
@@ -86,7 +87,7 @@ fn each(text: &str, change: impl Fn(char) -> Vec<char>) -> String {
         .collect()
 }
 
-/// `title`.
+/// Evaluates `title`.
 pub(super) fn title(text: &str) -> Value {
     let mut start = true;
     let titled = text
@@ -107,13 +108,13 @@ pub(super) fn title(text: &str) -> Value {
     Value::text(titled)
 }
 
-/// The characters of `text` as people see them.
+/// Returns the characters of `text` as users see them.
 pub(super) fn characters(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let breaks: Vec<usize> = GRAPHEMES.segment_str(text).collect();
     for pair in breaks.windows(2) {
         if let &[start, end] = pair {
-            apart(text.get(start..end).unwrap_or(""), &mut all);
+            split_syllable(text.get(start..end).unwrap_or(""), &mut all);
         }
     }
     all
@@ -121,17 +122,17 @@ pub(super) fn characters(text: &str) -> Vec<&str> {
 
 const GRAPHEMES: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// The parts of `character` that Terraform, whose tables of Unicode are older, counts one by one: the consonants of one
-/// syllable in the scripts of India and its neighbours.
-fn apart<'t>(character: &'t str, all: &mut Vec<&'t str>) {
+/// Splits `character` into the parts that Terraform counts separately because of its older Unicode tables: the
+/// consonants of one syllable in the scripts of India and neighbouring countries.
+fn split_syllable<'t>(character: &'t str, all: &mut Vec<&'t str>) {
     let is_syllabic = |c: char| matches!(c, '\u{900}'..='\u{10ff}' | '\u{1780}'..='\u{1bff}');
     let mut start = 0;
     let mut letters = character.char_indices().peekable();
     while let Some((_, before)) = letters.next() {
         if let Some(&(at, next)) = letters.peek()
             && is_syllabic(next)
-            && stand_apart('a', next)
-            && stand_apart(before, 'a')
+            && are_separate('a', next)
+            && are_separate(before, 'a')
         {
             all.push(character.get(start..at).unwrap_or(""));
             start = at;
@@ -140,18 +141,18 @@ fn apart<'t>(character: &'t str, all: &mut Vec<&'t str>) {
     all.push(character.get(start..).unwrap_or(""));
 }
 
-/// Whether two letters beside each other are two characters.
-fn stand_apart(one: char, other: char) -> bool {
+/// Returns `true` if two adjacent letters are two characters.
+fn are_separate(one: char, other: char) -> bool {
     GRAPHEMES.segment_str(&String::from_iter([one, other])).count() > 2
 }
 
-/// `substr`.
-pub(super) fn substr(text: &Value, offset: &Value, length: &Value) -> Answer {
+/// Evaluates `substr`.
+pub(super) fn substr(text: &Value, offset: &Value, length: &Value) -> FunctionResult {
     let text = text.to_text()?;
     let (offset, length) = (offset.to_whole()?, length.to_whole()?);
     let all = characters(&text);
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
-    // Terraform has it so: from the end, nothing is all that is left.
+    // In Terraform, a length of 0 with a negative offset means the rest of the string.
     let length = if offset < 0 && length == 0 { -1 } else { length };
     let start = if offset < 0 {
         offset.saturating_add(total).max(0)
@@ -167,8 +168,8 @@ pub(super) fn substr(text: &Value, offset: &Value, length: &Value) -> Answer {
     Some(Value::text(all.get(range).unwrap_or(&[]).concat()))
 }
 
-/// `join`. Texts that are not known stay as parts; one alone stays the link it is.
-pub(super) fn join(values: &[Value]) -> Answer {
+/// Evaluates `join`. Unknown strings become parts of the result. A single string stays the link that it is.
+pub(super) fn join(values: &[Value]) -> FunctionResult {
     let (separator, lists) = values.split_first()?;
     let separator = separator.to_text()?;
     let mut parts = Vec::new();

@@ -1,7 +1,7 @@
-//! Functions of times that are written; what the clock says is not known.
+//! Functions of literal times. The current time is unknown.
 
 use super::super::value::Value;
-use super::Answer;
+use super::FunctionResult;
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -28,22 +28,22 @@ const DAYS: [&str; 7] = [
 ];
 const DAY: i64 = 86_400;
 
-/// A time of RFC 3339.
+/// A time as defined by RFC 3339.
 struct Time {
-    /// Since 1970, without leap seconds, UTC.
+    /// Seconds since 1970 in UTC, without leap seconds.
     seconds: i64,
     nanoseconds: i64,
-    /// Of its zone, in seconds.
+    /// Offset of its time zone, in seconds.
     offset: i64,
 }
 
-/// `formatdate`.
-pub(super) fn format_date(pattern: &Value, time: &Value) -> Answer {
+/// Evaluates `formatdate`.
+pub(super) fn format_date(pattern: &Value, time: &Value) -> FunctionResult {
     format(&pattern.to_text()?, &Time::parse(&time.to_text()?)?)
 }
 
-/// `timeadd`.
-pub(super) fn add(time: &Value, more: &Value) -> Answer {
+/// Evaluates `timeadd`.
+pub(super) fn add(time: &Value, more: &Value) -> FunctionResult {
     let mut time = Time::parse(&time.to_text()?)?;
     let sum = time.nanoseconds.checked_add(duration(&more.to_text()?)?)?;
     time.seconds = time.seconds.checked_add(sum.div_euclid(1_000_000_000))?;
@@ -51,8 +51,8 @@ pub(super) fn add(time: &Value, more: &Value) -> Answer {
     Some(Value::text(time.shown()))
 }
 
-/// `timecmp`.
-pub(super) fn compare(one: &Value, other: &Value) -> Answer {
+/// Evaluates `timecmp`.
+pub(super) fn compare(one: &Value, other: &Value) -> FunctionResult {
     let (a, b) = (Time::parse(&one.to_text()?)?, Time::parse(&other.to_text()?)?);
     let order = (a.seconds, a.nanoseconds).cmp(&(b.seconds, b.nanoseconds));
     Some(Value::number(order as i64))
@@ -63,7 +63,7 @@ fn digits(text: &str) -> Option<i64> {
     plain.then(|| text.parse().ok()).flatten()
 }
 
-/// Days since 1970 of a date.
+/// Returns the number of days between 1970 and a date.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -72,7 +72,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The date of days since 1970.
+/// Returns the date from the number of days since 1970.
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -144,7 +144,7 @@ impl Time {
         self.seconds + self.offset
     }
 
-    /// Its zone: `+01:00`, or `Z`.
+    /// Formats its time zone: `+01:00` or `Z`.
     fn zone(&self, colon: &str, utc: &str) -> String {
         if self.offset == 0 && !utc.is_empty() {
             return utc.to_owned();
@@ -163,7 +163,7 @@ impl Time {
     }
 }
 
-/// Nanoseconds of a duration as Go writes it: `1h30m`.
+/// Parses a duration as Go writes it, `1h30m`, and returns it in nanoseconds.
 fn duration(text: &str) -> Option<i64> {
     let (sign, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -211,7 +211,7 @@ fn duration(text: &str) -> Option<i64> {
     total.checked_mul(sign)
 }
 
-fn format(pattern: &str, time: &Time) -> Answer {
+fn format(pattern: &str, time: &Time) -> FunctionResult {
     let (year, month, day) = date(time.local().div_euclid(DAY));
     let of_day = time.local().rem_euclid(DAY);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
@@ -267,7 +267,7 @@ fn format(pattern: &str, time: &Time) -> Answer {
     Some(Value::text(shown))
 }
 
-/// A part between quotes, in which a doubled quote is one, and what follows it.
+/// Parses a quoted part, in which a doubled quote represents one quote; also returns the text that follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut shown = String::new();
     let mut rest = text.get(1..)?;

@@ -1,17 +1,17 @@
-//! `yamldecode`: what YAML's scalars and keys mean to Terraform, which is not what they mean to CloudFormation.
+//! `yamldecode`: interprets YAML scalars and keys as Terraform does, which differs from CloudFormation.
 //!
-//! A part that is not understood (a tag, a time) is not known, and the rest is.
+//! A part that is not supported (a tag, a time) is unknown, and the rest is known.
 
 use super::super::eval::{Evaluator, TOO_MANY_STEPS};
 use super::super::number::Number;
 use super::super::value::Value;
-use super::Answer;
-use crate::frontend::tree::{Entry, Node, Value as Tree};
-use crate::frontend::yaml;
+use super::FunctionResult;
 use crate::graph::Cause;
 use std::sync::Arc;
+use trees::yaml;
+use trees::{Entry, Node, Value as Tree};
 
-pub(super) fn decode(eval: &mut Evaluator, text: &str) -> Answer {
+pub(super) fn decode(eval: &mut Evaluator, text: &str) -> FunctionResult {
     let file = eval.place()?.file;
     if !eval.spend(text.len() / 16) {
         return Some(Value::beyond(TOO_MANY_STEPS));
@@ -49,11 +49,11 @@ fn value(node: &Node, text: &str) -> Value {
     }
 }
 
-/// A key is a text, whatever it means: `on` is `true`, `012` is `12`.
+/// Returns a key as a string after interpreting it: `on` is `true`, `012` is `12`.
 fn key(entry: &Entry, text: &str) -> Option<Arc<str>> {
     let written = text.get(entry.key_span.range()).unwrap_or("");
     match written.chars().next() {
-        // A tag that was folded into a key, or what cannot be told from one.
+        // A tag that was merged into a key, or something that cannot be distinguished from one.
         Some('!' | '&' | '*') => None,
         Some('"' | '\'') => Some(entry.key.clone()),
         _ if *written != *entry.key => Some(entry.key.clone()),
@@ -61,7 +61,8 @@ fn key(entry: &Entry, text: &str) -> Option<Arc<str>> {
     }
 }
 
-/// A scalar that an alias stands for: read again where its anchor stands, as far as both readings agree.
+/// Returns the scalar that an alias refers to. It is interpreted again at its anchor, and unknown if the two
+/// interpretations differ.
 fn aliased(scalar: &Tree, alias: &str, at: usize, text: &str) -> Value {
     let anchor = format!("&{} ", alias.trim_start_matches('*'));
     let before = text.get(..at).unwrap_or("");
@@ -90,7 +91,7 @@ fn aliased(scalar: &Tree, alias: &str, at: usize, text: &str) -> Value {
     if agreed { read } else { not_understood() }
 }
 
-/// A plain scalar; `None` where that takes a closer look.
+/// Interprets a plain scalar; `None` if it is not supported.
 fn plain(written: &str) -> Option<Value> {
     match written {
         "" | "~" | "null" | "Null" | "NULL" => return Some(Value::null()),
@@ -133,7 +134,7 @@ fn plain(written: &str) -> Option<Value> {
         .collect();
     match shape.as_str() {
         "0000-00-00" => Some(Value::text(format!("{written}T00:00:00Z"))),
-        // A time, maybe.
+        // It may be a time.
         other if other.starts_with("0000-0") => None,
         _ => Some(Value::text(written)),
     }
@@ -147,7 +148,7 @@ fn is_made_of(text: &str, radix: u32) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_digit(radix))
 }
 
-/// `1.5`, `.5`, `5.`, `1e3`.
+/// Returns `true` for decimal numbers: `1.5`, `.5`, `5.`, `1e3`.
 fn is_decimal(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),

@@ -1,10 +1,11 @@
-//! Which queues an argument may name whose value is not known: those of the block that its text refers to.
+//! The queues that an argument with an unknown value may refer to: those of the block that its text names.
 
-use super::super::syntax::{Block, Expression, Kind as Syntax, Step};
+use super::super::syntax::{Block, Expression, ExpressionKind, Step};
 use super::super::value::ModulePath;
 use std::sync::Arc;
 
-/// What the text of an argument says of a queue that is not known: `aws_sqs_queue.q` for `aws_sqs_queue.q[…].id`.
+/// Returns the address of the block that the text of an argument refers to: `aws_sqs_queue.q` for
+/// `aws_sqs_queue.q[…].id`.
 pub(super) fn among(block: &Block, argument: &str, path: &ModulePath) -> Option<Arc<str>> {
     let url = block.body.attribute(argument)?;
     let (base, steps) = root(&url.value)?;
@@ -26,11 +27,11 @@ fn declared(base: &str, first: Option<&Step>) -> Option<String> {
     }
 }
 
-/// The first name of a traversal and the steps after it.
+/// Returns the first name of a traversal and the steps after it.
 pub(super) fn root(expression: &Expression) -> Option<(&str, &[Step])> {
     match &expression.kind {
-        Syntax::Traversal(base, steps) => match &base.kind {
-            Syntax::Variable(name) => Some((name, steps)),
+        ExpressionKind::Traversal(base, steps) => match &base.kind {
+            ExpressionKind::Variable(name) => Some((name, steps)),
             _ => None,
         },
         _ => None,
@@ -43,7 +44,7 @@ pub(super) fn is_within(address: &str, among: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// An address without the keys of its instances.
+/// Removes the instance keys from an address.
 fn without_keys(address: &str) -> String {
     let mut kept = String::with_capacity(address.len());
     let (mut in_key, mut quoted, mut escaped) = (false, false, false);
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_left_out_of_addresses() {
+    fn instance_keys_in_addresses_are_ignored() {
         assert_eq!(
             without_keys(r#"module.a["x]\"["].aws_sqs_queue.q[0]"#),
             "module.a.aws_sqs_queue.q"

@@ -1,4 +1,4 @@
-//! The archives that a configuration makes itself (`archive_file`), and which of them a function is uploaded as.
+//! Archives that a configuration builds itself (`archive_file`), and the one that a function is deployed from.
 
 use super::super::eval::{Evaluator, Scope};
 use super::super::syntax::{Block, Expression, Step};
@@ -6,21 +6,21 @@ use super::among::root;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What both a data source and, formerly, a resource is called.
+/// Type of the data source and, formerly, of a resource.
 const ARCHIVE: &str = "archive_file";
 
-/// An archive as declared, and where its arguments are evaluated.
+/// The block of an archive, and the scope of its arguments.
 type Declared = (Arc<Block>, Arc<Scope>);
 
-/// The archives of each module, by the path that they are written to.
+/// The archives of each module instance, by the path that they are written to.
 #[derive(Default)]
 pub(super) struct Archives {
     by_path: FxHashMap<usize, FxHashMap<Arc<str>, Declared>>,
 }
 
 impl Archives {
-    /// The archive that the function `block` is uploaded as: the one that its `filename` refers to, or is written to
-    /// the same path in this module or the root module.
+    /// Returns the archive that the function `block` is deployed from: the one that its `filename` refers to, or one
+    /// that is written to the same path in this module or the root module.
     pub(super) fn find(&mut self, eval: &mut Evaluator, block: &Block, scope: &Scope) -> Option<Declared> {
         let filename = block.body.attribute("filename")?.clone();
         if let Some(found) = referred(&filename.value).and_then(|(data, name)| only(eval, scope.module, data, &name)) {
@@ -34,7 +34,8 @@ impl Archives {
     }
 }
 
-/// The archive that an expression names, and whether that is a data source: `data.archive_file.code.output_path`.
+/// Returns the archive that an expression names, and whether that is a data source:
+/// `data.archive_file.code.output_path`.
 fn referred(expression: &Expression) -> Option<(bool, Arc<str>)> {
     let (base, steps) = root(expression)?;
     let (data, steps) = match (base, steps) {
@@ -48,7 +49,7 @@ fn referred(expression: &Expression) -> Option<(bool, Arc<str>)> {
     }
 }
 
-/// The archive `name`, where it has one instance.
+/// Returns the archive `name` if it has exactly one instance.
 fn only(eval: &mut Evaluator, module: usize, data: bool, name: &Arc<str>) -> Option<Declared> {
     let mut all = members(eval, module, data, name);
     all.pop().filter(|_| all.is_empty())
@@ -70,7 +71,7 @@ fn members(eval: &mut Evaluator, module: usize, data: bool, name: &Arc<str>) -> 
         .collect()
 }
 
-/// Every archive of a module whose path is known.
+/// Returns every archive of a module that has a known path.
 fn all(eval: &mut Evaluator, module: usize) -> FxHashMap<Arc<str>, Declared> {
     let declared = &eval.instances[module].module;
     let names = |blocks: Vec<&(Arc<str>, Arc<str>)>| -> Vec<Arc<str>> {

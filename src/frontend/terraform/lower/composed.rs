@@ -1,4 +1,4 @@
-//! Names that are put together from something unknown, and links to the resources that have them.
+//! Names composed from unknown values, and links to the resources that have them.
 //!
 //! ```hcl
 //! resource "aws_sqs_queue" "orders" { name = "${var.stage}-orders" }
@@ -7,32 +7,43 @@
 //! }
 //! ```
 //!
-//! Nobody knows the name of the queue, but it is what `var.stage` is, followed by `-orders`. The ARN ends in the same, so
-//! the two are one, whatever the stage is. Names are compared by their identity (`value/identity.rs`).
+//! The name of the queue is unknown, but it has an identity (`value/identity.rs`): the value of `var.stage` followed by
+//! `-orders`. The last segment of the ARN has the same identity, so the ARN refers to the queue whatever the stage is.
+//!
+//! A link can precede the resource that it refers to, so a unit is lowered in up to two passes (`lower.rs`):
+//!
+//! 1. The first pass learns the composed name of `orders` ([`Terraform::learn_name`]). The mapping looks up the name in
+//!    its ARN, which is recorded as requested and not found ([`Names::find`]).
+//! 2. [`Names::settle`] ends the learning. A requested name belongs to a resource, so a second pass is needed; without
+//!    such a name, the result of the first pass is final.
+//! 3. The second pass lowers everything again, and the mapping's link is resolved to `aws_sqs_queue.orders`.
+//!
+//! If two resources have the same composed name, links to it stay unresolved.
 
-use super::super::value::{Kind, Value, joined};
+use super::super::value::{Value, ValueKind, joined};
 use super::Declared;
 use super::view::Terraform;
-use crate::frontend::lower::Named;
-use crate::graph::{Form, Link, Target};
+use crate::frontend::lower::BareName;
+use crate::graph::{Link, LinkForm, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The resources that have such names, and which names are asked for. They are learned in one pass over everything, and
-/// found in another.
+/// The resources with composed names, and the names that links look up. They are collected in one pass and resolved in
+/// another.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    known: FxHashMap<Called, Option<Arc<str>>>,
-    asked: FxHashSet<Called>,
+    known: FxHashMap<NameKey, Option<Arc<str>>>,
+    asked: FxHashSet<NameKey>,
     is_settled: bool,
 }
 
-/// What kind of thing has a name, and the identity of that.
-type Called = (Named, Arc<str>);
+/// The type of a named resource, and the identity of its name.
+type NameKey = (BareName, Arc<str>);
 
 impl Names {
-    /// The one resource that is called `name`.
-    fn find(&mut self, kind: Named, name: &Value) -> Option<Arc<str>> {
+    /// Returns the address of the only resource that is called `name`. During the first pass, records the request
+    /// instead.
+    fn find(&mut self, kind: BareName, name: &Value) -> Option<Arc<str>> {
         let called = (kind, name.identity()?);
         if self.is_settled {
             return self.known.get(&called)?.clone();
@@ -41,23 +52,24 @@ impl Names {
         None
     }
 
-    /// Whether any resource is called `name`.
+    /// Returns `true` if a resource is called `name`.
     pub(super) fn has(&mut self, name: &Value) -> bool {
-        [Named::Queue, Named::Function]
+        [BareName::Queue, BareName::Function]
             .into_iter()
             .any(|kind| self.find(kind, name).is_some())
     }
 
-    /// Ends the learning; whether a name was asked for that a resource has.
+    /// Ends the learning. Returns `true` if a requested name belongs to a resource, so that another pass would resolve
+    /// more links.
     pub(super) fn settle(&mut self) -> bool {
         self.is_settled = true;
-        let is_known = |called: &Called| matches!(self.known.get(called), Some(Some(_)));
+        let is_known = |called: &NameKey| matches!(self.known.get(called), Some(Some(_)));
         self.asked.iter().any(is_known)
     }
 
-    fn learn(&mut self, called: Called, address: &Arc<str>) {
+    fn learn(&mut self, called: NameKey, address: &Arc<str>) {
         let known = self.known.entry(called).or_insert_with(|| Some(address.clone()));
-        // Two of one name cannot be told apart.
+        // Two resources with the same name cannot be distinguished.
         if known.as_ref() != Some(address) {
             *known = None;
         }
@@ -65,11 +77,11 @@ impl Names {
 }
 
 impl Terraform<'_, '_> {
-    /// Learns the name of a queue or a function, if something in it is unknown.
+    /// Learns the name of a queue or a function if a part of it is unknown.
     pub(super) fn learn_name(&mut self, declared: &Declared) {
         let (kind, argument) = match &*declared.resource.kind {
-            "aws_sqs_queue" => (Named::Queue, "name"),
-            "aws_lambda_function" => (Named::Function, "function_name"),
+            "aws_sqs_queue" => (BareName::Queue, "name"),
+            "aws_lambda_function" => (BareName::Function, "function_name"),
             _ => return,
         };
         let Some(attribute) = declared
@@ -83,21 +95,21 @@ impl Terraform<'_, '_> {
         let value = self.eval.eval(&attribute.value, &declared.scope);
         for case in value.each_case() {
             let name = self.eval.plain(case.then);
-            let is_open = matches!(name.kind, Kind::Template(_) | Kind::Unknown(_));
+            let is_open = matches!(name.kind, ValueKind::Template(_) | ValueKind::Unknown(_));
             if let Some(identity) = name.identity().filter(|_| is_open) {
                 self.names.learn((kind, identity), &declared.resource.address);
             }
         }
     }
 
-    /// A link in a string of unknown pieces, whose name is that of a resource.
-    pub(super) fn composed(&mut self, value: &Value, named: Named) -> Option<Link> {
+    /// Resolves a string with unknown parts to the resource that has the name in it.
+    pub(super) fn composed(&mut self, value: &Value, named: BareName) -> Option<Link> {
         let plain = self.eval.plain(value.clone());
         let (form, named, name) = match &plain.kind {
-            Kind::Template(parts) => named_in(parts, named),
+            ValueKind::Template(parts) => named_in(parts, named),
             _ => None,
         }
-        .unwrap_or((Form::Name, named, plain));
+        .unwrap_or((LinkForm::Name, named, plain));
         let address = self.names.find(named, &name)?;
         Some(Link {
             target: Target::Resource(address),
@@ -106,27 +118,27 @@ impl Terraform<'_, '_> {
     }
 }
 
-/// The name at the end of an ARN or of the URL of a queue.
-fn named_in(parts: &[Value], named: Named) -> Option<(Form, Named, Value)> {
+/// Returns the name at the end of an ARN or of a queue URL.
+fn named_in(parts: &[Value], named: BareName) -> Option<(LinkForm, BareName, Value)> {
     let start = parts.first()?.to_text()?;
     let (form, separator) = match () {
-        () if start.starts_with("arn:") => (Form::Arn, ':'),
-        () if start.starts_with("https://") => (Form::Url, '/'),
+        () if start.starts_with("arn:") => (LinkForm::Arn, ':'),
+        () if start.starts_with("https://") => (LinkForm::Url, '/'),
         () => return None,
     };
     let segments = segments(parts, separator);
     let text = |at: usize| segments.get(at).and_then(Value::to_text);
     let (named, at) = match (form, text(2).as_deref()) {
-        (Form::Arn, Some("sqs")) => (Named::Queue, 5),
-        (Form::Arn, Some("lambda")) => (Named::Function, 6),
-        (Form::Url, _) => (named, 4),
+        (LinkForm::Arn, Some("sqs")) => (BareName::Queue, 5),
+        (LinkForm::Arn, Some("lambda")) => (BareName::Function, 6),
+        (LinkForm::Url, _) => (named, 4),
         _ => return None,
     };
     let name = segments.get(at).filter(|_| segments.len() == at + 1)?;
     Some((form, named, name.clone()))
 }
 
-/// What lies between the separators that are known to be there.
+/// Splits a template at the separators in its known parts.
 fn segments(parts: &[Value], separator: char) -> Vec<Value> {
     let mut all: Vec<Vec<Value>> = vec![Vec::new()];
     for part in parts {

@@ -1,35 +1,35 @@
-//! Links: what a value that names a queue, a function or anything else points to.
+//! Links: resolves a value that names a queue, a function or another resource.
 //!
-//! A text whose Region or account is not known still names its resource, as long as the name is known. It compares
-//! nothing with what the project declares; the graph does.
+//! A string with an unknown Region or account still names its resource if the name is known. This module does not
+//! compare names with the declarations of the project; the graph does.
 
 use super::super::eval::Evaluator;
 use super::super::provider;
-use super::super::value::{Kind, ResourceId, Value, joined};
+use super::super::value::{ResourceId, Value, ValueKind, joined};
 use super::view::{pieced, refusal, text};
-use crate::graph::{Cause, Form, Link, Target, Unresolved};
+use crate::graph::{Cause, Link, LinkForm, Target, Unresolved};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Aliases of aliases, and data sources by the name of others, are followed so far.
+/// Maximum depth of aliases of aliases, and of data sources that refer to others.
 const MAX_DEPTH: usize = 8;
 
-/// A link to a queue, a function, or anything else.
+/// Returns the link that a value represents.
 pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Unresolved> {
     follow(eval, value, 0)
 }
 
 fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Unresolved> {
     match &value.kind {
-        Kind::Reference(id, attribute) => reference(eval, id, attribute, depth),
-        Kind::Text(text) => Ok(external(text)),
-        Kind::Template(parts) => {
+        ValueKind::Reference(id, attribute) => reference(eval, id, attribute, depth),
+        ValueKind::Text(text) => Ok(external(text)),
+        ValueKind::Template(parts) => {
             let plain: Vec<Value> = parts.iter().map(|part| eval.plain(part.clone())).collect();
             match joined(plain).kind {
-                Kind::Text(text) => Ok(external(&text)),
-                Kind::Template(plain) => composed(eval, parts, depth)
+                ValueKind::Text(text) => Ok(external(&text)),
+                ValueKind::Template(plain) => composed(eval, parts, depth)
                     .or_else(|| partly_known(eval, &plain))
-                    .ok_or_else(|| pieced(&Kind::Template(plain).into(), refusal(value, "it is not a link"))),
+                    .ok_or_else(|| pieced(&ValueKind::Template(plain).into(), refusal(value, "it is not a link"))),
                 _ => Err(refusal(value, "it is not a link").into()),
             }
         }
@@ -37,10 +37,10 @@ fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Unr
     }
 }
 
-/// A link to a function, whose ARN for an API names none.
+/// Returns a link to a function. The ARN under which an API invokes a function is not a link to that function.
 pub(super) fn function_link(eval: &mut Evaluator, value: &Value) -> Result<Link, Unresolved> {
     match &value.kind {
-        Kind::Reference(id, attribute) if matches!(&**attribute, "invoke_arn" | "qualified_invoke_arn") => {
+        ValueKind::Reference(id, attribute) if matches!(&**attribute, "invoke_arn" | "qualified_invoke_arn") => {
             let path = "lambda:path/2015-03-31/functions";
             let function = id.address();
             let written = format!("arn:aws:apigateway:${{region}}:{path}/${{{function}.arn}}/invocations");
@@ -50,14 +50,14 @@ pub(super) fn function_link(eval: &mut Evaluator, value: &Value) -> Result<Link,
     }
 }
 
-/// A link to what is written, whoever declares it.
+/// Returns a link to a literal ARN, URL or name, declared or not.
 fn external(text: &Arc<str>) -> Link {
     let form = if text.starts_with("arn:") {
-        Form::Arn
+        LinkForm::Arn
     } else if text.starts_with("https://") || text.starts_with("http://") {
-        Form::Url
+        LinkForm::Url
     } else {
-        Form::Name
+        LinkForm::Name
     };
     Link {
         target: Target::External(text.clone()),
@@ -66,7 +66,7 @@ fn external(text: &Arc<str>) -> Link {
 }
 
 fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Unresolved> {
-    let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
+    let form = provider::form(&id.kind, attribute).unwrap_or(LinkForm::Name);
     let label = (id.kind.clone(), id.name.clone());
     if eval.resource(id.module, id.data, &label).is_none() {
         let undeclared = eval.undeclared(id.module, id.address());
@@ -82,7 +82,7 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
         return Err(known_later().into());
     }
     if id.data {
-        let found = looked_up(eval, id, form, depth).or_else(|| found_itself(id, attribute));
+        let found = looked_up(eval, id, form, depth).or_else(|| data_source_link(id, attribute));
         return found.ok_or_else(|| known_later().into());
     }
     if &*id.kind == "aws_lambda_alias" {
@@ -90,7 +90,7 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
         let link = follow(eval, &function, depth + 1)?;
         return Ok(match link.target {
             Target::Resource(_) => Link { form, ..link },
-            // A name stays a name, though the alias has an ARN.
+            // A name stays a name although the alias has an ARN.
             _ => link,
         });
     }
@@ -100,8 +100,8 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     })
 }
 
-/// What a data source finds: a resource of the project where one has the name, else whatever has it.
-fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usize) -> Option<Link> {
+/// Returns what a data source finds: a resource of the project if one has the name, otherwise an external one.
+fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: LinkForm, depth: usize) -> Option<Link> {
     let argument = match &*id.kind {
         "aws_lambda_function" | "aws_lambda_alias" => "function_name",
         "aws_sqs_queue" | "aws_iam_role" | "aws_sns_topic" => "name",
@@ -113,18 +113,18 @@ fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usiz
     let Target::External(name) = &found.target else {
         return Some(Link { form, ..found });
     };
-    if found.form != Form::Name {
+    if found.form != LinkForm::Name {
         return Some(found);
     }
     let region = eval.region_of(id).to_text();
     let region = region.as_deref().unwrap_or("${region}");
     let written = match (&*id.kind, form) {
-        ("aws_sqs_queue", Form::Arn) => format!("arn:aws:sqs:{region}:${{account}}:{name}"),
-        ("aws_sqs_queue", Form::Url) => format!("https://sqs.{region}.amazonaws.com/${{account}}/{name}"),
-        ("aws_lambda_function" | "aws_lambda_alias", Form::Arn) => {
+        ("aws_sqs_queue", LinkForm::Arn) => format!("arn:aws:sqs:{region}:${{account}}:{name}"),
+        ("aws_sqs_queue", LinkForm::Url) => format!("https://sqs.{region}.amazonaws.com/${{account}}/{name}"),
+        ("aws_lambda_function" | "aws_lambda_alias", LinkForm::Arn) => {
             format!("arn:aws:lambda:{region}:${{account}}:function:{name}")
         }
-        ("aws_sns_topic", Form::Arn) => format!("arn:aws:sns:{region}:${{account}}:{name}"),
+        ("aws_sns_topic", LinkForm::Arn) => format!("arn:aws:sns:{region}:${{account}}:{name}"),
         _ => return Some(found),
     };
     Some(Link {
@@ -133,40 +133,43 @@ fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usiz
     })
 }
 
-/// The resource of another service that a data source finds, by its own ARN: nothing that the graph holds.
-fn found_itself(id: &ResourceId, attribute: &str) -> Option<Link> {
+/// Returns a link to the data source itself if it finds a resource that the graph has no node for.
+fn data_source_link(id: &ResourceId, attribute: &str) -> Option<Link> {
     let is_of_graph = ["aws_sqs_", "aws_lambda_", "aws_sns_", "aws_iam_", "aws_kms_"];
     let is_other = id.kind.starts_with("aws_") && !is_of_graph.iter().any(|start| id.kind.starts_with(start));
     let is_arn = attribute == "arn" || attribute.ends_with("_arn");
     (is_other && is_arn).then(|| Link {
         target: Target::Resource(id.address().clone()),
-        form: Form::Arn,
+        form: LinkForm::Arn,
     })
 }
 
-/// A link in the parts of a text: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
+/// Returns the link within a composed string: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
 fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link> {
-    let said: Vec<&Value> = parts
+    let non_empty: Vec<&Value> = parts
         .iter()
         .filter(|part| part.to_text().is_none_or(|text| !text.is_empty()))
         .collect();
-    let (first, last) = (*said.first()?, *said.last()?);
-    if let Kind::Reference(id, attribute) = &first.kind
+    let (first, last) = (*non_empty.first()?, *non_empty.last()?);
+    if let ValueKind::Reference(id, attribute) = &first.kind
         && matches!(&*id.kind, "aws_lambda_function" | "aws_lambda_alias")
-        && said
+        && non_empty
             .get(1)
             .and_then(|part| eval.plain((*part).clone()).to_text())
             .is_some_and(|text| text.starts_with(':'))
     {
         return reference(eval, id, attribute, depth).ok();
     }
-    let before = said.len().checked_sub(2).and_then(|at| said.get(at)?.to_text())?;
-    if let Kind::Reference(id, attribute) = &last.kind
+    let before = non_empty
+        .len()
+        .checked_sub(2)
+        .and_then(|at| non_empty.get(at)?.to_text())?;
+    if let ValueKind::Reference(id, attribute) = &last.kind
         && provider::is_name(&id.kind, attribute)
     {
         let form = match first.to_text()? {
-            start if start.starts_with("arn:") && before.ends_with(':') => Form::Arn,
-            start if start.starts_with("https://sqs.") && before.ends_with('/') => Form::Url,
+            start if start.starts_with("arn:") && before.ends_with(':') => LinkForm::Arn,
+            start if start.starts_with("https://sqs.") && before.ends_with('/') => LinkForm::Url,
             _ => return None,
         };
         let link = reference(eval, id, attribute, depth).ok()?;
@@ -175,12 +178,12 @@ fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link>
     None
 }
 
-/// An ARN or a URL of which only the partition, the Region or the account is not known.
+/// Returns a link to an ARN or URL in which only the partition, the Region or the account is unknown.
 fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
     let start = parts.first()?.to_text()?;
     let (form, separator, resource_at) = match start {
-        start if start.starts_with("arn:") => (Form::Arn, ':', 5),
-        start if start.starts_with("https://sqs.") => (Form::Url, '/', 4),
+        start if start.starts_with("arn:") => (LinkForm::Arn, ':', 5),
+        start if start.starts_with("https://sqs.") => (LinkForm::Url, '/', 4),
         _ => return None,
     };
     let mut written = String::new();
@@ -197,8 +200,8 @@ fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
                     written.push(letter);
                 }
             }
-            // The service and the name are what counts.
-            None if segment >= resource_at || (form == Form::Arn && segment == 2) => return None,
+            // The service and the name must be known.
+            None if segment >= resource_at || (form == LinkForm::Arn && segment == 2) => return None,
             None => written.push_str(&placeholder(eval, part)),
         }
     }
@@ -209,43 +212,43 @@ fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
     })
 }
 
-/// Stands for what is not known in a text, as its author wrote it where that has no braces of its own.
+/// Returns a placeholder for an unknown part: its source text, unless that contains special characters.
 fn placeholder(eval: &Evaluator, part: &Value) -> String {
     let text = part.span.map(|span| eval.shown(span));
     let text = text.filter(|text| !text.contains(['{', '}', '$', '"', ':', '/']));
     format!("${{{}}}", text.as_deref().unwrap_or("…"))
 }
 
-/// The alias or version in what names a function.
+/// Returns the alias or version in a reference to a function.
 pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<String>, Unresolved> {
     match &value.kind {
-        Kind::Reference(id, _) if &*id.kind == "aws_lambda_alias" => Ok(Some(id.address().to_string())),
-        Kind::Reference(id, attribute) if &**attribute == "qualified_arn" => {
+        ValueKind::Reference(id, _) if &*id.kind == "aws_lambda_alias" => Ok(Some(id.address().to_string())),
+        ValueKind::Reference(id, attribute) if &**attribute == "qualified_arn" => {
             Ok(Some(format!("{}.{attribute}", id.address())))
         }
-        Kind::Reference(..) => Ok(None),
+        ValueKind::Reference(..) => Ok(None),
         _ => {
             let written = text(eval, value)?;
             let mut parts = written.split(':');
-            // `name:qualifier`, `…:function:name:qualifier`.
-            let behind = if written.starts_with("arn:") {
+            // The formats are `name:qualifier` and `…:function:name:qualifier`.
+            let qualifier = if written.starts_with("arn:") {
                 parts.nth(7)
             } else {
                 parts.nth(1)
             };
-            Ok(behind.map(str::to_owned))
+            Ok(qualifier.map(str::to_owned))
         }
     }
 }
 
-/// The service of an ARN or of the resource behind a reference.
+/// Returns the service of an ARN or of a referenced resource.
 pub(super) fn service(value: &Value) -> Option<Cow<'static, str>> {
     match &value.kind {
-        Kind::Reference(id, _) if &*id.kind == "aws_sqs_queue" => Some("sqs".into()),
-        Kind::Reference(id, _) if id.kind.starts_with("aws_") => Some("other".into()),
-        Kind::Text(text) => service_of(text).map(|service| service.to_owned().into()),
-        Kind::Template(parts) => {
-            // `arn:${local.partition}:kinesis:…`: what is not known holds no colon.
+        ValueKind::Reference(id, _) if &*id.kind == "aws_sqs_queue" => Some("sqs".into()),
+        ValueKind::Reference(id, _) if id.kind.starts_with("aws_") => Some("other".into()),
+        ValueKind::Text(text) => service_of(text).map(|service| service.to_owned().into()),
+        ValueKind::Template(parts) => {
+            // In `arn:${local.partition}:kinesis:…`, the unknown part does not contain a colon.
             let texts = parts.iter().map(Value::to_text);
             let text: String = texts.map(|text| text.as_deref().unwrap_or("${}").to_owned()).collect();
             service_of(&text).map(|service| service.to_owned().into())

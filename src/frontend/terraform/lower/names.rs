@@ -1,7 +1,7 @@
-//! The AWS provider's resource types, and what it calls the attributes of the graph.
+//! The resource types of the AWS provider, and its names for the attributes of the graph.
 
-use crate::frontend::lower::Kind;
-use crate::frontend::lower::Named;
+use crate::frontend::lower::BareName;
+use crate::frontend::lower::NodeKind;
 use crate::frontend::lower::access::{
     Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
 };
@@ -19,47 +19,47 @@ use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, Par
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
-/// What a type of resource is in the graph; `None` where it is nothing.
-pub(super) fn kind(name: &str) -> Option<Kind> {
+/// Returns the kind of node that a resource type becomes; `None` if it is not in the graph.
+pub(super) fn kind(name: &str) -> Option<NodeKind> {
     Some(match name {
-        "aws_sqs_queue" => Kind::Queue(&QUEUE),
-        "aws_sqs_queue_redrive_policy" => Kind::RedrivePolicy(&REDRIVE_POLICY),
-        "aws_sqs_queue_redrive_allow_policy" => Kind::RedriveAllowPolicy(&REDRIVE_ALLOW_POLICY),
-        "aws_sqs_queue_policy" => Kind::QueuePolicy(&QUEUE_POLICY),
-        "aws_lambda_function" => Kind::Function(&FUNCTION),
-        "aws_lambda_function_event_invoke_config" => Kind::InvokeConfig(&INVOKE_CONFIG),
-        "aws_lambda_function_recursion_config" => Kind::RecursionConfig(&RECURSION_CONFIG),
-        "aws_lambda_event_source_mapping" => Kind::Mapping(&MAPPING),
-        "aws_lambda_permission" => Kind::Permission(&PERMISSION),
-        "aws_cloudwatch_metric_alarm" => Kind::Alarm(&ALARM),
-        "aws_cloudwatch_composite_alarm" => Kind::CompositeAlarm(&COMPOSITE_ALARM),
-        "datadog_monitor" => Kind::Monitor(&DATADOG_MONITOR),
-        "aws_pipes_pipe" => Kind::Pipe(&PIPE),
-        "aws_sns_topic" => Kind::Topic(&TOPIC),
-        "aws_sns_topic_subscription" => Kind::Subscription(&SUBSCRIPTION),
-        "aws_cloudwatch_event_rule" => Kind::Rule(&RULE),
-        "aws_cloudwatch_event_target" => Kind::Target(&TARGET),
-        "aws_scheduler_schedule" => Kind::Schedule(&SCHEDULE),
-        "aws_sfn_state_machine" => Kind::StateMachine(&STATE_MACHINE),
-        "aws_s3_bucket_notification" => Kind::Notifications(&NOTIFICATIONS),
-        "aws_iam_role" => Kind::Role(&ROLE),
-        "aws_iam_role_policy" => Kind::RolePolicy(&ROLE_POLICY),
-        "aws_iam_role_policy_attachment" => Kind::RolePolicy(&ROLE_POLICY_ATTACHMENT),
-        "aws_iam_policy_attachment" => Kind::RolePolicy(&POLICY_ATTACHMENT),
-        "aws_iam_role_policy_attachments_exclusive" => Kind::RolePolicy(&POLICY_ATTACHMENTS),
-        "aws_iam_policy" => Kind::ManagedPolicy(&MANAGED_POLICY),
-        "aws_kms_key" => Kind::Key(&KEY),
-        "aws_kms_key_policy" => Kind::KeyPolicy(&KEY_POLICY),
-        "aws_kms_grant" => Kind::RolePolicy(&KEY_GRANT),
-        "aws_kms_alias" => Kind::KeyAlias(&KEY_ALIAS),
-        "aws_iam_instance_profile" => Kind::InstanceProfile(&INSTANCE_PROFILE),
-        "aws_ssm_parameter" => Kind::Parameter(&PARAMETER),
-        "aws_ecs_task_definition" => Kind::Worker(&TASK_DEFINITION),
-        "aws_batch_job_definition" => Kind::Worker(&JOB_DEFINITION),
-        "aws_instance" | "aws_launch_configuration" | "aws_spot_instance_request" => Kind::Worker(&INSTANCE),
-        "aws_launch_template" => Kind::Worker(&LAUNCH_TEMPLATE),
-        "aws_apprunner_service" => Kind::Worker(&APP_RUNNER_SERVICE),
-        "aws_eks_pod_identity_association" => Kind::Worker(&POD_IDENTITY),
+        "aws_sqs_queue" => NodeKind::Queue(&QUEUE),
+        "aws_sqs_queue_redrive_policy" => NodeKind::RedrivePolicy(&REDRIVE_POLICY),
+        "aws_sqs_queue_redrive_allow_policy" => NodeKind::RedriveAllowPolicy(&REDRIVE_ALLOW_POLICY),
+        "aws_sqs_queue_policy" => NodeKind::QueuePolicy(&QUEUE_POLICY),
+        "aws_lambda_function" => NodeKind::Function(&FUNCTION),
+        "aws_lambda_function_event_invoke_config" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
+        "aws_lambda_function_recursion_config" => NodeKind::RecursionConfig(&RECURSION_CONFIG),
+        "aws_lambda_event_source_mapping" => NodeKind::Mapping(&MAPPING),
+        "aws_lambda_permission" => NodeKind::Permission(&PERMISSION),
+        "aws_cloudwatch_metric_alarm" => NodeKind::Alarm(&ALARM),
+        "aws_cloudwatch_composite_alarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
+        "datadog_monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
+        "aws_pipes_pipe" => NodeKind::Pipe(&PIPE),
+        "aws_sns_topic" => NodeKind::Topic(&TOPIC),
+        "aws_sns_topic_subscription" => NodeKind::Subscription(&SUBSCRIPTION),
+        "aws_cloudwatch_event_rule" => NodeKind::Rule(&RULE),
+        "aws_cloudwatch_event_target" => NodeKind::Target(&TARGET),
+        "aws_scheduler_schedule" => NodeKind::Schedule(&SCHEDULE),
+        "aws_sfn_state_machine" => NodeKind::StateMachine(&STATE_MACHINE),
+        "aws_s3_bucket_notification" => NodeKind::Notifications(&NOTIFICATIONS),
+        "aws_iam_role" => NodeKind::Role(&ROLE),
+        "aws_iam_role_policy" => NodeKind::RolePolicy(&ROLE_POLICY),
+        "aws_iam_role_policy_attachment" => NodeKind::RolePolicy(&ROLE_POLICY_ATTACHMENT),
+        "aws_iam_policy_attachment" => NodeKind::RolePolicy(&POLICY_ATTACHMENT),
+        "aws_iam_role_policy_attachments_exclusive" => NodeKind::RolePolicy(&POLICY_ATTACHMENTS),
+        "aws_iam_policy" => NodeKind::ManagedPolicy(&MANAGED_POLICY),
+        "aws_kms_key" => NodeKind::Key(&KEY),
+        "aws_kms_key_policy" => NodeKind::KeyPolicy(&KEY_POLICY),
+        "aws_kms_grant" => NodeKind::RolePolicy(&KEY_GRANT),
+        "aws_kms_alias" => NodeKind::KeyAlias(&KEY_ALIAS),
+        "aws_iam_instance_profile" => NodeKind::InstanceProfile(&INSTANCE_PROFILE),
+        "aws_ssm_parameter" => NodeKind::Parameter(&PARAMETER),
+        "aws_ecs_task_definition" => NodeKind::Worker(&TASK_DEFINITION),
+        "aws_batch_job_definition" => NodeKind::Worker(&JOB_DEFINITION),
+        "aws_instance" | "aws_launch_configuration" | "aws_spot_instance_request" => NodeKind::Worker(&INSTANCE),
+        "aws_launch_template" => NodeKind::Worker(&LAUNCH_TEMPLATE),
+        "aws_apprunner_service" => NodeKind::Worker(&APP_RUNNER_SERVICE),
+        "aws_eks_pod_identity_association" => NodeKind::Worker(&POD_IDENTITY),
         _ => return None,
     })
 }
@@ -67,7 +67,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
 static QUEUE: QueueNames = QueueNames {
     name: "name",
     fifo: "fifo_queue",
-    // The provider leaves it out.
+    // The provider does not send `false`.
     sends_fifo_false: false,
     visibility_timeout: "visibility_timeout_seconds",
     retention: "message_retention_seconds",
@@ -83,7 +83,7 @@ static QUEUE: QueueNames = QueueNames {
     throughput_limit: "fifo_throughput_limit",
     redrive: "redrive_policy",
     redrive_allow: "redrive_allow_policy",
-    // A plan has the one with what the provider adds.
+    // A plan contains `tags_all`, which includes the provider's default tags.
     tags: &["tags_all", "tags"],
     policy: Some("policy"),
 };
@@ -116,7 +116,7 @@ static FUNCTION: FunctionNames = FunctionNames {
         target: "dead_letter_config.target_arn",
     }],
     role: "role",
-    // A resource of its own sets it.
+    // Set by a separate resource.
     recursive_loop: "recursive_loop",
     tags: &["tags_all", "tags"],
     code: CodeNames {
@@ -270,7 +270,7 @@ static TARGET: TargetNames = TargetNames {
     role: "role_arn",
     message_group_id: "sqs_target.message_group_id",
     maximum_event_age: "retry_policy.maximum_event_age_in_seconds",
-    // The rule's.
+    // The state of the rule.
     state: "state",
 };
 
@@ -287,9 +287,9 @@ static SCHEDULE: TargetNames = TargetNames {
 static NOTIFICATIONS: NotificationNames = NotificationNames {
     bucket: Some("bucket"),
     lists: [
-        ("queue", "queue_arn", Named::Queue),
-        ("lambda_function", "lambda_function_arn", Named::Function),
-        ("topic", "topic_arn", Named::Queue),
+        ("queue", "queue_arn", BareName::Queue),
+        ("lambda_function", "lambda_function_arn", BareName::Function),
+        ("topic", "topic_arn", BareName::Queue),
     ],
 };
 

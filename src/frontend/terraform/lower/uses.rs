@@ -1,20 +1,20 @@
-//! What any resource, or a module that is not here, says about queues and functions: where its failures go, which
-//! functions it invokes, which queues it is given.
+//! References to queues and functions in any resource, or in the call of a module that is not available: failure
+//! destinations, invoked functions, and queues passed as arguments.
 
 use super::super::eval::{Member, Scope};
 use super::super::syntax::{Block, Body};
-use super::super::value::{Kind, Value};
+use super::super::value::{Value, ValueKind};
 use super::Declared;
 use super::link::link;
 use super::names;
-use super::view::{Terraform, Written};
-use crate::conditions::Condition;
-use crate::frontend::lower::{Kind as LoweredKind, Lowering};
+use super::view::{ConfigurationPart, Terraform};
+use crate::frontend::lower::{Lowering, NodeKind};
 use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name, Owner};
-use crate::source::Span;
+use conditions::Condition;
+use source::Span;
 use std::sync::Arc;
 
-/// What waits for the answers of the functions that it invokes.
+/// Prefixes of the resource types that wait for the response of the functions they invoke.
 const SYNCHRONOUS: [&str; 5] = [
     "aws_alb_target_group",
     "aws_api_gateway_",
@@ -24,32 +24,33 @@ const SYNCHRONOUS: [&str; 5] = [
 ];
 const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticloadbalancing.amazonaws.com"];
 
-/// How deep values and blocks are searched.
+/// Maximum depth to which values and blocks are searched.
 const MAX_DEPTH: usize = 24;
 
 impl Lowering<Terraform<'_, '_>> {
-    /// What a resource says besides what it is.
+    /// Records the references in a resource that its own lowering does not read.
     pub(super) fn uses(&mut self, declared: &Declared) {
         match &*declared.resource.kind {
             "aws_sqs_queue"
             | "aws_sqs_queue_redrive_policy"
             | "aws_sqs_queue_redrive_allow_policy"
             | "aws_cloudwatch_metric_alarm"
-            // Their failure settings are read with them.
+            // The lowering of these reads their failure destinations itself.
             | "aws_lambda_function"
             | "aws_lambda_function_event_invoke_config" => {}
             "aws_lambda_event_source_mapping" => self.failures(declared),
             kind => {
                 self.failures(declared);
-                if invokes(kind) && !self.waits(kind, declared) {
+                if invokes(kind) && !self.is_synchronous_invoker(kind, declared) {
                     self.invocations(declared);
                 }
             }
         }
     }
 
-    /// Whether a resource invokes functions and waits for their answers, so that failures are its own.
-    fn waits(&mut self, kind: &str, declared: &Declared) -> bool {
+    /// Returns `true` if a resource waits for the response of the functions it invokes, so that it receives their
+    /// errors itself.
+    fn is_synchronous_invoker(&mut self, kind: &str, declared: &Declared) -> bool {
         let is_synchronous = match kind {
             "aws_lambda_permission" => {
                 let principal = declared.block.body.attribute("principal").cloned();
@@ -63,12 +64,12 @@ impl Lowering<Terraform<'_, '_>> {
         }
         let file = declared.block.header.file;
         let sources = self.view.eval.sources;
-        let beside = sources.beside(file);
-        // By this header an API invokes a function without waiting.
+        let beside = sources.in_directory_of(file);
+        // With this header, an API invokes a function asynchronously.
         !beside.iter().any(|(_, file)| file.text().contains("Invocation-Type"))
     }
 
-    /// References in its failure arguments.
+    /// Records the references in failure arguments of a resource.
     fn failures(&mut self, node: &Declared) {
         let mut found = Vec::new();
         self.search(
@@ -85,7 +86,7 @@ impl Lowering<Terraform<'_, '_>> {
         for (name, value, span) in found {
             let by = (
                 &node.resource.address,
-                LoweredKind::owner(names::kind(&node.resource.kind)),
+                NodeKind::owner(names::kind(&node.resource.kind)),
             );
             self.dead_letter_use(by, &node.resource.when, &name, &value, span);
         }
@@ -108,7 +109,7 @@ impl Lowering<Terraform<'_, '_>> {
             }
             let target = self.used(name.clone(), value, span, &when);
             self.graph.dead_letter_uses.push(DeadLetterUse {
-                by: by.clone(),
+                resource: by.clone(),
                 owner,
                 span,
                 target,
@@ -117,13 +118,14 @@ impl Lowering<Terraform<'_, '_>> {
         }
     }
 
-    /// What `value`, an argument called `name`, points to.
+    /// Returns the link that `value`, an argument called `name`, represents.
     fn used(&mut self, name: impl Into<Name>, value: Value, span: Span, assumed: &Condition) -> Attribute<Link> {
-        let value = Written::value(value, span, assumed.clone());
+        let value = ConfigurationPart::value(value, span, assumed.clone());
         self.link_of(name, &value)
     }
 
-    /// Every argument of a body: `visit` takes its name, whether a block around it takes failures, value and place.
+    /// Calls `visit` for every argument of a body with its name, whether it is within a block for failures, its value
+    /// and its span.
     fn search(
         &mut self,
         body: &Body,
@@ -140,7 +142,7 @@ impl Lowering<Terraform<'_, '_>> {
                 &*attribute.name,
                 "depends_on" | "provider" | "providers" | "count" | "for_each" | "source" | "version"
             );
-            // In the JSON spelling what may be a block is an argument too.
+            // In JSON syntax, a possible block is represented as an argument as well.
             let block = body.blocks.iter().any(|block| block.kind == attribute.name);
             if !meta && !block {
                 let value = self.view.eval.eval(&attribute.value, scope);
@@ -181,19 +183,19 @@ impl Lowering<Terraform<'_, '_>> {
         for (value, span) in found {
             let function = self.used("function", value, span, &node.resource.when);
             self.graph.invocations.push(Invocation {
-                by: node.resource.address.clone(),
+                resource: node.resource.address.clone(),
                 span,
                 function,
             });
         }
     }
 
-    /// Queues, roles and functions that are given to a module that is not here.
-    pub(super) fn hand_out(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) {
+    /// Records the queues, roles and functions that are passed to a module that is not available.
+    pub(super) fn record_passed_links(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) {
         let instance = &self.view.eval.instances[at];
         let by = instance
             .path
-            .address(format_args!("{}.{name}{}", block.kind, member.key.shown()));
+            .address(format_args!("module.{name}{}", member.key.shown()));
         let assumed = instance.when.and(&member.when);
         let mut found = Vec::new();
         self.search(&block.body, &member.scope, false, 0, &mut |name, _, value, span| {
@@ -203,15 +205,15 @@ impl Lowering<Terraform<'_, '_>> {
             let mut links = Vec::new();
             collect(&value, &Condition::always(), &mut links, 0);
             for (_, reference) in links {
-                if is_handed(&name, &reference)
+                if passes_queue_or_role(&name, &reference)
                     && let Ok(link) = link(self.view.eval, &reference)
                 {
-                    self.graph.handed_out.push(link);
+                    self.graph.passed_to_missing_code.push(link);
                 }
                 if is_function(&reference) {
                     let function = self.used(name.clone(), reference, span, &assumed);
                     self.graph.invocations.push(Invocation {
-                        by: by.clone(),
+                        resource: by.clone(),
                         span,
                         function,
                     });
@@ -227,10 +229,11 @@ impl Lowering<Terraform<'_, '_>> {
 }
 
 impl Lowering<Terraform<'_, '_>> {
-    /// Roles that the outputs of a module give to whoever calls it, where nobody here does.
-    pub(super) fn hand_out_roles(&mut self) {
+    /// Records the roles in the outputs of the root module: a caller outside of the project may attach policies to
+    /// them.
+    pub(super) fn expose_roles(&mut self) {
         let instances = &self.view.eval.instances;
-        // Who configures a provider is not called.
+        // A module that configures providers is a root, not called by others.
         let Some(root) = instances.first().filter(|root| root.module.providers.is_empty()) else {
             return;
         };
@@ -244,14 +247,14 @@ impl Lowering<Terraform<'_, '_>> {
             collect(&value, &Condition::always(), &mut links, 0);
             for (_, reference) in links.into_iter().filter(|(_, reference)| is_role(reference)) {
                 if let Ok(link) = link(self.view.eval, &reference) {
-                    self.graph.handed_out.push(link);
+                    self.graph.passed_to_missing_code.push(link);
                 }
             }
         }
     }
 
-    /// Queues that are given to a module which is called with a `count` of zero.
-    pub(super) fn leave_out_call(&mut self, block: &Block, at: usize) {
+    /// Records the queues that are passed to a module with a `count` of zero.
+    pub(super) fn record_disabled_call(&mut self, block: &Block, at: usize) {
         let scope = self.view.eval.scope(at);
         let mut found = Vec::new();
         self.search(&block.body, &scope, false, 0, &mut |_, _, value, _| {
@@ -260,13 +263,13 @@ impl Lowering<Terraform<'_, '_>> {
         let queues = found.into_iter().map(|(_, value)| value).filter(is_queue);
         for value in queues.collect::<Vec<_>>() {
             if let Ok(link) = link(self.view.eval, &value) {
-                self.graph.left_out_calls.push((link, block.header));
+                self.graph.uninstantiated_calls.push((link, block.header));
             }
         }
     }
 }
 
-/// Whether an argument or block of this name takes failures.
+/// Returns `true` if an argument or block with this name sets a failure destination.
 fn takes_failures(name: &str) -> bool {
     matches!(name, "on_failure" | "redrive_policy") || is_dead_letter_name(name)
 }
@@ -278,7 +281,7 @@ fn is_dead_letter_name(name: &str) -> bool {
         .any(|part| name.contains(part))
 }
 
-/// Values under names that mean a dead-letter queue.
+/// Collects the values under names that suggest a dead-letter queue.
 fn named_dead_letters(name: &str, value: &Value, found: &mut Vec<Value>, depth: usize) {
     if takes_failures(name) {
         found.push(value.clone());
@@ -291,7 +294,7 @@ fn named_dead_letters(name: &str, value: &Value, found: &mut Vec<Value>, depth: 
     }
 }
 
-/// Whether a resource of this type may invoke the functions it refers to.
+/// Returns `true` if a resource of this type may invoke the functions it refers to.
 fn invokes(kind: &str) -> bool {
     let prefixes = [
         "aws_iam_",
@@ -313,54 +316,54 @@ fn invokes(kind: &str) -> bool {
     !others.contains(&kind) && !prefixes.iter().any(|prefix| kind.starts_with(prefix))
 }
 
-/// Whether a module gets a queue or a role by an argument called `name`.
-fn is_handed(name: &str, value: &Value) -> bool {
+/// Returns `true` if an argument called `name` passes a queue or a role to a module.
+fn passes_queue_or_role(name: &str, value: &Value) -> bool {
     match &value.kind {
-        Kind::Reference(id, _) => &*id.kind == "aws_sqs_queue" || is_role(value),
-        Kind::Text(_) => name.contains("role"),
+        ValueKind::Reference(id, _) => &*id.kind == "aws_sqs_queue" || is_role(value),
+        ValueKind::Text(_) => name.contains("role"),
         _ => false,
     }
 }
 
 fn is_role(value: &Value) -> bool {
-    matches!(&value.kind, Kind::Reference(id, _) if &*id.kind == "aws_iam_role")
+    matches!(&value.kind, ValueKind::Reference(id, _) if &*id.kind == "aws_iam_role")
 }
 
 fn is_queue(value: &Value) -> bool {
     match &value.kind {
-        Kind::Reference(id, _) => &*id.kind == "aws_sqs_queue",
-        Kind::Text(text) => text.starts_with("arn:") && text.contains(":sqs:"),
+        ValueKind::Reference(id, _) => &*id.kind == "aws_sqs_queue",
+        ValueKind::Text(text) => text.starts_with("arn:") && text.contains(":sqs:"),
         _ => false,
     }
 }
 
 fn is_function(value: &Value) -> bool {
     match &value.kind {
-        Kind::Reference(id, _) => matches!(&*id.kind, "aws_lambda_function" | "aws_lambda_alias"),
-        Kind::Text(text) => text.starts_with("arn:") && text.contains(":lambda:"),
+        ValueKind::Reference(id, _) => matches!(&*id.kind, "aws_lambda_function" | "aws_lambda_alias"),
+        ValueKind::Text(text) => text.starts_with("arn:") && text.contains(":lambda:"),
         _ => false,
     }
 }
 
-/// The references and texts in a value, with where each is.
+/// Collects the references and strings in a value, with the condition of each.
 fn collect(value: &Value, when: &Condition, found: &mut Vec<(Condition, Value)>, depth: usize) {
     if depth > MAX_DEPTH {
         return;
     }
     match &value.kind {
-        Kind::Reference(..) | Kind::Text(_) => found.push((when.clone(), value.clone())),
-        Kind::Template(items) | Kind::List(items) | Kind::Set(items) => {
+        ValueKind::Reference(..) | ValueKind::Text(_) => found.push((when.clone(), value.clone())),
+        ValueKind::Template(items) | ValueKind::List(items) | ValueKind::Set(items) => {
             for item in items.iter() {
                 collect(item, when, found, depth + 1);
             }
         }
-        Kind::Map(entries) => {
+        ValueKind::Map(entries) => {
             for (_, value) in entries.iter() {
                 collect(value, when, found, depth + 1);
             }
         }
-        Kind::Encoded(inner) | Kind::Rendered(inner) => collect(inner, when, found, depth + 1),
-        Kind::Cases(cases) => {
+        ValueKind::Encoded(inner) | ValueKind::Rendered(inner) => collect(inner, when, found, depth + 1),
+        ValueKind::Cases(cases) => {
             for case in cases.iter() {
                 let both = when.and(&case.when);
                 if both.is_possible() {

@@ -1,88 +1,91 @@
-//! What Terraform shows of its resources: arguments and nested blocks, dynamic ones expanded, evaluated case by case.
+//! Terraform's view of its resources: arguments and nested blocks, with dynamic blocks expanded, evaluated for each
+//! case.
 
 use super::super::eval::{Evaluator, Nested, Scope};
 use super::super::json;
 use super::super::syntax::{Block, Body};
-use super::super::value::{Kind, Value};
+use super::super::value::{Value, ValueKind};
 use super::among;
 use super::archive::Archives;
 use super::composed::Names;
 use super::link::{function_link, link, qualifier, service};
-use crate::conditions::{Case, Condition};
-use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
+use crate::frontend::lower::{BareName, Element, Field, Path, Policy, View, last};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Knowledge, Link, Name, PolicyFault, SetBy, Sourced, State, Target, Unresolved};
-use crate::source::Span;
+use crate::graph::{
+    Attribute, Cause, Knowledge, Link, Name, PolicyErrorKind, SetBy, SourcedValue, State, Target, Unresolved,
+};
+use conditions::{Case, Condition};
+use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The configuration of one unit.
+/// The view of one unit.
 pub(in crate::frontend::terraform) struct Terraform<'a, 'e> {
     pub(super) eval: &'e mut Evaluator<'a>,
-    /// Names that are put together from something unknown.
+    /// Names composed from unknown values.
     pub(super) names: &'e mut Names,
-    /// Archives that the configuration makes.
+    /// Archives that the configuration builds.
     pub(super) archives: Archives,
 }
 
-/// Something that a configuration says.
+/// A resource, block or value of the configuration.
 #[derive(Clone)]
-pub(in crate::frontend::terraform) struct Written {
-    what: What,
-    /// Where to point at something absent.
+pub(in crate::frontend::terraform) struct ConfigurationPart {
+    what: PartKind,
+    /// Span to report for anything absent in it.
     header: Span,
-    /// Where it stands.
+    /// Condition under which it exists.
     assumed: Condition,
 }
 
 #[derive(Clone)]
-enum What {
-    /// A resource, or a block in it.
+enum PartKind {
+    /// A resource or a nested block.
     Block(Arc<Block>, Arc<Scope>),
-    /// A value and its place.
+    /// A value with its span.
     Value(Value, Span),
-    /// Not known.
+    /// Unknown, for this reason.
     Unknown(Reason),
 }
 
-impl Written {
+impl ConfigurationPart {
     pub(super) fn resource(block: Arc<Block>, scope: Arc<Scope>, assumed: Condition) -> Self {
-        Written {
+        ConfigurationPart {
             header: block.header,
-            what: What::Block(block, scope),
+            what: PartKind::Block(block, scope),
             assumed,
         }
     }
 
-    /// A value; what it holds is absent at `header`.
+    /// Returns a view of a value. Anything absent in it is reported at `span`.
     pub(super) fn value(value: Value, span: Span, assumed: Condition) -> Self {
-        Written {
+        ConfigurationPart {
             header: span,
-            what: What::Value(value, span),
+            what: PartKind::Value(value, span),
             assumed,
         }
     }
 
     fn nested(&self, nested: &Nested) -> Self {
-        Written {
+        ConfigurationPart {
             header: nested.block.header,
-            what: What::Block(nested.block.clone(), Arc::new(nested.scope.clone())),
+            what: PartKind::Block(nested.block.clone(), Arc::new(nested.scope.clone())),
             assumed: self.assumed.and(&nested.when),
         }
     }
 
-    /// The single value that it is, and its place.
+    /// Returns the value with its span; a reason if it is a block or unknown.
     fn as_value(&self) -> Result<(&Value, Span), Reason> {
         match &self.what {
-            What::Value(value, span) => Ok((value, *span)),
-            What::Block(..) => Err(Cause::Invalid.because("it is a block")),
-            What::Unknown(reason) => Err(reason.clone()),
+            PartKind::Value(value, span) => Ok((value, *span)),
+            PartKind::Block(..) => Err(Cause::Invalid.because("it is a block")),
+            PartKind::Unknown(reason) => Err(reason.clone()),
         }
     }
 }
 
 impl View for Terraform<'_, '_> {
-    type Written = Written;
+    type Value = ConfigurationPart;
 
     const NO_SOURCES: &'static [&'static str] = &[
         "aws_cloudwatch_event_bus",
@@ -97,17 +100,17 @@ impl View for Terraform<'_, '_> {
 
     const AWAITS_QUEUE_POLICIES: bool = true;
 
-    fn attribute(&mut self, within: &Written, path: Path) -> Attribute<Option<Written>> {
+    fn attribute(&mut self, within: &ConfigurationPart, path: Path) -> Attribute<Option<ConfigurationPart>> {
         let (first, rest) = split(path);
         let (value, span, name) = match &within.what {
-            What::Unknown(reason) => return Attribute::unresolved(last(path), reason.clone(), within.header),
-            What::Block(block, _) if path.is_empty() => {
+            PartKind::Unknown(reason) => return Attribute::unresolved(last(path), reason.clone(), within.header),
+            PartKind::Block(block, _) if path.is_empty() => {
                 return Attribute::set(path, Some(within.clone()), block.span);
             }
-            What::Block(block, scope) if has_block(&block.body, first) => {
+            PartKind::Block(block, scope) if has_block(&block.body, first) => {
                 return self.in_blocks(within, block, scope, path);
             }
-            What::Block(block, scope) => {
+            PartKind::Block(block, scope) => {
                 let name = match rest {
                     "" => self.spelled(block, scope, first),
                     _ => last(path).into(),
@@ -117,7 +120,7 @@ impl View for Terraform<'_, '_> {
                 };
                 (self.at(value, rest), span, name)
             }
-            What::Value(value, span) => (self.at(value.clone(), path), *span, last(path).into()),
+            PartKind::Value(value, span) => (self.at(value.clone(), path), *span, last(path).into()),
         };
         let cases = value.each_case().restrict(&within.assumed);
         if cases.is_empty() {
@@ -127,41 +130,41 @@ impl View for Terraform<'_, '_> {
                 span,
             );
         }
-        let cases = cases.map_cases(|when, value| Sourced {
+        let cases = cases.map_cases(|when, value| SourcedValue {
             span,
             origins: value.origins.list().into(),
             state: match &value.kind {
-                Kind::Null => State::Default(None),
-                Kind::Unknown(_) if !self.names.has(&value) => State::Unresolved(bounded(&value)),
-                _ => State::Set(Some(Written {
+                ValueKind::Null => State::Default(None),
+                ValueKind::Unknown(_) if !self.names.has(&value) => State::Unresolved(bounded(&value)),
+                _ => State::Set(Some(ConfigurationPart {
                     header: within.header,
                     assumed: within.assumed.and(when),
-                    what: What::Value(value, span),
+                    what: PartKind::Value(value, span),
                 })),
             },
         });
         Attribute { name, cases }
     }
 
-    fn elements(&mut self, within: &Written, path: Path) -> Vec<Element<Written>> {
+    fn elements(&mut self, within: &ConfigurationPart, path: Path) -> Vec<Element<ConfigurationPart>> {
         let unknown = |reason: Reason| Element {
             place: Err(reason.clone()),
             when: Condition::always(),
             span: within.header,
             header: within.header,
-            written: Written {
-                what: What::Unknown(reason),
+            written: ConfigurationPart {
+                what: PartKind::Unknown(reason),
                 ..within.clone()
             },
         };
         let (first, rest) = split(path);
         match &within.what {
-            What::Unknown(reason) => vec![unknown(reason.clone())],
-            What::Value(value, span) => {
+            PartKind::Unknown(reason) => vec![unknown(reason.clone())],
+            PartKind::Value(value, span) => {
                 let value = self.at(value.clone(), path);
                 elements(&value, *span, within)
             }
-            What::Block(block, scope) if has_block(&block.body, first) => {
+            PartKind::Block(block, scope) if has_block(&block.body, first) => {
                 let blocks = match self.eval.blocks(&block.body, scope, first) {
                     Ok(blocks) => blocks.into_iter().enumerate(),
                     Err(reason) => return vec![unknown(reason)],
@@ -185,7 +188,7 @@ impl View for Terraform<'_, '_> {
                 });
                 elements.collect()
             }
-            What::Block(block, scope) => match self.argument(&block.body, scope, first) {
+            PartKind::Block(block, scope) => match self.argument(&block.body, scope, first) {
                 None => Vec::new(),
                 Some((value, span)) => {
                     let value = self.at(value, rest);
@@ -195,29 +198,29 @@ impl View for Terraform<'_, '_> {
         }
     }
 
-    fn fields(&mut self, object: &Written) -> Result<Vec<Field<Written>>, Reason> {
+    fn fields(&mut self, object: &ConfigurationPart) -> Result<Vec<Field<ConfigurationPart>>, Reason> {
         let (value, span) = object.as_value()?;
         let entries = value.entries().ok_or_else(|| refusal(value, "it is not an object"))?;
         let place = |value: &Value| value.span.unwrap_or(span);
         let fields = entries.iter().map(|(key, value)| Field {
             key: key.clone(),
             span: place(value),
-            value: Written::value(value.clone(), place(value), object.assumed.clone()),
+            value: ConfigurationPart::value(value.clone(), place(value), object.assumed.clone()),
         });
         Ok(fields.collect())
     }
 
-    fn policy(&mut self, written: &Written) -> Policy<Written> {
+    fn policy(&mut self, written: &ConfigurationPart) -> Policy<ConfigurationPart> {
         let (value, span) = match written.as_value() {
             Ok(found) => found,
             Err(reason) => return Policy::Unresolved(reason),
         };
         let unknown = || Policy::Unresolved(refusal(value, "the policy is not known"));
         match &value.kind {
-            Kind::Text(text) if text.trim().is_empty() => return Policy::Empty,
-            Kind::Text(_) | Kind::Encoded(_) | Kind::Rendered(_) | Kind::Template(_) => {}
-            // The provider takes a string and nothing else.
-            Kind::List(_) | Kind::Set(_) | Kind::Map(_) | Kind::Bool(_) | Kind::Number(_) => {
+            ValueKind::Text(text) if text.trim().is_empty() => return Policy::Empty,
+            ValueKind::Text(_) | ValueKind::Encoded(_) | ValueKind::Rendered(_) | ValueKind::Template(_) => {}
+            // The provider accepts nothing but a string.
+            ValueKind::List(_) | ValueKind::Set(_) | ValueKind::Map(_) | ValueKind::Bool(_) | ValueKind::Number(_) => {
                 return Policy::Malformed(Cause::Invalid.because("the policy is not a string"));
             }
             _ => return unknown(),
@@ -226,23 +229,23 @@ impl View for Terraform<'_, '_> {
             Err(_) if !json::is_malformed(value) => unknown(),
             Err(reason) => Policy::Malformed(Cause::Invalid.because(reason)),
             Ok(decoded) => match &decoded.kind {
-                Kind::Map(entries) if entries.is_empty() => Policy::Empty,
-                Kind::Map(_) => Policy::Object(Written::value(decoded, span, written.assumed.clone())),
-                Kind::Cases(_) | Kind::Unknown(_) | Kind::Reference(..) => unknown(),
+                ValueKind::Map(entries) if entries.is_empty() => Policy::Empty,
+                ValueKind::Map(_) => Policy::Object(ConfigurationPart::value(decoded, span, written.assumed.clone())),
+                ValueKind::Cases(_) | ValueKind::Unknown(_) | ValueKind::Reference(..) => unknown(),
                 _ => Policy::Malformed(Cause::Invalid.because("the policy is not an object")),
             },
         }
     }
 
-    fn decoded(&mut self, written: &Written) -> Option<Written> {
+    fn decoded(&mut self, written: &ConfigurationPart) -> Option<ConfigurationPart> {
         let (value, span) = written.as_value().ok()?;
         let decoded = json::decode(value).ok()?;
-        Some(Written::value(decoded, span, written.assumed.clone()))
+        Some(ConfigurationPart::value(decoded, span, written.assumed.clone()))
     }
 
-    fn inherited_tags(&mut self, resource: &Written) -> Attribute<Option<Written>> {
+    fn inherited_tags(&mut self, resource: &ConfigurationPart) -> Attribute<Option<ConfigurationPart>> {
         let absent = || Attribute::absent("default_tags", None, resource.header);
-        let What::Block(block, scope) = &resource.what else {
+        let PartKind::Block(block, scope) = &resource.what else {
             return absent();
         };
         let Some(kind) = block.labels.first() else {
@@ -250,87 +253,89 @@ impl View for Terraform<'_, '_> {
         };
         match self.eval.default_tags(kind, &block.body, scope) {
             None => absent(),
-            Some((value, span)) => self.attribute(&Written::value(value, span, resource.assumed.clone()), ""),
+            Some((value, span)) => self.attribute(&ConfigurationPart::value(value, span, resource.assumed.clone()), ""),
         }
     }
 
-    fn has(&mut self, within: &Written, key: &str) -> bool {
+    fn has(&mut self, within: &ConfigurationPart, key: &str) -> bool {
         match &within.what {
-            What::Block(block, _) => {
+            PartKind::Block(block, _) => {
                 has_block(&block.body, key) || block.body.attributes.iter().any(|one| &*one.name == key)
             }
-            What::Value(value, _) => value.get(key).is_some(),
-            What::Unknown(_) => false,
+            PartKind::Value(value, _) => value.get(key).is_some(),
+            PartKind::Unknown(_) => false,
         }
     }
 
-    fn integer(&mut self, written: &Written) -> Result<i64, Unresolved> {
+    fn integer(&mut self, written: &ConfigurationPart) -> Result<i64, Unresolved> {
         let (value, _) = written.as_value()?;
         value.to_whole().ok_or_else(|| bounded(value))
     }
 
-    fn boolean(&mut self, written: &Written) -> Result<bool, Unresolved> {
+    fn boolean(&mut self, written: &ConfigurationPart) -> Result<bool, Unresolved> {
         let (value, _) = written.as_value()?;
         value
             .to_bool()
             .ok_or_else(|| refusal(value, "it is not a boolean").into())
     }
 
-    fn text(&mut self, written: &Written) -> Result<String, Unresolved> {
+    fn text(&mut self, written: &ConfigurationPart) -> Result<String, Unresolved> {
         text(self.eval, written.as_value()?.0)
     }
 
-    fn link(&mut self, written: &Written, named: Named) -> Result<Link, Unresolved> {
+    fn link(&mut self, written: &ConfigurationPart, named: BareName) -> Result<Link, Unresolved> {
         let value = written.as_value()?.0;
         let link = match named {
-            Named::Function => function_link(self.eval, value),
-            Named::Queue | Named::Parameter => link(self.eval, value),
+            BareName::Function => function_link(self.eval, value),
+            BareName::Queue | BareName::Parameter => link(self.eval, value),
         };
         link.or_else(|unresolved| self.composed(value, named).ok_or(unresolved))
     }
 
-    fn qualifier(&mut self, written: &Written) -> Result<Option<String>, Unresolved> {
+    fn qualifier(&mut self, written: &ConfigurationPart) -> Result<Option<String>, Unresolved> {
         qualifier(self.eval, written.as_value()?.0)
     }
 
-    fn is_queue(&mut self, written: &Written) -> Option<bool> {
+    fn is_queue(&mut self, written: &ConfigurationPart) -> Option<bool> {
         Some(service(written.as_value().ok()?.0)? == "sqs")
     }
 
-    fn refers_to(&mut self, written: &Written, link: &Link) -> bool {
+    fn refers_to(&mut self, written: &ConfigurationPart, link: &Link) -> bool {
         written.as_value().is_ok_and(|(value, _)| refers_to(value, link))
     }
 
-    fn kind_of(&mut self, written: &Written) -> Option<Arc<str>> {
+    fn kind_of(&mut self, written: &ConfigurationPart) -> Option<Arc<str>> {
         match &written.as_value().ok()?.0.kind {
-            Kind::Reference(id, _) if !id.data => Some(id.kind.clone()),
+            ValueKind::Reference(id, _) if !id.data => Some(id.kind.clone()),
             _ => None,
         }
     }
 
-    fn count_fault(&mut self, written: &Written) -> Option<PolicyFault> {
+    fn count_fault(&mut self, written: &ConfigurationPart) -> Option<PolicyErrorKind> {
         let (value, _) = written.as_value().ok()?;
         Some(match &value.kind {
-            Kind::Text(text) if text.trim().parse::<i64>().is_ok() => PolicyFault::CountQuoted(text.to_string()),
-            Kind::Text(text) => PolicyFault::CountNotInteger(text.to_string()),
-            Kind::Number(number) if !number.is_whole() => PolicyFault::CountNotInteger(number.to_string()),
-            Kind::Bool(_) | Kind::List(_) | Kind::Map(_) => {
+            ValueKind::Text(text) if text.trim().parse::<i64>().is_ok() => {
+                PolicyErrorKind::CountQuoted(text.to_string())
+            }
+            ValueKind::Text(text) => PolicyErrorKind::CountNotInteger(text.to_string()),
+            ValueKind::Number(number) if !number.is_whole() => PolicyErrorKind::CountNotInteger(number.to_string()),
+            ValueKind::Bool(_) | ValueKind::List(_) | ValueKind::Map(_) => {
                 let text = json::encode(value).to_text();
-                PolicyFault::CountNotInteger(text.map_or_else(String::new, |text| text.to_string()))
+                PolicyErrorKind::CountNotInteger(text.map_or_else(String::new, |text| text.to_string()))
             }
             _ => return None,
         })
     }
 
-    fn set_by(&mut self, resource: &Written, path: Path) -> Option<SetBy> {
+    fn set_by(&mut self, resource: &ConfigurationPart, path: Path) -> Option<SetBy> {
         match &resource.what {
-            What::Block(block, scope) => self.eval.set_by(block, scope.module, path),
-            What::Value(..) | What::Unknown(_) => None,
+            PartKind::Block(block, scope) => self.eval.set_by(block, scope.module, path),
+            PartKind::Value(..) | PartKind::Unknown(_) => None,
         }
     }
 
-    fn among(&mut self, within: &Written, path: Path) -> Option<Arc<str>> {
-        let What::Block(block, scope) = &within.what else {
+    fn among(&mut self, within: &ConfigurationPart, path: Path) -> Option<Arc<str>> {
+        let PartKind::Block(block, scope) = &within.what else {
             return None;
         };
         among::among(block, path, &self.eval.instances[scope.module].path)
@@ -344,12 +349,12 @@ impl View for Terraform<'_, '_> {
         Some(self.eval.instances.first()?.module.directory.clone())
     }
 
-    fn archive(&mut self, within: &Written) -> Option<Written> {
-        let What::Block(block, scope) = &within.what else {
+    fn archive(&mut self, within: &ConfigurationPart) -> Option<ConfigurationPart> {
+        let PartKind::Block(block, scope) = &within.what else {
             return None;
         };
         let (archive, scope) = self.archives.find(self.eval, block, scope)?;
-        Some(Written::resource(archive, scope, within.assumed.clone()))
+        Some(ConfigurationPart::resource(archive, scope, within.assumed.clone()))
     }
 
     fn missing(name: &str) -> Reason {
@@ -365,7 +370,7 @@ impl<'a, 'e> Terraform<'a, 'e> {
 }
 
 impl Terraform<'_, '_> {
-    /// The value of an argument and the place of the argument.
+    /// Returns the value of an argument with the span of the argument.
     fn argument(&mut self, body: &Body, scope: &Scope, name: &str) -> Option<(Value, Span)> {
         let attribute = body.attribute(name)?;
         let value = self.eval.eval(&attribute.value, scope);
@@ -376,7 +381,7 @@ impl Terraform<'_, '_> {
         Some((value, span))
     }
 
-    /// An argument as the user spells it: in a module that is known by a description, as its call does.
+    /// Returns the name of an argument as the user wrote it: in a described module, that of the argument of the call.
     fn spelled(&self, block: &Block, scope: &Scope, name: &'static str) -> Name {
         let described = self.eval.instances[scope.module].module.described.as_ref();
         let spelled = match (described, block.labels.as_slice()) {
@@ -386,7 +391,7 @@ impl Terraform<'_, '_> {
         spelled.map_or_else(|| name.into(), |spelled| spelled.clone().into())
     }
 
-    /// What lies at `path` in an object; null where it does not.
+    /// Returns the value at `path` in an object; null if it does not exist.
     fn at(&mut self, value: Value, path: Path) -> Value {
         let keys = path.split('.').filter(|key| !key.is_empty());
         keys.fold(value, |object, key| {
@@ -400,8 +405,15 @@ impl Terraform<'_, '_> {
         })
     }
 
-    /// What lies at `path`, which begins with a kind of block. Where several stand there the first one counts.
-    fn in_blocks(&mut self, within: &Written, block: &Block, scope: &Scope, path: Path) -> Attribute<Option<Written>> {
+    /// Returns the attribute at `path`, which begins with a block type. The first block of that type that exists
+    /// counts.
+    fn in_blocks(
+        &mut self,
+        within: &ConfigurationPart,
+        block: &Block,
+        scope: &Scope,
+        path: Path,
+    ) -> Attribute<Option<ConfigurationPart>> {
         let (kind, rest) = split(path);
         let blocks = match self.eval.blocks(&block.body, scope, kind) {
             Ok(blocks) => blocks,
@@ -419,7 +431,7 @@ impl Terraform<'_, '_> {
             left = left.and(&nested.when.not());
         }
         if left.is_possible() {
-            let absent = Sourced::new(State::Default(None), within.header);
+            let absent = SourcedValue::new(State::Default(None), within.header);
             cases.push(Case::new(left, absent));
         }
         Attribute {
@@ -429,23 +441,24 @@ impl Terraform<'_, '_> {
     }
 }
 
-/// Whether `value` holds a reference to the resource that `link` names.
+/// Returns `true` if `value` contains a reference to the resource that `link` points to.
 fn refers_to(value: &Value, link: &Link) -> bool {
     match &value.kind {
-        Kind::Reference(id, _) => {
+        ValueKind::Reference(id, _) => {
             matches!(&link.target, Target::Resource(address) if !id.data && address == id.address())
         }
-        Kind::Template(parts) => parts.iter().any(|part| refers_to(part, link)),
+        ValueKind::Template(parts) => parts.iter().any(|part| refers_to(part, link)),
         _ => false,
     }
 }
 
-/// The first step of a path, and the others.
+/// Splits a path into its first step and the rest.
 fn split(path: Path) -> (&'static str, Path) {
     path.split_once('.').unwrap_or((path, ""))
 }
 
-/// Whether a body has blocks of this kind, or may have: in the JSON spelling they are arguments, too.
+/// Returns `true` if a body has or may have blocks of this type. In JSON syntax, such blocks are also represented as
+/// arguments.
 fn has_block(body: &Body, kind: &str) -> bool {
     body.blocks.iter().any(|block| match &*block.kind {
         "dynamic" => block.labels.first().is_some_and(|label| &**label == kind),
@@ -453,18 +466,18 @@ fn has_block(body: &Body, kind: &str) -> bool {
     })
 }
 
-/// The elements of `value` as a list; a single value counts as a list of it.
-fn elements(list: &Value, span: Span, within: &Written) -> Vec<Element<Written>> {
+/// Returns the elements of a list. A single value counts as a list of one element.
+fn elements(list: &Value, span: Span, within: &ConfigurationPart) -> Vec<Element<ConfigurationPart>> {
     let mut all = Vec::new();
     for Case { when, then: list } in list.each_case() {
         let items = match &list.kind {
-            Kind::Null => continue,
-            Kind::List(items) | Kind::Set(items) => items.to_vec(),
+            ValueKind::Null => continue,
+            ValueKind::List(items) | ValueKind::Set(items) => items.to_vec(),
             _ => vec![list.clone()],
         };
         for (at, item) in items.into_iter().enumerate() {
             let place = match &list.kind {
-                Kind::Unknown(unknown) => Err(unknown.reason.clone()),
+                ValueKind::Unknown(unknown) => Err(unknown.reason.clone()),
                 _ => Ok(at),
             };
             for Case { when: case, then: item } in item.each_case() {
@@ -477,7 +490,7 @@ fn elements(list: &Value, span: Span, within: &Written) -> Vec<Element<Written>>
                     place: place.clone(),
                     span,
                     header: span,
-                    written: Written::value(item, span, within.assumed.and(&both)),
+                    written: ConfigurationPart::value(item, span, within.assumed.and(&both)),
                     when: both,
                 });
             }
@@ -486,49 +499,49 @@ fn elements(list: &Value, span: Span, within: &Written) -> Vec<Element<Written>>
     all
 }
 
-/// A text.
+/// Returns the value as a string.
 pub(super) fn text(eval: &mut Evaluator, value: &Value) -> Result<String, Unresolved> {
     let plain = match &value.kind {
-        Kind::Encoded(inner) | Kind::Rendered(inner) => json::encode(inner),
+        ValueKind::Encoded(inner) | ValueKind::Rendered(inner) => json::encode(inner),
         _ => eval.plain(value.clone()),
     };
     let text = plain.to_text().map(|text| text.to_string());
     text.ok_or_else(|| pieced(&plain, refusal(value, "it is not a string")))
 }
 
-/// Why `value` is not a whole number, with the numbers that it may be.
+/// Explains why `value` is not an integer, with its bounds.
 fn bounded(value: &Value) -> Unresolved {
     let reason = match json::encode(value).to_text() {
         Some(shown) if value.is_plain() => Cause::WrongType.because(format!("`{shown}` is not a whole number")),
         _ => refusal(value, "it is not a whole number"),
     };
     match value.bounds() {
-        bounds if bounds.is_bounded() => Unresolved::knowing(reason, Knowledge::Number(bounds)),
+        bounds if bounds.is_bounded() => Unresolved::with_knowledge(reason, Knowledge::Number(bounds)),
         _ => reason.into(),
     }
 }
 
-/// That `value` is unresolved because of `reason`, with its known pieces.
+/// Returns an unresolved value with `reason` and its known pieces.
 pub(super) fn pieced(value: &Value, reason: Reason) -> Unresolved {
-    let Kind::Template(parts) = &value.kind else {
+    let ValueKind::Template(parts) = &value.kind else {
         return reason.into();
     };
     let pieces = parts.iter().map(Value::to_text).collect();
-    Unresolved::knowing(reason, Knowledge::Text(pieces))
+    Unresolved::with_knowledge(reason, Knowledge::Text(pieces))
 }
 
-/// Why `value` is not what it ought to be: because it is not known, or `or`.
+/// Returns the reason why `value` is unknown, or the reason `or` if it is known but of the wrong type.
 pub(super) fn refusal(value: &Value, or: &str) -> Reason {
     match &value.kind {
-        Kind::Unknown(unknown) => unknown.reason.clone(),
-        Kind::Reference(id, attribute) => {
+        ValueKind::Unknown(unknown) => unknown.reason.clone(),
+        ValueKind::Reference(id, attribute) => {
             Cause::KnownAfterApply.because(format!("`{}.{attribute}` is known only after apply", id.address()))
         }
-        Kind::Template(parts) => parts
+        ValueKind::Template(parts) => parts
             .iter()
             .find(|part| part.to_text().is_none())
             .map_or_else(|| Cause::Invalid.because(or), |part| refusal(part, or)),
-        Kind::Cases(_) => Cause::Unsupported.because("it depends on conditions within a string"),
+        ValueKind::Cases(_) => Cause::Unsupported.because("it depends on conditions within a string"),
         _ => Cause::Invalid.because(or),
     }
 }

@@ -1,24 +1,29 @@
-//! Sources of modules that are expressions, which `OpenTofu` computes before it reads any module: of variables and locals.
+//! Module sources that are expressions over variables and locals. `OpenTofu` evaluates them before it reads any module.
 //!
-//! A module is read before anything is known of who calls it, so a source is computed here of what its module says itself,
-//! and what the call says decides later which of the directories is meant (`eval/expansion.rs`).
+//! A module is read before its callers are known, so a source is evaluated here with the module's own values. The
+//! arguments of the call later determine which of the directories is the right one (`eval/expansion.rs`).
 
 use super::super::eval::Evaluator;
-use super::super::inputs::Inputs;
-use super::super::syntax::Kind;
-use super::{Bounds, Call, Module, Modules, Source, is_local};
-use crate::source::Sources;
+use super::super::inputs::RootInputs;
+use super::super::syntax::ExpressionKind;
+use super::{AllowedDirectory, Call, Module, Modules, Source, is_local};
+use source::Sources;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// `module` with the directories that its sources may mean.
-pub(super) fn settle(mut module: Arc<Module>, given: &Inputs, sources: &Sources, bounds: &Bounds) -> Arc<Module> {
-    let is_open = |call: &Call| matches!(call.source, Source::Away(_)) && is_expression(call);
-    let open: Vec<Arc<str>> = (module.calls.iter())
-        .filter(|(_, call)| is_open(call))
+/// Adds the directories that a source may refer to, to each call of `module` with such a source.
+pub(super) fn resolve_sources(
+    mut module: Arc<Module>,
+    given: &RootInputs,
+    sources: &Sources,
+    bounds: &AllowedDirectory,
+) -> Arc<Module> {
+    let is_unresolved = |call: &Call| matches!(call.source, Source::Away(_)) && is_expression(call);
+    let unresolved: Vec<Arc<str>> = (module.calls.iter())
+        .filter(|(_, call)| is_unresolved(call))
         .map(|(name, _)| name.clone())
         .collect();
-    for name in open {
+    for name in unresolved {
         let found = directories(&module, &name, given, sources, bounds);
         let call = Arc::get_mut(&mut module).and_then(|module| module.calls.get_mut(&name));
         if let Some(call) = call
@@ -34,15 +39,15 @@ pub(super) fn settle(mut module: Arc<Module>, given: &Inputs, sources: &Sources,
 
 fn is_expression(call: &Call) -> bool {
     let source = call.block.body.attribute("source");
-    source.is_some_and(|source| !matches!(source.value.kind, Kind::Text(_)))
+    source.is_some_and(|source| !matches!(source.value.kind, ExpressionKind::Text(_)))
 }
 
 fn directories(
     module: &Arc<Module>,
     call: &Arc<str>,
-    given: &Inputs,
+    given: &RootInputs,
     sources: &Sources,
-    bounds: &Bounds,
+    bounds: &AllowedDirectory,
 ) -> Vec<PathBuf> {
     let modules = Modules::new();
     let mut evaluator = Evaluator::new(sources, &modules, module.clone(), "");

@@ -1,30 +1,30 @@
-//! The files of one module: which of a directory's files count, in which order, and what they declare.
+//! The files of one module: the relevant files of a directory, their order, and what they declare.
 
 use super::super::super::{ReadError, limit_reached, parse_error, read_where};
 use super::super::inputs;
-use super::super::syntax::{self, Attribute, Block, Body, Expression, Fault, Kind, Problem};
+use super::super::syntax::{self, Attribute, Block, Body, Expression, ExpressionKind, Fault, Problem};
 use super::super::value::Value;
 use super::overrides::override_block;
-use super::{Bounds, Module, declare, is_pinned_before_012};
+use super::{AllowedDirectory, Module, declare, is_pinned_before_012};
 use crate::graph::Cause;
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whether Terraform or `OpenTofu` reads blocks from a file of this name.
+/// Returns whether Terraform or `OpenTofu` reads blocks from a file of this name.
 pub(in super::super) fn is_code(name: &str) -> bool {
     Code::of(name).is_some()
 }
 
-/// A file with blocks.
+/// A file that contains blocks.
 #[derive(Debug, Clone, Copy)]
 struct Code<'n> {
     name: &'n str,
-    /// The name without its ending.
+    /// The name without its extension.
     stem: &'n str,
     json: bool,
-    /// Only `OpenTofu` reads it, in place of the file of the same stem for Terraform.
+    /// `true` if only `OpenTofu` reads it, instead of the Terraform file with the same stem.
     tofu: bool,
 }
 
@@ -35,9 +35,6 @@ impl<'n> Code<'n> {
             (".tf.json", true, false),
             (".tofu", false, true),
             (".tofu.json", true, true),
-            // Of a stack: `stacks.rs`.
-            (".tfcomponent.hcl", false, false),
-            (".tfstack.hcl", false, false),
         ];
         let (end, json, tofu) = endings.into_iter().find(|(end, ..)| name.ends_with(end))?;
         let stem = name.strip_suffix(end)?;
@@ -49,7 +46,7 @@ impl<'n> Code<'n> {
     }
 }
 
-/// The files with blocks among `names`, which are sorted, in Terraform's order.
+/// Returns the files that contain blocks among the sorted `names`, in Terraform's order.
 fn code<'n>(names: &'n [String]) -> Vec<Code<'n>> {
     let is_editors = |name: &str| name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'));
     let visible = names.iter().filter(|name| !name.starts_with('.') && !is_editors(name));
@@ -64,7 +61,7 @@ fn code<'n>(names: &'n [String]) -> Vec<Code<'n>> {
         .collect()
 }
 
-/// Whether Terraform reads a variable file without being told, and in which order.
+/// Returns the precedence of a variable file that Terraform loads automatically; `None` for other files.
 fn settings_order(name: &str) -> Option<(u8, &str)> {
     match name {
         "terraform.tfvars" => Some((0, name)),
@@ -74,7 +71,7 @@ fn settings_order(name: &str) -> Option<(u8, &str)> {
     }
 }
 
-/// Whether another program may make a file with blocks of it: `queues.tf.j2`.
+/// Returns `true` if another program may generate a file with blocks from this one: `queues.tf.j2`.
 fn is_template(name: &str) -> bool {
     let endings = [
         "erb", "gotmpl", "hbs", "j2", "jinja", "jinja2", "mustache", "template", "tmpl", "tpl",
@@ -84,7 +81,7 @@ fn is_template(name: &str) -> bool {
 }
 
 /// Reads the module in `directory`.
-pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) -> Module {
+pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &AllowedDirectory) -> Module {
     let mut module = Module {
         directory: directory.to_owned(),
         ..Module::default()
@@ -94,7 +91,7 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
             .into_iter()
             .map(|listed| listed.name.to_string_lossy().into_owned())
             .collect(),
-        // The text of a file that is not on disk yet.
+        // The directory may not exist on disk yet if the editor has an unsaved file in it.
         Err(_) if overlaid(directory, sources).next().is_some() => Vec::new(),
         Err(error) => {
             let shown = sources.shown_of(directory);
@@ -133,15 +130,15 @@ pub(super) fn read_module(directory: &Path, sources: &Sources, bounds: &Bounds) 
             .extend(body.attributes.into_iter().map(|attribute| (file.clone(), attribute)));
         module.settings.extend(body.broken.map(|any| (file, any)));
     }
-    settle_old(&mut module, &blocks, sources);
+    report_old_syntax(&mut module, &blocks, sources);
     for block in blocks {
         declare(&mut module, block, bounds);
     }
     module
 }
 
-/// What is written as Terraform 0.11 wants it: a note where the module asks for 0.11, else a fault.
-fn settle_old(module: &mut Module, blocks: &[Arc<Block>], sources: &Sources) {
+/// Reports Terraform 0.11 syntax: as a note if the module requires that version, otherwise as an error.
+fn report_old_syntax(module: &mut Module, blocks: &[Arc<Block>], sources: &Sources) {
     let old = std::mem::take(&mut module.old);
     if is_pinned_before_012(blocks.iter()) {
         let files: BTreeSet<String> = old.iter().map(|problem| name_of(problem, sources)).collect();
@@ -161,7 +158,7 @@ fn name_of(problem: &Problem, sources: &Sources) -> String {
     sources.file(problem.span.file).base_name().to_owned()
 }
 
-/// The files of `directory` in whose place a text was given.
+/// Returns the files of `directory` whose text the editor overrides.
 fn overlaid(directory: &Path, sources: &Sources) -> impl Iterator<Item = String> {
     let inside = sources
         .overlaid()
@@ -170,7 +167,7 @@ fn overlaid(directory: &Path, sources: &Sources) -> impl Iterator<Item = String>
     inside.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// Blocks of a module.
@@ -180,7 +177,7 @@ enum Content {
 }
 
 fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Module) -> Body {
-    // Replaced by the unit it turns out to belong to.
+    // The name of the unit is filled in once it is known to which unit the module belongs.
     let unit = "";
     let path = module.directory.join(name);
     let json = Path::new(name).extension().is_some_and(|ending| ending == "json");
@@ -239,9 +236,9 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
     match content {
         Content::Blocks => module.unread = module.unread.take().or(Some(reason)),
         Content::Values => {
-            // Whatever a file before it says, the last word may be in there.
+            // The unreadable part may override any value of the preceding files.
             let anything = syntax::anything(first_place(&body, &path, sources));
-            let value = Kind::Known(Box::new(Value::unknown(reason)));
+            let value = ExpressionKind::Known(Box::new(Value::unknown(reason)));
             body.broken = Some(Attribute {
                 value: Arc::new(Expression {
                     kind: value,
@@ -254,7 +251,7 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
     body
 }
 
-/// Where to point in a file of which a part cannot be read.
+/// Returns the span to report for a file that is partly unreadable.
 fn first_place(body: &Body, path: &Path, sources: &Sources) -> Span {
     let known = body.broken.as_ref().or(body.attributes.first());
     known.map_or_else(

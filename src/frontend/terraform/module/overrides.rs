@@ -1,6 +1,6 @@
-//! Override files: how a block in one changes the block it overrides. It reads no file.
+//! Override files: merges a block of one into the block that it overrides. This module reads no files.
 
-use super::super::syntax::{Attribute, Block, Body, Kind, unread};
+use super::super::syntax::{Attribute, Block, Body, ExpressionKind, unread};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ pub(super) fn override_block(blocks: &mut [Arc<Block>], from: Arc<Block>) {
     }
 }
 
-/// The alias of a provider block, which is part of its name.
+/// Returns the alias of a provider block, which is part of its name.
 pub(super) fn alias(block: &Block) -> Option<Arc<str>> {
     match &block.body.attribute("alias")?.value.kind {
-        Kind::Text(text) => Some(text.clone()),
+        ExpressionKind::Text(text) => Some(text.clone()),
         _ => None,
     }
 }
@@ -47,7 +47,7 @@ fn override_body(base: &mut Body, from: &Body) {
         base.attributes.push(attribute.clone());
     }
     if from.broken.is_some() {
-        // It may say anything of what the block says.
+        // The unreadable part may override any attribute of the block.
         let overridden = |name: &str| from.attributes.iter().any(|attribute| &*attribute.name == name);
         for attribute in base.attributes.iter_mut().filter(|known| !overridden(&known.name)) {
             attribute.value = Arc::new(unread(attribute.value.span));

@@ -1,20 +1,20 @@
-//! Numbers as texts: the fewest digits that mean the same number in its precision, as Go prints them.
+//! Formats numbers: the fewest digits that identify a number in its precision, as Go prints them.
 
 use super::{Number, Repr};
 use num_bigint::{BigInt, BigUint};
 use std::fmt;
 
-/// Digits after the point that `format` may ask for.
+/// Maximum number of digits after the decimal point that `format` can request.
 const MAX_DIGITS: usize = 1000;
 
-/// Decimal digits `d` with the point before digit `point`: 0.d · 10^point.
+/// Decimal digits `d` with a decimal point in front of the digit with index `point`: 0.d · 10^point.
 struct Decimal {
     digits: Vec<u8>,
     point: i64,
 }
 
 impl Decimal {
-    /// `mantissa` · 2^`exponent`, exactly.
+    /// Returns `mantissa` · 2^`exponent` exactly.
     fn exact(mantissa: &BigUint, exponent: i64) -> Decimal {
         let power = u32::try_from(exponent.unsigned_abs()).unwrap_or(u32::MAX);
         let (whole, scale) = if exponent >= 0 {
@@ -54,7 +54,7 @@ impl Decimal {
         }
     }
 
-    /// To the nearest of `count` digits, a tie to the even one.
+    /// Rounds to the nearest number of `count` digits, ties to even.
     fn round(&mut self, count: usize) {
         if count >= self.digits.len() {
             return;
@@ -71,7 +71,7 @@ impl Decimal {
         }
     }
 
-    /// The fewest digits between the neighbours of `mantissa` · 2^`exponent`, which has `precision` bits.
+    /// Returns the fewest digits that fall between the neighbours of `mantissa` · 2^`exponent` in `precision` bits.
     fn shortest(mantissa: &BigUint, exponent: i64, precision: u64) -> Decimal {
         let missing = (precision + 1).saturating_sub(mantissa.bits());
         let scaled = mantissa << missing;
@@ -95,7 +95,7 @@ impl Decimal {
         decimal
     }
 
-    /// Without exponent, `after` digits after the point or as many as there are.
+    /// Formats without an exponent, with `after` digits after the decimal point, or all of them for `None`.
     fn plain(&self, after: Option<usize>) -> String {
         let mut text = String::new();
         for at in 0..self.point.max(0) {
@@ -116,7 +116,7 @@ impl Decimal {
         text
     }
 
-    /// `d.ddde+dd`, `after` digits after the point or as many as there are.
+    /// Formats as `d.ddde+dd`, with `after` digits after the decimal point, or all of them for `None`.
     fn scientific(&self, after: Option<usize>, letter: char) -> String {
         let after = after.unwrap_or_else(|| self.digits.len().saturating_sub(1));
         let mut text = String::from(char::from(self.digit(0)));
@@ -152,7 +152,7 @@ impl Number {
         if self.is_negative() { format!("-{text}") } else { text }
     }
 
-    /// As `%v` and, with `digits`, as `%g` shows it; `letter` introduces the exponent.
+    /// Formats like `%v`, or like `%g` if `digits` is set; `letter` introduces the exponent.
     pub(in super::super) fn general(&self, digits: Option<usize>, letter: char) -> String {
         let Some(mut decimal) = (if digits.is_none() {
             self.shortest()
@@ -184,7 +184,7 @@ impl Number {
         self.signed(text)
     }
 
-    /// As `%f` shows it.
+    /// Formats like `%f`.
     pub(in super::super) fn fixed(&self, after: usize) -> Option<String> {
         let mut decimal = self.decimal()?;
         let after = after.min(MAX_DIGITS);
@@ -196,7 +196,7 @@ impl Number {
         Some(self.signed(decimal.plain(Some(after))))
     }
 
-    /// As `%e` shows it.
+    /// Formats like `%e`.
     pub(in super::super) fn exponential(&self, after: usize, letter: char) -> Option<String> {
         let mut decimal = self.decimal()?;
         let after = after.min(MAX_DIGITS);
@@ -206,7 +206,7 @@ impl Number {
 }
 
 impl fmt::Display for Number {
-    /// As Terraform converts it to a text.
+    /// Formats the number as Terraform's conversion to a string does.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.repr {
             Repr::Small(value) if BigInt::from(*value).bits() <= self.precision => write!(formatter, "{value}"),
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_terraforms() {
+    fn numbers_print_the_digits_that_terraform_prints() {
         let n = |text: &str| Number::parse(text).unwrap_or(Number::from(0));
         let both = |a: &str, b: &str| (n(a), n(b));
         let sum = |(a, b): (Number, Number)| a.add(&b).map(|c| c.to_string()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Addresses and references as Terraform prints them, taken apart: names between dots, keys in brackets.
+//! Parses addresses and references as Terraform prints them: names between dots, and keys in brackets.
 
-/// A part of an address.
+/// A step of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step<'t> {
-    /// Between dots.
+    /// A name between dots.
     Name(&'t str),
-    /// With its brackets: `[0]`, `["a"]`.
+    /// A key with its brackets: `[0]`, `["a"]`.
     Key(&'t str),
 }
 
@@ -18,7 +18,7 @@ impl<'t> Step<'t> {
     }
 }
 
-/// The parts of `text`; of a text that is no address whatever parts it seems to have.
+/// Splits `text` into steps. A text that is not an address yields arbitrary ones.
 pub(super) fn steps(text: &str) -> Vec<Step<'_>> {
     let mut all = Vec::new();
     let mut rest = text;
@@ -38,7 +38,7 @@ pub(super) fn steps(text: &str) -> Vec<Step<'_>> {
     all
 }
 
-/// Where a key that starts `text` ends: behind its bracket, quoted brackets left aside.
+/// Returns the end of the key at the start of `text`, after its closing bracket. Brackets within quotes are ignored.
 fn key_end(text: &str) -> usize {
     let (mut quoted, mut escaped) = (false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -53,7 +53,7 @@ fn key_end(text: &str) -> usize {
     text.len()
 }
 
-/// Where the address of a resource is: the modules it lies in, outermost first, each with its key.
+/// Returns the modules that contain the resource with this address, outermost first, each with its key.
 pub(super) fn modules(address: &str) -> Vec<(&str, &str)> {
     let mut all = Vec::new();
     let steps = steps(address);
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_may_hold_what_parts_names() {
+    fn keys_may_contain_separators() {
         let text = r#"module.a["x.y]\"["].module.b[0].aws_sqs_queue.q"#;
         assert_eq!(modules(text), [("a", r#"["x.y]\"["]"#), ("b", "[0]")]);
         assert_eq!(
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_has_parts() {
+    fn malformed_addresses_do_not_panic() {
         for text in ["", ".", "[", "[\"", "module", "module.", "a..b", "]", "[]]", "é[ü]"] {
             steps(text);
             modules(text);

@@ -1,8 +1,7 @@
-//! The shapes of `terraform show -json` (of a plan and of a state) and of a raw state file, read in one pass.
+//! The formats of `terraform show -json` (of a plan and of a state) and of a raw state file, read in one pass.
 //!
-//! What a resource is made of stays text, so that of a large plan only the resources that matter are ever taken
-//! apart. Nothing is looked up or judged here.
-//! <https://developer.hashicorp.com/terraform/internals/json-format>
+//! The contents of resources stay unparsed text, so that only the relevant resources of a large plan are ever parsed.
+//! This module interprets nothing. <https://developer.hashicorp.com/terraform/internals/json-format>
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -16,7 +15,7 @@ use std::collections::BTreeMap;
 pub(super) struct Document<'d> {
     #[serde(borrow, default)]
     pub(super) format_version: Option<Cow<'d, str>>,
-    /// Of a plan.
+    /// Set in a plan.
     #[serde(borrow, default)]
     pub(super) planned_values: Option<Values<'d>>,
     #[serde(borrow, default)]
@@ -25,10 +24,10 @@ pub(super) struct Document<'d> {
     pub(super) configuration: Option<Configuration<'d>>,
     #[serde(default)]
     pub(super) errored: Option<bool>,
-    /// Of a state.
+    /// Set in a state.
     #[serde(borrow, default)]
     pub(super) values: Option<Values<'d>>,
-    /// Of a raw state.
+    /// Set in a raw state file.
     #[serde(default)]
     pub(super) version: Option<u64>,
     #[serde(borrow, default)]
@@ -41,7 +40,7 @@ pub(super) struct Values<'d> {
     pub(super) root_module: Option<ValuesModule<'d>>,
 }
 
-/// The resources of one instance of a module.
+/// The resources of one module instance.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ValuesModule<'d> {
     #[serde(borrow, default)]
@@ -52,7 +51,7 @@ pub(super) struct ValuesModule<'d> {
     pub(super) child_modules: Vec<ValuesModule<'d>>,
 }
 
-/// One instance of a resource.
+/// An instance of a resource.
 #[derive(Debug, Deserialize)]
 pub(super) struct Planned<'d> {
     #[serde(borrow)]
@@ -69,7 +68,7 @@ pub(super) struct Planned<'d> {
     pub(super) sensitive_values: Option<&'d RawValue>,
 }
 
-/// What happens to one instance.
+/// The change of an instance.
 #[derive(Debug, Deserialize)]
 pub(super) struct Change<'d> {
     #[serde(borrow)]
@@ -84,7 +83,7 @@ pub(super) struct Change<'d> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Outcome<'d> {
-    /// Of a data source that is read during apply: what is known of it.
+    /// Planned values; the known arguments of a data source that is read during apply.
     #[serde(borrow, default)]
     pub(super) after: Option<&'d RawValue>,
     #[serde(borrow, default)]
@@ -93,10 +92,10 @@ pub(super) struct Outcome<'d> {
     pub(super) after_sensitive: Option<&'d RawValue>,
 }
 
-/// The configuration that was planned.
+/// The configuration that the plan was made from.
 #[derive(Debug, Deserialize)]
 pub(super) struct Configuration<'d> {
-    /// By the keys that resources name.
+    /// Provider configurations, by the keys that resources refer to.
     #[serde(borrow, default)]
     pub(super) provider_config: BTreeMap<Cow<'d, str>, Provider<'d>>,
     #[serde(borrow, default)]
@@ -137,7 +136,7 @@ pub(super) struct Configured<'d> {
     pub(super) for_each_expression: Option<Expression<'d>>,
 }
 
-/// A `module` block and the module.
+/// A `module` block with the module.
 #[derive(Debug, Deserialize)]
 pub(super) struct Called<'d> {
     #[serde(borrow, default)]
@@ -154,7 +153,7 @@ pub(super) struct Output<'d> {
     pub(super) expression: Option<Expression<'d>>,
 }
 
-/// All that a plan says of an expression: what it names, in no order and without its operators.
+/// An expression, of which a plan contains only the names it refers to, in no order and without operators.
 #[derive(Debug, Default, Clone, Deserialize)]
 pub(super) struct Expression<'d> {
     #[serde(borrow, default)]
@@ -188,8 +187,8 @@ pub(super) struct StoredInstance<'d> {
     pub(super) sensitive_attributes: Option<&'d RawValue>,
 }
 
-/// What `change` says of each instance, by its address as it is written: both lists spell it alike, and most of it
-/// is never looked at.
+/// Returns the change of each instance by its address as written. Both lists write it in the same way, and most
+/// addresses are never parsed.
 pub(super) fn changes<'a, 'd>(document: &'a Document<'d>) -> FxHashMap<&'a str, &'a Change<'d>> {
     let changes = document.resource_changes.iter().flatten();
     let current = changes.filter(|change| change.deposed.is_none());

@@ -1,22 +1,22 @@
-//! Where the module that a plan was made of lies, if it lies beside the plan: so that a finding points at the line
-//! to edit. Values are the plan's all the same.
+//! Locates the module that a plan was made from, if it is near the plan, so that findings point at the lines to edit.
+//! Values still come from the plan.
 
-use super::super::inputs::Inputs;
+use super::super::inputs::RootInputs;
 use super::super::module::{Module, Modules, Source, is_code, read_all};
 use super::super::syntax::{Block, Body};
 use super::document::ConfigurationModule;
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The modules beside a plan.
+/// The modules near a plan.
 pub(super) struct Places {
     modules: Modules,
     root: Option<PathBuf>,
 }
 
 impl Places {
-    /// The modules of the plan `file`: its directory's, or those of the one above, where the root module there
+    /// Finds the modules of the plan `file`: in its directory or the parent directory, if the root module there
     /// declares what was planned.
     pub(super) fn find(file: &Path, planned: Option<&ConfigurationModule<'_>>, sources: &Sources) -> Places {
         let none = Places {
@@ -35,7 +35,7 @@ impl Places {
             if !holds_terraform(&directory, sources) {
                 continue;
             }
-            let (modules, _) = read_all(std::slice::from_ref(&directory), &Inputs::default(), sources);
+            let (modules, _) = read_all(std::slice::from_ref(&directory), &RootInputs::default(), sources);
             if modules.get(&directory).is_some_and(|module| declares(module, planned)) {
                 return Places {
                     modules,
@@ -46,12 +46,12 @@ impl Places {
         none
     }
 
-    /// The root module.
+    /// Returns the root module.
     pub(super) fn root(&self) -> Option<Arc<Module>> {
         self.modules.get(self.root.as_ref()?).cloned()
     }
 
-    /// The module that `module` calls `name`, and the header of the call.
+    /// Returns the module that `module` calls as `name`, and the header of the call.
     pub(super) fn called(&self, module: &Module, name: &str) -> Option<(Arc<Module>, Span)> {
         let call = module.calls.get(name)?;
         match &call.source {
@@ -66,7 +66,7 @@ fn holds_terraform(directory: &Path, sources: &Sources) -> bool {
     sources.files().has_name(directory, is_code)
 }
 
-/// Whether `module` has every block that was planned: another module, or another version of it, does not.
+/// Returns `true` if `module` has every block that was planned. Other modules, or other versions of it, do not.
 fn declares(module: &Module, planned: &ConfigurationModule<'_>) -> bool {
     let resources = planned.resources.iter().filter(|block| block.mode == "managed");
     let mut names = resources.map(|block| (Arc::from(&*block.kind), Arc::from(&*block.name)));
@@ -77,7 +77,7 @@ fn declares(module: &Module, planned: &ConfigurationModule<'_>) -> bool {
             .all(|name| module.calls.contains_key(&**name))
 }
 
-/// The one block `name` of a body, or what a dynamic one makes; with all of the block.
+/// Returns the only block `name` of a body, or the content of a dynamic one, together with the whole block.
 pub(super) fn nested<'b>(body: &'b Body, name: &str) -> Option<(&'b Body, &'b Block)> {
     let of_name = |block: &&Arc<Block>| {
         &*block.kind == name

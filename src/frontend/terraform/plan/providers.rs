@@ -1,22 +1,22 @@
-//! The provider configurations of a plan, as blocks: what of them Terraform wrote down as constants, which is how a
-//! resource gets its Region and its account.
+//! The provider configurations of a plan as blocks with their constant arguments, from which resources receive their
+//! Region and account.
 //!
-//! An expression that is no constant is not known: variables may hold anything, and credentials are never looked at.
+//! Expressions other than constants are unknown: they may contain variables. Credentials are never read.
 
 use super::super::module::Module;
-use super::super::syntax::{Attribute, Block, Body, Expression, Kind as Syntax};
+use super::super::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
 use super::super::value::Value;
 use super::document::Configuration;
 use crate::graph::Cause;
-use crate::source::Span;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
+use source::Span;
 use std::sync::Arc;
 
-/// Blocks are followed so deep.
+/// Maximum depth of nested blocks.
 const MAX_DEPTH: usize = 8;
 
-/// Each with the name that [`choice`] gives it.
+/// Provider blocks, each with the name that [`choice`] refers to.
 pub(super) struct Providers(Vec<((Arc<str>, Option<Arc<str>>), Arc<Block>)>);
 
 impl Providers {
@@ -33,21 +33,21 @@ impl Providers {
         Providers(blocks.collect())
     }
 
-    /// Makes them known in `module`, as those of a module are.
+    /// Adds the provider blocks to `module`.
     pub(super) fn declare(&self, module: &mut Module) {
         module.providers.extend(self.0.iter().cloned());
     }
 }
 
-/// What stands for every provider: a plan has a key for each configuration, whoever's it is.
+/// Name used for all providers. The keys of a plan are unique across providers.
 const ANY: &str = "provider";
 
-/// The argument by which a resource chooses the configuration with this key.
+/// Returns the argument by which a resource chooses the configuration with this key.
 pub(super) fn choice(key: &str, span: Span) -> Attribute {
     Attribute {
         name: "provider".into(),
         value: Arc::new(Expression {
-            kind: Syntax::Text(format!("{ANY}.{key}").into()),
+            kind: ExpressionKind::Text(format!("{ANY}.{key}").into()),
             span,
         }),
         span,
@@ -65,7 +65,7 @@ fn block(kind: &str, expressions: &Json, span: Span, depth: usize) -> Arc<Block>
             _ => body.attributes.push(Attribute {
                 name: name.as_str().into(),
                 value: Arc::new(Expression {
-                    kind: Syntax::Known(Box::new(constant(expression))),
+                    kind: ExpressionKind::Known(Box::new(constant(expression))),
                     span,
                 }),
                 span,
@@ -81,7 +81,7 @@ fn block(kind: &str, expressions: &Json, span: Span, depth: usize) -> Arc<Block>
     })
 }
 
-/// A text or a list of texts; anything else decides neither Region nor account.
+/// Returns a string or a list of strings. No other value determines the Region or the account.
 fn constant(expression: &Json) -> Value {
     let unknown = || Value::unknown(Cause::Unsupported.because("a plan does not hold what a provider block says here"));
     match expression.get("constant_value") {

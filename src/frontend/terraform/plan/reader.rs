@@ -1,5 +1,5 @@
-//! Takes a plan or state apart: which resources there are, in which instances of modules, which of them matter, and
-//! what they are lowered from. What a resource says is turned into a block in `translate.rs`.
+//! Reads a plan or state: finds its resources and module instances, selects the relevant ones, and builds the blocks
+//! that are lowered. `translate.rs` converts each resource to a block.
 
 use super::super::eval::Evaluator;
 use super::super::lower::lower;
@@ -10,39 +10,39 @@ use super::arguments::{self, Arguments};
 use super::document::{self, Change, Configured, Document, Planned, ValuesModule};
 use super::places::Places;
 use super::providers::{self, Providers};
-use super::references::{Place, Resolver};
-use super::translate::{self, Subject, Translator};
+use super::references::{ExpressionContext, Resolver};
+use super::translate::{self, PlannedResource, Translator};
 use super::{Text, address, relevance};
-use crate::frontend::tree::{Node, Value as Json};
 use crate::graph::{Unit, UnitGraph};
-use crate::source::{Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use source::{Sources, Span};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+use trees::{Node, Value as Json};
 
-/// The data source that puts a policy together.
+/// The data source that builds a policy.
 const DOCUMENT: &str = "aws_iam_policy_document";
 
-/// One instance of a resource.
+/// An instance of a resource.
 struct Resource<'p> {
-    /// Its name is that of its block with the key behind it, so that each is a block of its own.
+    /// The id. Its name consists of the name of the block and the key, so that each instance is a block of its own.
     id: Arc<ResourceId>,
     header: Span,
-    /// As it is written in a plan.
+    /// The address as written in a plan.
     address: Option<&'p RawValue>,
     values: Option<&'p RawValue>,
     sensitive: Marks<'p>,
 }
 
-/// What is sensitive.
+/// Marks of sensitive values.
 #[derive(Clone, Copy)]
 enum Marks<'p> {
-    /// As a tree beside the values.
+    /// A tree parallel to the values.
     Tree(Option<&'p RawValue>),
-    /// As a list of paths.
+    /// A list of paths.
     Paths(Option<&'p RawValue>),
 }
 
@@ -67,14 +67,14 @@ impl Marks<'_> {
     }
 }
 
-/// A tree of marks; where it cannot be read, everything is marked.
+/// Returns a tree of marks. If it cannot be read, everything is marked.
 fn tree(raw: Option<&RawValue>) -> serde_json::Value {
     raw.map_or(serde_json::Value::Null, |raw| {
         serde_json::from_str(raw.get()).unwrap_or(true.into())
     })
 }
 
-/// The identities that AWS gave a resource.
+/// Identifiers that AWS assigned to a resource.
 #[derive(Debug, Default, Deserialize)]
 struct Identity<'d> {
     #[serde(borrow, default)]
@@ -89,29 +89,29 @@ struct Identity<'d> {
     qualified_arn: Option<Cow<'d, str>>,
 }
 
-/// Takes a document apart.
-pub(super) struct Reader<'p> {
+/// Reads a document.
+pub(super) struct PlanReader<'p> {
     text: Text<'p>,
     resolver: Resolver<'p>,
     resources: Vec<Resource<'p>>,
-    /// Those that matter only where they name a queue or a function.
+    /// Resources that are relevant only if they refer to a queue or a function.
     others: Vec<(&'p Planned<'p>, usize)>,
     changes: FxHashMap<&'p str, &'p Change<'p>>,
-    /// Resource blocks of the configuration by their place in memory: their arguments.
+    /// Arguments of the resource blocks of the configuration, by the block's address in memory.
     arguments: FxHashMap<usize, Option<Arc<Arguments>>>,
     places: Places,
     providers: Providers,
-    /// By instance of a module: the module beside the plan, and the calls it comes through.
+    /// The module near the plan for each module instance, with the calls that lead to it.
     modules: Vec<Option<(Arc<Module>, Vec<Span>)>>,
 }
 
-impl<'p> Reader<'p> {
+impl<'p> PlanReader<'p> {
     pub(super) fn new(text: Text<'p>, document: &'p Document<'p>, file: &Path, sources: &Sources) -> Self {
         let root = document
             .configuration
             .as_ref()
             .map(|configuration| &configuration.root_module);
-        let mut reader = Reader {
+        let mut reader = PlanReader {
             text,
             resolver: Resolver::new(root),
             resources: Vec::new(),
@@ -142,7 +142,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// The instance of a module by its address.
+    /// Returns the module instance with this address.
     fn instance(&mut self, address: &str) -> usize {
         let path = address::modules(address);
         path.into_iter()
@@ -221,7 +221,7 @@ impl<'p> Reader<'p> {
         Arc::new(ResourceId::new(module, data, (kind.into(), name.into()), Key::None))
     }
 
-    /// The graph of everything that matters.
+    /// Returns the graph of all relevant resources.
     pub(super) fn graph(mut self, unit: Unit, sources: &Sources) -> UnitGraph {
         let (identities, existing) = self.identities();
         let (data, documents) = self.data_sources();
@@ -267,7 +267,8 @@ impl<'p> Reader<'p> {
         lower(&mut evaluator, UnitGraph::new(unit))
     }
 
-    /// Resources by the ARNs and URLs they have already, those left out that two have; and which have any.
+    /// Returns the resources by their existing ARNs and URLs, without those that two resources share; and the addresses
+    /// of the resources that have an ARN.
     fn identities(&self) -> (translate::Identities, FxHashSet<Arc<str>>) {
         let mut known = translate::Identities::default();
         let mut existing = FxHashSet::default();
@@ -312,8 +313,8 @@ impl<'p> Reader<'p> {
         (known, existing)
     }
 
-    /// Queues and functions that are looked up during apply, with the names they are looked up by; and policies that are
-    /// put together then.
+    /// Returns the queues and functions that are looked up during apply, with the names for the lookup; and the
+    /// policies that are built then.
     fn data_sources(&mut self) -> (Vec<(Arc<ResourceId>, Arc<Block>)>, Vec<Resource<'p>>) {
         let mut changes: Vec<&'p Change<'p>> = self.changes.values().copied().collect();
         changes.retain(|change| change.mode == "data");
@@ -353,7 +354,7 @@ impl<'p> Reader<'p> {
         (all, documents)
     }
 
-    /// Of the resources that are no nodes those that name a queue or a function.
+    /// Returns the resources that are not nodes of the graph but refer to a queue or a function.
     fn relevant_others(&mut self) -> Vec<Resource<'p>> {
         let mut all = Vec::new();
         for (planned, instance) in std::mem::take(&mut self.others) {
@@ -365,7 +366,7 @@ impl<'p> Reader<'p> {
         all
     }
 
-    /// Whether what is known only after apply of a resource may be a queue or a function.
+    /// Returns `true` if a value of a resource that is known only after apply may be a queue or a function.
     fn links(&mut self, planned: &'p Planned<'p>, instance: usize) -> bool {
         let Ok(name) = serde_json::from_str::<Cow<'_, str>>(planned.name.get()) else {
             return false;
@@ -376,8 +377,8 @@ impl<'p> Reader<'p> {
         let Some(arguments) = self.arguments(block) else {
             return false;
         };
-        // Whatever its key, it names no more than this.
-        let place = Place {
+        // A specific key would only narrow down the targets.
+        let place = ExpressionContext {
             instance,
             key: "",
             for_each: block.for_each_expression.as_ref(),
@@ -390,7 +391,7 @@ impl<'p> Reader<'p> {
         relevance::links(&mut self.resolver, place, &arguments, &unknown)
     }
 
-    /// The block of a resource, where it has values.
+    /// Returns the block of a resource that has values.
     fn block(
         &mut self,
         resource: &Resource<'p>,
@@ -401,7 +402,7 @@ impl<'p> Reader<'p> {
         let (name, key) = parted(&id.name);
         let configured = self.resolver.block(id.module, id.data, &id.kind, name);
         let arguments = configured.and_then(|block| self.arguments(block));
-        let place = Place {
+        let place = ExpressionContext {
             instance: id.module,
             key,
             for_each: configured.and_then(|block| block.for_each_expression.as_ref()),
@@ -415,7 +416,7 @@ impl<'p> Reader<'p> {
             let blocks = if id.data { &module.data } else { &module.resources };
             blocks.get(&(id.kind.clone(), name.into()))
         });
-        let subject = Subject {
+        let subject = PlannedResource {
             id,
             header: resource.header,
             source: written.map(|block| &**block),
@@ -423,7 +424,7 @@ impl<'p> Reader<'p> {
         };
         let node = match (resource.values, change) {
             (Some(values), _) => self.text.node(values)?,
-            // Nothing of it is known before apply.
+            // None of its values is known before apply.
             (None, Some(_)) => Node {
                 value: Json::Mapping(Vec::new()),
                 span: resource.header,
@@ -454,9 +455,9 @@ impl<'p> Reader<'p> {
         self.arguments.entry(at).or_insert_with(parse).clone()
     }
 
-    /// The module beside the plan that `instance` is one of, and the calls it comes through.
+    /// Returns the module near the plan that `instance` is an instance of, and the calls that lead to it.
     fn beside(&mut self, instance: usize) -> Option<(Arc<Module>, Vec<Span>)> {
-        // Callers come before what they call.
+        // Callers precede the instances they call.
         while self.modules.len() <= instance {
             let of = &self.resolver.instances[self.modules.len()];
             let found = match of.caller {
@@ -473,7 +474,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The module of an instance, made where there is none yet.
+/// Returns the module of an instance, created if necessary.
 fn place(modules: &mut Vec<Module>, instance: usize) -> &mut Module {
     if modules.len() <= instance {
         modules.resize_with(instance + 1, Module::default);
@@ -481,7 +482,7 @@ fn place(modules: &mut Vec<Module>, instance: usize) -> &mut Module {
     &mut modules[instance]
 }
 
-/// A name and the key behind it.
+/// Splits a name from the key that follows it.
 fn parted(name: &str) -> (&str, &str) {
     name.split_at(name.find('[').unwrap_or(name.len()))
 }

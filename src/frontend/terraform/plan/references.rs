@@ -1,76 +1,76 @@
-//! What an argument names, found through the configuration in a plan: arguments of modules, their outputs, the
-//! keys of instances.
+//! Resolves the references of an argument through the configuration in a plan: module arguments, outputs, and keys of
+//! instances.
 //!
-//! A plan lists the names in an expression and nothing else of it: no operators, and no locals. So several
-//! resources, or a local, leave open which one is meant. It knows no value and no resource type.
+//! A plan lists the names in an expression and nothing else: no operators, and no values of locals. So the target is
+//! unresolved if an expression refers to several resources or to a local. This module knows no values and no resource
+//! types.
 
-use super::super::module::MODULE;
 use super::super::value::{Key, ModulePath, ResourceId};
 use super::address::{Step, steps};
 use super::document::{Called, ConfigurationModule, Configured, Expression};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Calls and outputs are followed so deep.
+/// Maximum depth of calls and outputs that are followed.
 const MAX_DEPTH: usize = 32;
-/// More candidates are not told apart: any two leave it open.
+/// Maximum number of targets that are collected. Two already leave the reference unresolved.
 const MAX_TARGETS: usize = 8;
 
-/// One instance of a module.
+/// An instance of a module.
 pub(super) struct Instance<'p> {
     pub(super) path: Arc<ModulePath>,
     pub(super) configuration: Option<&'p ConfigurationModule<'p>>,
-    /// The instance that calls it, and how.
+    /// The calling instance and the call.
     pub(super) caller: Option<(usize, &'p Called<'p>)>,
-    /// Its name and key, with brackets.
+    /// Its name and its key, the latter with brackets.
     pub(super) name: String,
     pub(super) key: String,
-    /// By name: keys and places of the instances it calls.
+    /// Keys and indexes of the instances it calls, by name.
     children: FxHashMap<String, Vec<(String, usize)>>,
-    /// By type and name, data sources with `data.` before: keys and instances.
+    /// Keys and ids of its resources, by type and name, with the prefix `data.` for data sources.
     resources: FxHashMap<String, Vec<(String, Arc<ResourceId>)>>,
 }
 
-/// What an expression may be made of.
+/// The possible targets of an expression.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
-    /// Resources, with the attribute where it is written.
-    pub(super) targets: Vec<(Arc<ResourceId>, Option<String>)>,
-    /// Whether it names a local or something else that a plan does not hold.
+pub(super) struct Targets {
+    /// Resources, with the attribute if one is written.
+    pub(super) resources: Vec<(Arc<ResourceId>, Option<String>)>,
+    /// `true` if it refers to a local or something else that a plan does not contain.
     pub(super) opaque: bool,
-    /// Whether it names a resource that nothing links to.
+    /// `true` if it refers to a resource of a type that links never point to.
     pub(super) other: bool,
 }
 
-impl Found {
-    fn opaque() -> Found {
-        Found {
+impl Targets {
+    fn opaque() -> Targets {
+        Targets {
             opaque: true,
-            ..Found::default()
+            ..Targets::default()
         }
     }
 
-    fn add(&mut self, other: Found) {
+    fn add(&mut self, other: Targets) {
         self.opaque |= other.opaque;
         self.other |= other.other;
-        for target in other.targets {
-            if self.targets.len() < MAX_TARGETS && !self.targets.contains(&target) {
-                self.targets.push(target);
+        for target in other.resources {
+            if self.resources.len() < MAX_TARGETS && !self.resources.contains(&target) {
+                self.resources.push(target);
             }
         }
     }
 
-    /// Whether nothing in it is left to apply: then neither is the expression.
+    /// Returns `true` if nothing in the expression is known only after apply, so the expression is known, too.
     pub(super) fn is_constant(&self) -> bool {
-        self.targets.is_empty() && !self.opaque && !self.other
+        self.resources.is_empty() && !self.opaque && !self.other
     }
 }
 
-/// Where an expression stands: in a block with a key.
+/// The context of an expression: a block with a key.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'p, 's> {
+pub(super) struct ExpressionContext<'p, 's> {
     pub(super) instance: usize,
-    /// The key of the block's instance; empty without one.
+    /// Key of the block's instance; empty without one.
     pub(super) key: &'s str,
     pub(super) for_each: Option<&'s Expression<'p>>,
 }
@@ -78,12 +78,12 @@ pub(super) struct Place<'p, 's> {
 /// The instances of modules and resources of a plan.
 pub(super) struct Resolver<'p> {
     pub(super) instances: Vec<Instance<'p>>,
-    /// Types of planned resources that nothing links to.
+    /// Types of planned resources that links never point to.
     pub(super) aside: FxHashSet<&'p str>,
-    /// By the place of their module in memory, mode, type and name.
+    /// Configured blocks by the memory address of their module, mode, type and name.
     blocks: FxHashMap<(usize, &'p str, &'p str, &'p str), &'p Configured<'p>>,
-    /// Variables and outputs that were followed already; `None` while they are.
-    known: FxHashMap<(usize, bool, String), Option<Found>>,
+    /// Results for variables and outputs that were resolved already; `None` while one is being resolved.
+    known: FxHashMap<(usize, bool, String), Option<Targets>>,
     depth: usize,
 }
 
@@ -107,7 +107,7 @@ impl<'p> Resolver<'p> {
         }
     }
 
-    /// The instance that `parent` calls `name` with `key`; made where there is none yet.
+    /// Returns the instance that `parent` calls as `name` with `key`, created if necessary.
     pub(super) fn child(&mut self, parent: usize, name: &str, key: &str) -> usize {
         let known = self.instances[parent].children.get(name);
         if let Some((_, at)) = known.and_then(|known| known.iter().find(|(of, _)| of == key)) {
@@ -118,10 +118,10 @@ impl<'p> Resolver<'p> {
             .configuration
             .and_then(|configuration| configuration.module_calls.get(name));
         self.instances.push(Instance {
-            // The key stays as Terraform printed it.
+            // The key keeps the form in which Terraform printed it.
             path: self.instances[parent]
                 .path
-                .step(MODULE, format!("{name}{key}").into(), Key::None),
+                .step(format!("{name}{key}").into(), Key::None),
             configuration: caller.map(|called| &called.module),
             caller: caller.map(|called| (parent, called)),
             name: name.to_owned(),
@@ -134,13 +134,13 @@ impl<'p> Resolver<'p> {
         at
     }
 
-    /// Makes an instance of a resource known.
+    /// Registers an instance of a resource.
     pub(super) fn declare(&mut self, instance: usize, label: String, key: &str, id: Arc<ResourceId>) {
         let known = self.instances[instance].resources.entry(label).or_default();
         known.push((key.to_owned(), id));
     }
 
-    /// The block of a resource in the configuration, or of a data source.
+    /// Returns the block of a resource or data source in the configuration.
     pub(super) fn block(
         &mut self,
         instance: usize,
@@ -161,10 +161,14 @@ impl<'p> Resolver<'p> {
         self.blocks.get(&(at, mode, kind, name)).copied()
     }
 
-    /// What `references`, written at `place`, name.
-    pub(super) fn resolve<'r>(&mut self, references: impl Iterator<Item = &'r str>, place: Place<'p, '_>) -> Found {
+    /// Returns the targets of `references` at `place`.
+    pub(super) fn resolve<'r>(
+        &mut self,
+        references: impl Iterator<Item = &'r str>,
+        place: ExpressionContext<'p, '_>,
+    ) -> Targets {
         if self.depth >= MAX_DEPTH {
-            return Found::opaque();
+            return Targets::opaque();
         }
         self.depth += 1;
         let references = most_specific(references.collect());
@@ -173,12 +177,12 @@ impl<'p> Resolver<'p> {
         let mut others = references
             .iter()
             .filter(|reference| !of_key(reference) && !matches!(head(reference), "path" | "terraform" | "self"));
-        // `queues[each.key]` lists `queues` and `each.key`; beside a third name the key may be another.
+        // `queues[each.key]` lists `queues` and `each.key`. With a third name, the key may be a different one.
         let narrowed = match (others.next(), others.next()) {
             (Some(_), None) if by_key => Some(place.key),
             _ => None,
         };
-        let mut found = Found::default();
+        let mut found = Targets::default();
         for reference in references {
             let parts = steps(reference);
             found.add(self.reference(&parts, place, narrowed.filter(|key| !key.is_empty())));
@@ -187,11 +191,11 @@ impl<'p> Resolver<'p> {
         found
     }
 
-    fn reference(&mut self, parts: &[Step<'_>], place: Place<'p, '_>, narrowed: Option<&str>) -> Found {
+    fn reference(&mut self, parts: &[Step<'_>], place: ExpressionContext<'p, '_>, narrowed: Option<&str>) -> Targets {
         let instance = place.instance;
         match parts {
             [Step::Name("path" | "terraform" | "self" | "count"), ..] | [Step::Name("each"), Step::Name("key"), ..] => {
-                Found::default()
+                Targets::default()
             }
             [Step::Name("each"), Step::Name("value"), rest @ ..] => self.each_value(rest, place),
             [Step::Name("var"), Step::Name(name), ..] => self.variable(instance, name),
@@ -202,43 +206,43 @@ impl<'p> Resolver<'p> {
             [Step::Name(kind), Step::Name(name), rest @ ..] if kind.contains('_') => {
                 self.resource(instance, &format!("{kind}.{name}"), rest, narrowed)
             }
-            _ => Found::opaque(),
+            _ => Targets::opaque(),
         }
     }
 
-    /// `each.value`, where `for_each` is given resources: the one of the same key.
-    fn each_value(&mut self, rest: &[Step<'_>], place: Place<'p, '_>) -> Found {
+    /// Resolves `each.value` if `for_each` iterates over resources: to the one with the same key.
+    fn each_value(&mut self, rest: &[Step<'_>], place: ExpressionContext<'p, '_>) -> Targets {
         let Some(for_each) = place.for_each else {
-            return Found::opaque();
+            return Targets::opaque();
         };
         let references: Vec<String> = for_each.references.iter().map(ToString::to_string).collect();
         let chain = references.iter().map(String::as_str).chain(["each.key"]);
-        let outer = Place {
+        let outer = ExpressionContext {
             for_each: None,
             ..place
         };
         let mut found = self.resolve(chain, outer);
         let attribute = rest.iter().find_map(|step| step.name());
-        for (_, of) in &mut found.targets {
+        for (_, of) in &mut found.resources {
             *of = of.take().or_else(|| attribute.map(str::to_owned));
         }
         found
     }
 
-    fn variable(&mut self, instance: usize, name: &str) -> Found {
+    fn variable(&mut self, instance: usize, name: &str) -> Targets {
         // The values of the root's variables are known when a plan is made.
         let Some((parent, called)) = self.instances[instance].caller else {
-            return Found::default();
+            return Targets::default();
         };
         let Some(argument) = called.expressions.get(name) else {
-            return Found::default();
+            return Targets::default();
         };
         self.once((instance, false, name.to_owned()), |this| {
             let Ok(argument) = serde_json::from_str::<Expression<'_>>(argument.get()) else {
-                return Found::opaque();
+                return Targets::opaque();
             };
             let key = this.instances[instance].key.clone();
-            let place = Place {
+            let place = ExpressionContext {
                 instance: parent,
                 key: &key,
                 for_each: called.for_each_expression.as_ref(),
@@ -247,12 +251,12 @@ impl<'p> Resolver<'p> {
         })
     }
 
-    fn module(&mut self, instance: usize, name: &str, rest: &[Step<'_>], narrowed: Option<&str>) -> Found {
+    fn module(&mut self, instance: usize, name: &str, rest: &[Step<'_>], narrowed: Option<&str>) -> Targets {
         let declared = self.instances[instance]
             .configuration
             .and_then(|configuration| configuration.module_calls.get(name));
         if declared.is_none() {
-            return Found::opaque();
+            return Targets::opaque();
         }
         let (key, rest) = match rest {
             [Step::Key(key), rest @ ..] => (Some(*key), rest),
@@ -262,11 +266,11 @@ impl<'p> Resolver<'p> {
         let known = self.instances[instance].children.get(name).cloned().unwrap_or_default();
         let chosen: Vec<usize> = match key.or_else(|| narrowed.filter(|key| known.iter().any(|(of, _)| of == key))) {
             Some(key) => vec![self.child(instance, name, key)],
-            // A module without resources is not among the planned values.
+            // The planned values do not include modules without resources.
             None if known.is_empty() => vec![self.child(instance, name, "")],
             None => known.iter().map(|(_, at)| *at).take(MAX_TARGETS).collect(),
         };
-        let mut found = Found::default();
+        let mut found = Targets::default();
         found.opaque |= chosen.len() == MAX_TARGETS;
         for child in chosen {
             found.add(self.output(child, output));
@@ -274,23 +278,23 @@ impl<'p> Resolver<'p> {
         found
     }
 
-    /// An output, or all of them where it is not said which.
-    fn output(&mut self, instance: usize, name: Option<&str>) -> Found {
+    /// Resolves an output, or all outputs if none is specified.
+    fn output(&mut self, instance: usize, name: Option<&str>) -> Targets {
         let Some(configuration) = self.instances[instance].configuration else {
-            return Found::opaque();
+            return Targets::opaque();
         };
         let wanted = |(of, _): &(&'p std::borrow::Cow<'p, str>, &'p super::document::Output<'p>)| {
             name.is_none_or(|name| ***of == *name)
         };
         let outputs: Vec<_> = configuration.outputs.iter().filter(wanted).collect();
         if outputs.is_empty() {
-            return Found::opaque();
+            return Targets::opaque();
         }
-        let mut found = Found::default();
+        let mut found = Targets::default();
         for (name, output) in outputs {
             let Some(expression) = &output.expression else { continue };
             found.add(self.once((instance, true, name.to_string()), |this| {
-                let place = Place {
+                let place = ExpressionContext {
                     instance,
                     key: "",
                     for_each: None,
@@ -301,12 +305,13 @@ impl<'p> Resolver<'p> {
         found
     }
 
-    fn resource(&mut self, instance: usize, label: &str, rest: &[Step<'_>], narrowed: Option<&str>) -> Found {
+    fn resource(&mut self, instance: usize, label: &str, rest: &[Step<'_>], narrowed: Option<&str>) -> Targets {
         let Some(known) = self.instances[instance].resources.get(label) else {
-            // None of its instances is planned, or it is a data source that was read; or nothing links to it.
-            return Found {
+            // Either no instance is planned, or it is a data source that was read already, or links never point to its
+            // type.
+            return Targets {
                 other: self.aside.contains(label.split('.').next().unwrap_or("")),
-                ..Found::default()
+                ..Targets::default()
             };
         };
         let (key, rest) = match rest {
@@ -321,16 +326,16 @@ impl<'p> Resolver<'p> {
             (None, None) => known.iter().take(MAX_TARGETS).collect(),
         };
         let targets = chosen.into_iter().map(|(_, id)| (id.clone(), attribute.clone()));
-        Found {
-            targets: targets.collect(),
-            ..Found::default()
+        Targets {
+            resources: targets.collect(),
+            ..Targets::default()
         }
     }
 
-    fn once(&mut self, of: (usize, bool, String), find: impl FnOnce(&mut Self) -> Found) -> Found {
+    fn once(&mut self, of: (usize, bool, String), find: impl FnOnce(&mut Self) -> Targets) -> Targets {
         match self.known.get(&of) {
             Some(Some(found)) => return found.clone(),
-            Some(None) => return Found::opaque(),
+            Some(None) => return Targets::opaque(),
             None => {}
         }
         self.known.insert(of.clone(), None);
@@ -344,12 +349,12 @@ fn head(reference: &str) -> &str {
     reference.split(['.', '[']).next().unwrap_or("")
 }
 
-/// Terraform lists `q.arn` and `q`: the first says all.
+/// Removes `q` if `q.arn` is listed as well: Terraform lists both.
 fn most_specific(mut references: Vec<&str>) -> Vec<&str> {
     references.sort_unstable();
     references.dedup();
     let mut kept: Vec<&str> = Vec::with_capacity(references.len());
-    // Sorted backwards, what extends a reference stands before it, and only other extensions between the two.
+    // In reverse order, the extensions of a reference directly precede it.
     for reference in references.into_iter().rev() {
         let said = kept
             .iter()
@@ -372,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_of_references_are_left_out() {
+    fn prefixes_of_other_references_are_removed() {
         let all = vec![
             "a_b.c.arn",
             "a_b.c",

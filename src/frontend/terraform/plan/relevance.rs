@@ -1,12 +1,12 @@
-//! Which resources of a plan or state are worth taking apart: those of the graph, and whatever names a queue or a
-//! function. Of a large plan that is the smallest part.
+//! Selects the resources of a plan or state that are parsed fully: those of the graph, and any others that refer to a
+//! queue or a function. In a large plan, these are a small part.
 
 use super::super::lower::is_of_graph;
 use super::arguments::{Argument, Arguments};
-use super::references::{Place, Resolver};
+use super::references::{ExpressionContext, Resolver};
 use memchr::memmem;
 
-/// Types beside those of the graph that set attributes of a node, or may consume what a queue holds.
+/// Further types that set attributes of a node or may consume messages of a queue.
 const NODES: [&str; 6] = [
     "aws_sqs_",
     "aws_lambda_",
@@ -16,17 +16,17 @@ const NODES: [&str; 6] = [
     "aws_cloudwatch_event_",
 ];
 
-/// Types that name queues and functions in permissions only, where they are nothing in the graph.
+/// Types that refer to queues and functions only in permissions and have no node in the graph.
 const PASSED_OVER: [&str; 1] = ["aws_iam_"];
 
 pub(super) fn is_node(kind: &str) -> bool {
     is_of_graph(kind) || NODES.iter().any(|start| kind.starts_with(start))
 }
 
-/// Types beside those that links may lead to: what else an event source mapping reads.
+/// Further types that links may point to: other event sources of mappings.
 const SOURCES: [&str; 5] = ["aws_kinesis_", "aws_dynamodb_", "aws_mq_", "aws_msk_", "aws_docdb_"];
 
-/// Whether links to a resource of this type are told apart.
+/// Returns `true` if links to resources of this type are tracked.
 pub(super) fn is_end(kind: &str) -> bool {
     is_node(kind) || SOURCES.iter().any(|start| kind.starts_with(start))
 }
@@ -35,34 +35,38 @@ pub(super) fn is_passed_over(kind: &str) -> bool {
     PASSED_OVER.iter().any(|start| kind.starts_with(start))
 }
 
-/// Whether values, as text, hold the ARN of a queue or a function.
+/// Returns `true` if the text of the values contains the ARN of a queue or a function.
 pub(super) fn names(values: &str) -> bool {
     [":sqs:", ":lambda:"]
         .iter()
         .any(|part| memmem::find(values.as_bytes(), part.as_bytes()).is_some())
 }
 
-/// Whether any argument may name a queue or a function.
-pub(super) fn reaches<'p>(resolver: &mut Resolver<'p>, place: Place<'p, '_>, arguments: &Arguments) -> bool {
+/// Returns `true` if any argument may refer to a queue or a function.
+pub(super) fn reaches<'p>(
+    resolver: &mut Resolver<'p>,
+    place: ExpressionContext<'p, '_>,
+    arguments: &Arguments,
+) -> bool {
     arguments.values().any(|argument| match argument {
         Argument::Expression { references, .. } => names_end(resolver, place, references),
         Argument::Blocks(blocks) => blocks.iter().any(|block| reaches(resolver, place, block)),
     })
 }
 
-fn names_end<'p>(resolver: &mut Resolver<'p>, place: Place<'p, '_>, references: &[String]) -> bool {
+fn names_end<'p>(resolver: &mut Resolver<'p>, place: ExpressionContext<'p, '_>, references: &[String]) -> bool {
     if references.is_empty() {
         return false;
     }
     let found = resolver.resolve(references.iter().map(String::as_str), place);
     let ends = ["aws_sqs_queue", "aws_lambda_function", "aws_lambda_alias"];
-    found.targets.iter().any(|(id, _)| ends.contains(&&*id.kind))
+    found.resources.iter().any(|(id, _)| ends.contains(&&*id.kind))
 }
 
-/// Whether an argument that is known only after apply may name a queue or a function.
+/// Returns `true` if an argument that is known only after apply may refer to a queue or a function.
 pub(super) fn links<'p>(
     resolver: &mut Resolver<'p>,
-    place: Place<'p, '_>,
+    place: ExpressionContext<'p, '_>,
     arguments: &Arguments,
     unknown: &serde_json::Value,
 ) -> bool {

@@ -1,27 +1,28 @@
-//! Turns what a plan or state says of a resource into a block of literal arguments, so that one lowering serves
-//! modules, plans and states.
+//! Converts a resource of a plan or state to a block of literal arguments, so that the same lowering serves modules,
+//! plans and states.
 //!
-//! What is known only after apply becomes a link where the configuration in the plan names one resource, stays
-//! absent where the configuration does not set it, and is not known otherwise. Sensitive values are not read.
+//! A value that is known only after apply becomes a link if the configuration in the plan refers to exactly one
+//! resource, stays absent if the configuration does not set it, and is unknown otherwise. Sensitive values are not
+//! read.
 
 use super::super::json::decode;
 use super::super::number::Number;
 use super::super::provider;
-use super::super::syntax::{Attribute, Block, Body, Expression, Kind as Syntax};
-use super::super::value::{Kind, ResourceId, Trail, Value};
+use super::super::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
+use super::super::value::{ResourceId, Trail, Value, ValueKind};
 use super::arguments::{Argument, Arguments};
 use super::places;
-use super::references::{Found, Place, Resolver};
-use crate::frontend::tree::{Entry, Node, Value as Json};
+use super::references::{ExpressionContext, Resolver, Targets};
 use crate::graph::{Cause, Reason};
-use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::sync::Arc;
+use trees::{Entry, Node, Value as Json};
 
-/// Blocks and maps are followed so deep.
+/// Maximum depth of nested blocks and maps.
 const MAX_DEPTH: usize = 24;
 
-/// Attributes that AWS gives: they name the resource itself and set nothing.
+/// Attributes that AWS assigns. They identify the resource and are not settings.
 const IDENTITY: [&str; 6] = [
     "arn",
     "id",
@@ -31,29 +32,29 @@ const IDENTITY: [&str; 6] = [
     "qualified_invoke_arn",
 ];
 
-/// Resources by the ARNs and URLs they have, with the attribute that has it.
+/// Resources by their ARNs and URLs, each with the attribute that has this value.
 pub(super) type Identities = FxHashMap<Arc<str>, (Arc<ResourceId>, Arc<str>)>;
 
-/// One resource to translate.
-pub(super) struct Subject<'x> {
+/// A resource to convert.
+pub(super) struct PlannedResource<'x> {
     pub(super) id: &'x ResourceId,
-    /// Where its address stands.
+    /// Span of its address.
     pub(super) header: Span,
-    /// Where its block stands, if its module is here.
+    /// Its block, if its module was found.
     pub(super) source: Option<&'x Block>,
-    /// What the configuration sets; `None` without one.
+    /// Arguments in the configuration; `None` without a configuration.
     pub(super) arguments: Option<&'x Arguments>,
 }
 
-/// Turns resources into blocks.
+/// Converts resources to blocks.
 pub(super) struct Translator<'a, 'p> {
     pub(super) resolver: &'a mut Resolver<'p>,
     pub(super) identities: &'a Identities,
-    /// Addresses of resources whose ARN is known.
+    /// Addresses of resources with a known ARN.
     pub(super) existing: &'a FxHashSet<Arc<str>>,
 }
 
-/// One level of a resource: the resource itself or a nested block.
+/// A level of a resource: the resource itself or a nested block.
 #[derive(Clone, Copy)]
 struct Level<'x> {
     entries: &'x [Entry],
@@ -65,22 +66,22 @@ struct Level<'x> {
     depth: usize,
 }
 
-/// One argument of a level.
+/// An argument of a level.
 struct Slot<'x> {
     name: &'x str,
     argument: Option<&'x Argument>,
-    /// Where it stands in the plan.
+    /// Its span in the plan.
     planned: Span,
-    /// Where it stands in the module.
+    /// Its span in the module.
     source: Option<Span>,
 }
 
 impl<'p> Translator<'_, 'p> {
-    /// The block of `subject`.
+    /// Returns the block of `subject`.
     pub(super) fn block(
         &mut self,
-        subject: &Subject<'_>,
-        place: Place<'p, '_>,
+        subject: &PlannedResource<'_>,
+        place: ExpressionContext<'p, '_>,
         values: &Node,
         unknown: &serde_json::Value,
         sensitive: &serde_json::Value,
@@ -105,7 +106,7 @@ impl<'p> Translator<'_, 'p> {
         }
     }
 
-    fn body(&mut self, subject: &Subject<'_>, place: Place<'p, '_>, level: Level<'_>) -> Body {
+    fn body(&mut self, subject: &PlannedResource<'_>, place: ExpressionContext<'p, '_>, level: Level<'_>) -> Body {
         let mut body = Body::default();
         for entry in level.entries {
             let name = &*entry.key;
@@ -159,8 +160,14 @@ impl<'p> Translator<'_, 'p> {
         body
     }
 
-    /// The arguments that are not among the values, being known only after apply.
-    fn unknowns(&mut self, subject: &Subject<'_>, place: Place<'p, '_>, level: Level<'_>, body: &mut Body) {
+    /// Adds the arguments that are known only after apply and so are not among the values.
+    fn unknowns(
+        &mut self,
+        subject: &PlannedResource<'_>,
+        place: ExpressionContext<'p, '_>,
+        level: Level<'_>,
+        body: &mut Body,
+    ) {
         let Some(unknown) = level.unknown.as_object() else {
             return;
         };
@@ -173,7 +180,7 @@ impl<'p> Translator<'_, 'p> {
                 continue;
             }
             let argument = level.arguments.and_then(|arguments| arguments.get(name.as_str()));
-            // What the configuration does not set is AWS's to choose: nothing to read.
+            // AWS chooses whatever the configuration does not set, so there is nothing to read.
             if argument.is_none() && (level.arguments.is_some() || IDENTITY.contains(&name.as_str())) {
                 continue;
             }
@@ -192,8 +199,13 @@ impl<'p> Translator<'_, 'p> {
         }
     }
 
-    /// What is known of an argument that is known only after apply; `None` where it proves to be null.
-    fn later(&mut self, subject: &Subject<'_>, place: Place<'p, '_>, slot: &Slot<'_>) -> Option<Value> {
+    /// Returns the value of an argument that is known only after apply; `None` if it must be null.
+    fn later(
+        &mut self,
+        subject: &PlannedResource<'_>,
+        place: ExpressionContext<'p, '_>,
+        slot: &Slot<'_>,
+    ) -> Option<Value> {
         let shown = format!("`{}.{}`", subject.id.address(), slot.name);
         let unknown = |why: &str| {
             Some(Value::unknown(
@@ -210,10 +222,10 @@ impl<'p> Translator<'_, 'p> {
             return unknown("");
         };
         if is_document(slot.name) {
-            return match found.targets.as_slice() {
-                // Any other name beside it is part of another policy, or makes another of this one.
+            return match found.resources.as_slice() {
+                // Any other reference would be a part of another policy or modify this one.
                 [(id, Some(attribute))] if !found.opaque && provider::is_document(id, attribute) => {
-                    Some(Kind::Reference(id.clone(), attribute.as_str().into()).into())
+                    Some(ValueKind::Reference(id.clone(), attribute.as_str().into()).into())
                 }
                 _ => unknown(""),
             };
@@ -223,12 +235,12 @@ impl<'p> Translator<'_, 'p> {
         }
         self.keep_unknown(&mut found);
         if found.is_constant() {
-            // Terraform knew the expression; only null is then left for AWS to fill in.
+            // Terraform knew the value of the expression, so only null is left for AWS to fill in.
             return None;
         }
         let mut targets = linked(slot.name, &found);
         let policy = slot.name == "redrive_policy";
-        // A local may be the receive count of a policy; of a link it may be the other end.
+        // A local may be the receive count of a policy, but in a link it may be the target.
         if targets.len() != 1 || (found.opaque && !policy) {
             return match (targets.len(), found.opaque) {
                 (_, true) => unknown(", through names that a plan does not hold"),
@@ -237,46 +249,47 @@ impl<'p> Translator<'_, 'p> {
             };
         }
         let (id, attribute) = targets.remove(0);
-        let link = |of: &str| -> Value { Kind::Reference(id.clone(), of.into()).into() };
+        let link = |of: &str| -> Value { ValueKind::Reference(id.clone(), of.into()).into() };
         Some(match slot.name {
             "redrive_policy" => encoded_policy(link("arn"), subject.id.kind.starts_with("aws_sqs_")),
-            // It takes nothing but URLs.
+            // This argument accepts only URLs.
             "queue_url" => link("url"),
             "dimensions" if &*id.kind == "aws_sqs_queue" => Value::map(vec![("QueueName".into(), link("name"))]),
             _ if &*id.kind == "aws_sqs_queue" && attribute.as_deref() == Some("name") => link("name"),
-            // How an attribute is used cannot be seen: the form is not held against anybody.
+            // A plan does not show which attribute is used. An ARN is assumed, so that no rule objects to the form of
+            // the link.
             _ => link("arn"),
         })
     }
 
-    /// What an expression is made of; `None` where nested blocks are.
-    fn found(&mut self, place: Place<'p, '_>, argument: &Argument) -> Option<Found> {
+    /// Returns the targets of an expression; `None` for nested blocks.
+    fn found(&mut self, place: ExpressionContext<'p, '_>, argument: &Argument) -> Option<Targets> {
         let Argument::Expression { references, .. } = argument else {
             return None;
         };
         Some(self.resolver.resolve(references.iter().map(String::as_str), place))
     }
 
-    /// The links of a list none of whose items is known, where the configuration names as many: which is which matters to
-    /// nobody.
-    fn list_of_links(&mut self, place: Place<'p, '_>, slot: &Slot<'_>, count: usize) -> Option<Value> {
+    /// Returns the links of a list with only unknown items if the configuration refers to as many resources. Their
+    /// order does not matter.
+    fn list_of_links(&mut self, place: ExpressionContext<'p, '_>, slot: &Slot<'_>, count: usize) -> Option<Value> {
         let found = self.found(place, slot.argument?)?;
         let targets = linked(slot.name, &found);
-        let is_whole = count > 1 && !found.opaque && targets.len() == count && found.targets.len() == count;
-        let link = |(id, _)| Kind::Reference(id, "arn".into()).into();
+        let is_whole = count > 1 && !found.opaque && targets.len() == count && found.resources.len() == count;
+        let link = |(id, _)| ValueKind::Reference(id, "arn".into()).into();
         is_whole.then(|| Value::list(targets.into_iter().map(link).collect()))
     }
 
-    /// Leaves out the targets that are there already: they are not what is waited for.
-    fn keep_unknown(&self, found: &mut Found) {
-        found.targets.retain(|(id, _)| !self.existing.contains(id.address()));
+    /// Removes the targets that exist already, because their values are known before apply.
+    fn keep_unknown(&self, found: &mut Targets) {
+        found.resources.retain(|(id, _)| !self.existing.contains(id.address()));
     }
 
-    #[allow(clippy::too_many_arguments, reason = "three trees are walked side by side")]
+    #[allow(clippy::too_many_arguments, reason = "three trees are walked in parallel")]
     fn value(
         &mut self,
-        subject: &Subject<'_>,
-        place: Place<'p, '_>,
+        subject: &PlannedResource<'_>,
+        place: ExpressionContext<'p, '_>,
         slot: &Slot<'_>,
         node: &Node,
         unknown: &serde_json::Value,
@@ -331,7 +344,7 @@ impl<'p> Translator<'_, 'p> {
                 {
                     if !entries.iter().any(|entry| *entry.key == **key) {
                         let value = self.later(subject, place, slot).unwrap_or_else(Value::null);
-                        // The whole map was recovered for want of its keys: here its key is known.
+                        // `later` returned the whole map because it does not know the key, which is known here.
                         let value = value.get(key).cloned().unwrap_or(value);
                         all.push((key.as_str().into(), value));
                     }
@@ -342,10 +355,10 @@ impl<'p> Translator<'_, 'p> {
         value.at(node.span)
     }
 
-    /// A text; a link where it is the ARN or URL of a resource; a policy whose links are found.
+    /// Returns a string; a link if it is the ARN or URL of a resource; or a policy with its links resolved.
     fn text(&self, text: &Arc<str>) -> Value {
         if let Some((id, attribute)) = self.identities.get(text) {
-            return Kind::Reference(id.clone(), attribute.clone()).into();
+            return ValueKind::Reference(id.clone(), attribute.clone()).into();
         }
         let literal = Value::text(text.clone());
         if text.starts_with('{') && text.contains("arn:") {
@@ -353,7 +366,7 @@ impl<'p> Translator<'_, 'p> {
             if let Ok(decoded) = decode(&literal) {
                 let decoded = self.linked_texts(decoded, &mut changed, 0);
                 if changed {
-                    return Kind::Encoded(Arc::new(decoded)).into();
+                    return ValueKind::Encoded(Arc::new(decoded)).into();
                 }
             }
         }
@@ -365,20 +378,20 @@ impl<'p> Translator<'_, 'p> {
             return value;
         }
         match &value.kind {
-            Kind::Text(text) => match self.identities.get(text) {
+            ValueKind::Text(text) => match self.identities.get(text) {
                 Some((id, attribute)) => {
                     *changed = true;
-                    Kind::Reference(id.clone(), attribute.clone()).into()
+                    ValueKind::Reference(id.clone(), attribute.clone()).into()
                 }
                 None => value,
             },
-            Kind::List(items) => {
+            ValueKind::List(items) => {
                 let items = items
                     .iter()
                     .map(|item| self.linked_texts(item.clone(), changed, depth + 1));
                 Value::list(items.collect())
             }
-            Kind::Map(entries) => {
+            ValueKind::Map(entries) => {
                 let entries = entries
                     .iter()
                     .map(|(key, value)| (key.clone(), self.linked_texts(value.clone(), changed, depth + 1)));
@@ -389,7 +402,7 @@ impl<'p> Translator<'_, 'p> {
     }
 }
 
-/// A block of the texts among `values`: the names that a data source looks up.
+/// Returns a block with the strings among `values`: the names that a data source looks up.
 pub(super) fn literals(values: &Node) -> Block {
     let texts = values.entries().into_iter().flatten().filter_map(|entry| {
         let text = entry.value.as_str().filter(|text| !text.is_empty())?;
@@ -413,13 +426,14 @@ pub(super) fn literals(values: &Node) -> Block {
     }
 }
 
-/// Whether nothing is set here: null, an empty text, what only AWS sets, a default that the configuration leaves.
-fn is_unset(subject: &Subject<'_>, level: &Level<'_>, argument: Option<&Argument>, entry: &Entry) -> bool {
+/// Returns `true` if an entry sets nothing: null, an empty string, an attribute that only AWS sets, or a default that
+/// the configuration does not set.
+fn is_unset(subject: &PlannedResource<'_>, level: &Level<'_>, argument: Option<&Argument>, entry: &Entry) -> bool {
     let name = &*entry.key;
     match &entry.value.value {
         Json::Null => return true,
         Json::String(text) if text.is_empty() => return true,
-        // No list, and no nested block of this kind: nothing tells the one from the other.
+        // An empty list and the absence of nested blocks look the same.
         Json::Sequence(items) if items.is_empty() => return !is_true(under(level.unknown, name)),
         _ => {}
     }
@@ -430,7 +444,7 @@ fn is_unset(subject: &Subject<'_>, level: &Level<'_>, argument: Option<&Argument
     if IDENTITY.contains(&name) && !target {
         return true;
     }
-    // Without a configuration a state says what is deployed, not who wanted it.
+    // Without a configuration, a state contains the deployed values but not whether they were set explicitly.
     level.arguments.is_some() && is_default(&subject.id.kind, name, &entry.value.value)
 }
 
@@ -450,8 +464,8 @@ fn is_default(kind: &str, name: &str, value: &Json) -> bool {
     default.is_some_and(|default| default.equals(&value) == Some(true))
 }
 
-/// The resources that an argument of this name may link to, each once.
-fn linked(name: &str, found: &Found) -> Vec<(Arc<ResourceId>, Option<String>)> {
+/// Returns the resources that an argument with this name may link to, each once.
+fn linked(name: &str, found: &Targets) -> Vec<(Arc<ResourceId>, Option<String>)> {
     let queue = |kind: &str| kind == "aws_sqs_queue";
     let function = |kind: &str| matches!(kind, "aws_lambda_function" | "aws_lambda_alias");
     let source = |kind: &str| {
@@ -463,7 +477,7 @@ fn linked(name: &str, found: &Found) -> Vec<(Arc<ResourceId>, Option<String>)> {
             || matches!(kind, "aws_iam_role" | "aws_iam_instance_profile")
     };
     let mut all: Vec<(Arc<ResourceId>, Option<String>)> = Vec::new();
-    for (id, attribute) in &found.targets {
+    for (id, attribute) in &found.resources {
         let attribute_links = match attribute.as_deref() {
             None | Some("arn" | "id" | "url" | "qualified_arn" | "invoke_arn" | "qualified_invoke_arn" | "key_id") => {
                 true
@@ -492,19 +506,19 @@ fn linked(name: &str, found: &Found) -> Vec<(Arc<ResourceId>, Option<String>)> {
     all
 }
 
-/// A redrive policy of which only the target is known. Those of queues hold a count as well.
+/// Returns a redrive policy with a known target only. With `counts`, it also has an unknown `maxReceiveCount`.
 fn encoded_policy(target: Value, counts: bool) -> Value {
     let reason = Cause::KnownAfterApply
         .because("a plan does not hold `maxReceiveCount` beside the ARN of a queue that is not there yet");
     let count = counts.then(|| ("maxReceiveCount".into(), Value::unknown(reason)));
     let target = ("deadLetterTargetArn".into(), target);
     let policy = Value::map([target].into_iter().chain(count).collect());
-    Kind::Encoded(Arc::new(policy)).into()
+    ValueKind::Encoded(Arc::new(policy)).into()
 }
 
-/// Containers of which only the queues are known that their description names: they are taken to be what the programs are
-/// given.
-fn containers(name: &str, found: &Found) -> Option<Value> {
+/// Returns container definitions in which only the referenced queues are known. The queues are assumed to be
+/// environment variables of the containers.
+fn containers(name: &str, found: &Targets) -> Option<Value> {
     if !matches!(name, "container_definitions" | "container_properties") {
         return None;
     }
@@ -515,7 +529,7 @@ fn containers(name: &str, found: &Found) -> Option<Value> {
         let reason = Cause::KnownAfterApply.because("a plan does not hold the description of a container");
         Value::map(vec![
             ("name".into(), Value::unknown(reason)),
-            ("value".into(), Kind::Reference(id, "arn".into()).into()),
+            ("value".into(), ValueKind::Reference(id, "arn".into()).into()),
         ])
     });
     let variables: Vec<Value> = variables.collect();
@@ -523,20 +537,20 @@ fn containers(name: &str, found: &Found) -> Option<Value> {
         return None;
     }
     let container = Value::map(vec![("environment".into(), Value::list(variables))]);
-    Some(Kind::Encoded(Arc::new(Value::list(vec![container]))).into())
+    Some(ValueKind::Encoded(Arc::new(Value::list(vec![container]))).into())
 }
 
-/// Whether an argument of this name is a policy.
+/// Returns `true` if an argument with this name is a policy.
 fn is_document(name: &str) -> bool {
     matches!(name, "policy" | "assume_role_policy")
 }
 
-/// Whether the blocks of this name keep their order.
-fn is_list(subject: &Subject<'_>, name: &str) -> bool {
+/// Returns `true` if blocks with this name keep their order.
+fn is_list(subject: &PlannedResource<'_>, name: &str) -> bool {
     &*subject.id.kind == "aws_iam_policy_document" && name == "statement"
 }
 
-/// A value as an argument: at its line in the module with the plan as its origin, or at its place in the plan.
+/// Returns a value as an argument: at its span in the module with the plan as origin, or at its span in the plan.
 fn attribute(slot: &Slot<'_>, mut value: Value) -> Attribute {
     let span = slot.source.unwrap_or(slot.planned);
     if slot.source.is_some() {
@@ -545,14 +559,14 @@ fn attribute(slot: &Slot<'_>, mut value: Value) -> Attribute {
     Attribute {
         name: slot.name.into(),
         value: Arc::new(Expression {
-            kind: Syntax::Known(Box::new(value)),
+            kind: ExpressionKind::Known(Box::new(value)),
             span,
         }),
         span,
     }
 }
 
-/// An argument, or nested blocks, of which only the reason is known why they are not.
+/// Adds an argument, or nested blocks, with an unknown value and the reason.
 fn unknown_argument(body: &mut Body, slot: &Slot<'_>, reason: Reason) {
     let argument = attribute(slot, Value::unknown(reason.clone()));
     let span = argument.span;
@@ -581,7 +595,7 @@ fn unknown_argument(body: &mut Body, slot: &Slot<'_>, reason: Reason) {
     body.blocks.push(empty("dynamic", vec![slot.name.into()], content));
 }
 
-/// The items, where they are nested blocks: a plan writes those as a list of objects.
+/// Returns the items if they are nested blocks, which a plan represents as a list of objects.
 fn blocks_of(node: &Node) -> Option<&[Node]> {
     let items = node.items().filter(|items| !items.is_empty())?;
     items.iter().all(|item| item.entries().is_some()).then_some(items)
@@ -599,7 +613,7 @@ fn is_true(value: &serde_json::Value) -> bool {
     value.as_bool() == Some(true)
 }
 
-/// The part of a tree of marks below `key`; a mark covers all that is below it.
+/// Returns the part of a tree of marks under `key`. A mark applies to everything under it.
 fn under<'x>(tree: &'x serde_json::Value, key: &str) -> &'x serde_json::Value {
     if is_true(tree) {
         tree

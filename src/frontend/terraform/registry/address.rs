@@ -1,13 +1,13 @@
-//! Addresses of remote modules: which package of the public registry a `source` names, however it is spelled.
+//! Addresses of remote modules: parses every spelling of a `source` to a package of the public registry.
 //!
-//! It reads texts and fetches nothing. A Git address of a module's repository on GitHub names the same package.
+//! The Git address of a module's repository on GitHub refers to the same package. Nothing is fetched.
 
 use std::sync::Arc;
 
 /// Registries that serve the public modules.
 const HOSTS: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
 
-/// A module of a public registry, or its repository.
+/// A module in a public registry, or its repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
     /// `namespace/name/provider`.
@@ -17,7 +17,7 @@ pub(super) struct Address {
     pub(super) revision: Revision,
 }
 
-/// What decides the version.
+/// The source of the version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Revision {
     /// The `version` argument.
@@ -29,13 +29,13 @@ pub(super) enum Revision {
 }
 
 impl Address {
-    /// Reads a `source`; `None` where it names no package of a public registry.
+    /// Parses a `source`; `None` if it does not refer to a package of a public registry.
     pub(super) fn read(source: &str) -> Option<Address> {
         let source = source.trim();
         repository(source).or_else(|| registry(source))
     }
 
-    /// The address as the registry shows it.
+    /// Returns the address as the registry shows it.
     pub(super) fn shown(&self) -> String {
         match &*self.submodule {
             "" => self.package.to_string(),
@@ -67,7 +67,7 @@ fn registry(source: &str) -> Option<Address> {
     })
 }
 
-/// `git::https://github.com/acme/terraform-aws-queue.git//modules/x?ref=v1` and its other spellings.
+/// Parses `git::https://github.com/acme/terraform-aws-queue.git//modules/x?ref=v1` and its other spellings.
 fn repository(source: &str) -> Option<Address> {
     let (address, query) = source.split_once('?').unwrap_or((source, ""));
     let rest = address.strip_prefix("git::").unwrap_or(address);
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_names_the_package() {
+    fn every_spelling_of_a_source_is_parsed_to_its_package() {
         let table = [
             (
                 "terraform-aws-modules/sqs/aws",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn other_places_are_no_packages() {
+    fn other_sources_are_not_packages() {
         for source in [
             "",
             "sqs",

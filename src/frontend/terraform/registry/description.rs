@@ -1,5 +1,5 @@
-//! The modules that are understood without their code: a description of each in HCL, kept as data beside this
-//! file, with a head that says which package and which versions it holds for:
+//! Modules that are understood without their code: each has a description in HCL in this directory. Its head states the
+//! package and the versions that it covers:
 //!
 //! ```text
 //! # module: terraform-aws-modules/sqs/aws
@@ -7,18 +7,19 @@
 //! # with: sqs.tf
 //! ```
 //!
-//! The last line names files that hold what descriptions of several versions share; most have none.
-//! A description declares every variable of the module, the resources that matter under their real names, and
-//! every output. What it leaves out must not change a queue, a function or a mapping. Comments are not kept.
+//! The optional last line names files with content that the descriptions of several versions share.
+//!
+//! A description declares every variable of the module, the relevant resources under their real names, and every
+//! output. Whatever it omits must not affect a queue, a function or a mapping. Comments are ignored.
 
 use super::super::syntax::{self, Block};
 use super::address::{Address, Revision};
 use super::version::Range;
-use crate::source::FileId;
+use source::FileId;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// The texts. Their order does not matter.
+/// The texts of all descriptions, in any order.
 const TEXTS: &[&str] = &[
     include_str!("cloudposse/label-0.24.tf"),
     include_str!("cloudposse/lambda-function-0.3.tf"),
@@ -39,7 +40,7 @@ const TEXTS: &[&str] = &[
     include_str!("terraform-aws-modules/sqs-4.tf"),
 ];
 
-/// What several descriptions share, by name.
+/// Texts that several descriptions share, by name.
 const SHARED: &[(&str, &str)] = &[
     ("context.tf", include_str!("cloudposse/context.tf")),
     ("eventbridge.tf", include_str!("terraform-aws-modules/eventbridge.tf")),
@@ -53,13 +54,13 @@ const SHARED: &[(&str, &str)] = &[
     ("sns.tf", include_str!("terraform-aws-modules/sns.tf")),
 ];
 
-/// One module in some versions.
+/// A module in a range of versions.
 #[derive(Debug)]
 pub(super) struct Description {
-    /// As [`Address::shown`].
+    /// The package, in the form of [`Address::shown`].
     module: &'static str,
     versions: Range,
-    /// Its own text, and those that it shares.
+    /// Its own text, followed by the shared ones.
     texts: Vec<&'static str>,
     blocks: OnceLock<Vec<Arc<Block>>>,
 }
@@ -71,7 +72,7 @@ static DESCRIPTIONS: LazyLock<Vec<Description>> = LazyLock::new(|| {
 });
 
 impl Description {
-    /// `None` where the head is not one, which a test rules out.
+    /// Parses a description; `None` if its head is malformed, which a test rules out.
     fn new(text: &'static str) -> Option<Description> {
         let mut lines = text.lines();
         let module = lines.next()?.strip_prefix("# module: ")?;
@@ -93,7 +94,7 @@ impl Description {
         })
     }
 
-    /// Its blocks. Their places mean nothing: they are in `file`, or the file of whoever asked first.
+    /// Returns its blocks. Their spans are meaningless: they refer to `file`, or to the file of the first caller.
     pub(super) fn blocks(&self, file: FileId) -> &[Arc<Block>] {
         self.blocks.get_or_init(|| {
             let texts = self.texts.iter();
@@ -101,7 +102,7 @@ impl Description {
         })
     }
 
-    /// The variables that it declares.
+    /// Returns the variables that it declares.
     pub(super) fn variables(&self, file: FileId) -> BTreeSet<&str> {
         let variables = self.blocks(file).iter().filter(|block| &*block.kind == "variable");
         variables
@@ -110,8 +111,8 @@ impl Description {
     }
 }
 
-/// The description of the module at `address`, in the version that Terraform would take: `None` where the module
-/// is not described at all, the reason as a clause where it is, but not in that version.
+/// Returns the description of the module at `address` in the version that Terraform would choose: `None` if the module
+/// is not described at all, or the reason, as a clause, if that version is not described.
 pub(super) fn find(address: &Address, constraint: Option<&str>) -> Option<Result<&'static Description, Arc<str>>> {
     let shown = address.shown();
     let known: Vec<&Description> = DESCRIPTIONS.iter().filter(|known| known.module == shown).collect();
@@ -132,7 +133,7 @@ pub(super) fn find(address: &Address, constraint: Option<&str>) -> Option<Result
     Some(found.ok_or_else(|| format!("version `{written}` of `{shown}` is not one that is described").into()))
 }
 
-/// What a tag, branch or commit says of the version: a main branch is the newest.
+/// Returns the versions that a tag, branch or commit may be: a main branch is the newest.
 fn tagged(name: &str) -> Option<Range> {
     match name {
         "main" | "master" => Some(Range::ANY),
@@ -145,11 +146,11 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
-    use crate::source::Sources;
+    use source::Sources;
     use std::path::Path;
 
     #[test]
-    fn every_description_has_a_head_and_is_hcl() {
+    fn every_description_has_a_head_and_parses() {
         assert_eq!(DESCRIPTIONS.len(), TEXTS.len());
         let sources = Sources::default();
         for description in DESCRIPTIONS.iter() {
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_outside_of_the_descriptions_are_told() {
+    fn versions_outside_of_the_descriptions_are_reported() {
         let told = |source: &str, constraint| match find(&Address::read(source).unwrap(), constraint) {
             None => "not described".to_owned(),
             Some(Ok(found)) => found.texts[0].lines().nth(1).unwrap().to_owned(),
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(told(sqs, None), newest);
         assert_eq!(told(sqs, Some("~> 5.0")), newest);
         assert_eq!(told(sqs, Some("1.1.0")), "# versions: >= 1.0.0, < 1.2.0");
-        // 1.2.1 compares a boolean with a number, which only Terraform 0.11 calls equal.
+        // 1.2.1 compares a boolean with a number, and only Terraform 0.11 considers those equal.
         assert_eq!(
             told(sqs, Some("~> 1.0")),
             "version `~> 1.0` of `terraform-aws-modules/sqs/aws` is not one that is described"

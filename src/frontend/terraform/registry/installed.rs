@@ -1,17 +1,18 @@
-//! What `terraform init` left beside a root module: which call has which code, by
-//! `.terraform/modules/modules.json`. The code is read as that of local modules is, within the same bounds.
+//! Modules that `terraform init` installed: reads `.terraform/modules/modules.json`, which maps calls to directories.
+//! The code in them is read like that of local modules, within the same bounds.
 
-use super::super::super::tree::Node;
-use super::super::super::{ReadError, limit_reached, parse_error, parsed, read};
-use super::super::module::{Bounds, Module};
+use super::super::super::{ReadError, limit_reached, parse_error, read};
+use super::super::module::{AllowedDirectory, Module};
 use super::address::{Address, Revision};
 use super::version::Range;
-use crate::files::Files;
-use crate::source::Sources;
+use source::Sources;
+use source::files::Files;
 use std::path::PathBuf;
 use std::sync::Arc;
+use trees::Node;
+use trees::parsed;
 
-/// The code of one call.
+/// The installed code of one call.
 #[derive(Debug)]
 pub(in super::super) struct Installed {
     /// The source that it was fetched from.
@@ -21,15 +22,16 @@ pub(in super::super) struct Installed {
 }
 
 impl Installed {
-    /// Whether it is what a call asks for now: Terraform would refuse it otherwise until the next `init`.
+    /// Returns `true` if the code matches the current `source` and version constraint of the call. Otherwise Terraform
+    /// rejects it until the next `init`.
     pub(in super::super) fn serves(&self, source: &str, constraint: Option<&str>) -> bool {
         let same = match (Address::read(source), Address::read(&self.source)) {
-            // The manifest spells shorthands out.
-            (Some(asked), Some(held)) => {
-                asked.package == held.package
-                    && asked.submodule == held.submodule
-                    && match (&asked.revision, &held.revision) {
-                        (Revision::Named(asked), Revision::Named(held)) => asked == held,
+            // The manifest expands abbreviated sources.
+            (Some(requested), Some(installed)) => {
+                requested.package == installed.package
+                    && requested.submodule == installed.submodule
+                    && match (&requested.revision, &installed.revision) {
+                        (Revision::Named(requested), Revision::Named(installed)) => requested == installed,
                         (Revision::Argument, Revision::Argument) | (Revision::Head, Revision::Head) => true,
                         _ => false,
                     }
@@ -39,8 +41,8 @@ impl Installed {
         };
         let allowed = match (constraint, &self.version) {
             (Some(constraint), Some(version)) => match (Range::read(constraint), Range::exactly(version)) {
-                (Some(allowed), Some(held)) => held.newest_of(&[allowed]).is_some(),
-                // Pre-releases and the like: Terraform chose it.
+                (Some(allowed), Some(installed)) => installed.newest_of(&[allowed]).is_some(),
+                // Pre-releases and the like are accepted, because Terraform chose the version.
                 _ => true,
             },
             _ => true,
@@ -49,8 +51,8 @@ impl Installed {
     }
 }
 
-/// Reads the manifest beside a root module, where there is one.
-pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bounds: &Bounds) {
+/// Reads the manifest of a root module, if it has one.
+pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bounds: &AllowedDirectory) {
     let path = root.directory.join(".terraform/modules/modules.json");
     if !sources.files().is_file(&path) {
         return;
@@ -86,9 +88,9 @@ pub(in super::super) fn read_installed(root: &mut Module, sources: &Sources, bou
     }
 }
 
-/// `None` for the root itself, for local modules, which their callers lead to, for what lies outside of the bounds
-/// and for what is not there.
-fn read_entry(entry: &Node, root: &Module, bounds: &Bounds, files: &Files) -> Option<(Arc<str>, Installed)> {
+/// Parses an entry of the manifest; `None` for the root itself, for local modules (their callers lead to them), and for
+/// directories that are missing or out of bounds.
+fn read_entry(entry: &Node, root: &Module, bounds: &AllowedDirectory, files: &Files) -> Option<(Arc<str>, Installed)> {
     let text = |name: &str| entry.entry(name).and_then(|entry| entry.value.as_str());
     let key = text("Key").filter(|key| !key.is_empty())?;
     let source = text("Source").filter(|source| !source.starts_with('.'))?;

@@ -1,33 +1,33 @@
-//! Gives a description the places of a call: whatever it says stands where the user wrote the argument that it
-//! comes from, or at the head of the call. Nothing points into a description, which is no file of the user's.
+//! Gives the blocks of a description the spans of a call: each attribute receives the span of the argument that it
+//! comes from, or the header of the call. No span points into a description, which is not a file of the user.
 
 use super::super::module::Spelling;
-use super::super::syntax::{Attribute, Block, Body, Expression, Kind, Part, Step};
-use crate::source::Span;
+use super::super::syntax::{Attribute, Block, Body, Expression, ExpressionKind, Step, TemplatePart};
+use source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Locals of locals are followed so far.
+/// Maximum depth of references that are followed.
 const MAX_DEPTH: usize = 16;
 
-/// Places the blocks of a description at one call.
-pub(super) struct Placing<'a> {
+/// Relocates the blocks of a description to one call.
+pub(super) struct Relocation<'a> {
     call: &'a Block,
     locals: BTreeMap<Arc<str>, Arc<Expression>>,
     spelling: Spelling,
 }
 
-/// Names of variables, in the order of their mention.
+/// Names of variables, in order of appearance.
 type Mentions = Vec<Arc<str>>;
 
-/// What the names of the blocks around an expression stand for: `each`, and the iterators of dynamic blocks.
+/// Variables that the names bound by surrounding blocks depend on: `each`, and the iterators of dynamic blocks.
 type Context = Vec<(Arc<str>, Mentions)>;
 
-impl<'a> Placing<'a> {
+impl<'a> Relocation<'a> {
     pub(super) fn new(call: &'a Block, blocks: &[Arc<Block>]) -> Self {
         let locals = blocks.iter().filter(|block| &*block.kind == "locals");
         let locals = locals.flat_map(|block| &block.body.attributes);
-        Placing {
+        Relocation {
             call,
             locals: locals
                 .map(|attribute| (attribute.name.clone(), attribute.value.clone()))
@@ -36,7 +36,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// A top-level block of the description.
+    /// Relocates a top-level block of the description.
     pub(super) fn block(&mut self, block: &Arc<Block>) -> Arc<Block> {
         let mut placed = (**block).clone();
         let mut context = Context::new();
@@ -57,7 +57,7 @@ impl<'a> Placing<'a> {
         Arc::new(placed)
     }
 
-    /// How the call spells the arguments of the resources that were placed.
+    /// Returns the spelling of each resource argument in the call.
     pub(super) fn spelling(self) -> Spelling {
         self.spelling
     }
@@ -68,7 +68,7 @@ impl<'a> Placing<'a> {
         self.body(&mut block.body, context, span);
     }
 
-    /// `span` is the place of the block around it.
+    /// Relocates a body; `span` is that of the surrounding block.
     fn body(&self, body: &mut Body, context: &Context, span: Span) {
         for attribute in &mut body.attributes {
             let (span, _) = self.argument(attribute, context);
@@ -90,12 +90,13 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// The first of `variables` that the call gives.
+    /// Returns the first of `variables` that the call sets.
     fn given(&self, variables: &Mentions) -> Option<&Attribute> {
         variables.iter().find_map(|name| self.call.body.attribute(name))
     }
 
-    /// Where an attribute of the description comes from, and which argument of the call spells it.
+    /// Returns the span of the argument of the call that an attribute of the description comes from, and the argument's
+    /// name if it corresponds to the attribute.
     fn argument(&self, attribute: &Attribute, context: &Context) -> (Span, Option<Arc<str>>) {
         let mut mentions = Mentions::new();
         self.mentions(&attribute.value, context, &mut mentions, 0);
@@ -120,22 +121,26 @@ impl<'a> Placing<'a> {
         }
         let mut walk = |inner: &Expression| self.mentions(inner, context, found, depth + 1);
         match &expression.kind {
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Known(_) => {}
-            Kind::Variable(name) => {
+            ExpressionKind::Null
+            | ExpressionKind::Bool(_)
+            | ExpressionKind::Number(_)
+            | ExpressionKind::Text(_)
+            | ExpressionKind::Known(_) => {}
+            ExpressionKind::Variable(name) => {
                 let known = context.iter().rev().find(|(known, _)| known == name);
                 add(found, known.map_or(&[], |(_, mentions)| mentions));
             }
-            Kind::Traversal(base, steps) => {
+            ExpressionKind::Traversal(base, steps) => {
                 for step in steps {
                     if let Step::Index(index) | Step::LegacyIndex(index) = step {
                         walk(index);
                     }
                 }
                 match (&base.kind, steps.first()) {
-                    (Kind::Variable(name), Some(Step::Attribute(variable))) if &**name == "var" => {
+                    (ExpressionKind::Variable(name), Some(Step::Attribute(variable))) if &**name == "var" => {
                         add(found, std::slice::from_ref(variable));
                     }
-                    (Kind::Variable(name), Some(Step::Attribute(local))) if &**name == "local" => {
+                    (ExpressionKind::Variable(name), Some(Step::Attribute(local))) if &**name == "local" => {
                         if let Some(local) = self.locals.get(local) {
                             walk(local);
                         }
@@ -143,19 +148,19 @@ impl<'a> Placing<'a> {
                     _ => walk(base),
                 }
             }
-            Kind::Template(parts) => Part::expressions(parts, &mut walk),
-            Kind::Tuple(items) | Kind::Call { arguments: items, .. } => items.iter().for_each(walk),
-            Kind::Object(items) => {
+            ExpressionKind::Template(parts) => TemplatePart::expressions(parts, &mut walk),
+            ExpressionKind::Tuple(items) | ExpressionKind::Call { arguments: items, .. } => items.iter().for_each(walk),
+            ExpressionKind::Object(items) => {
                 for item in items {
                     walk(&item.key);
                     walk(&item.value);
                 }
             }
-            // What is chosen says more than the choice.
-            Kind::Conditional(parts) => [&parts[1], &parts[2], &parts[0]].into_iter().for_each(walk),
-            Kind::Unary(_, operand) => walk(operand),
-            Kind::Binary(_, operands) => operands.iter().for_each(walk),
-            Kind::For(parts) => {
+            // The branches are more likely to contain the value than the condition.
+            ExpressionKind::Conditional(parts) => [&parts[1], &parts[2], &parts[0]].into_iter().for_each(walk),
+            ExpressionKind::Unary(_, operand) => walk(operand),
+            ExpressionKind::Binary(_, operands) => operands.iter().for_each(walk),
+            ExpressionKind::For(parts) => {
                 walk(&parts.collection);
                 parts.key.iter().for_each(&mut walk);
                 walk(&parts.value);
@@ -173,20 +178,25 @@ fn add(found: &mut Mentions, names: &[Arc<str>]) {
     }
 }
 
-/// Puts an expression and all in it at `span`.
+/// Sets the span of an expression and all its subexpressions.
 fn relocate(expression: &mut Expression, span: Span) {
     expression.span = span;
     match &mut expression.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Known(_) | Kind::Variable(_) => {}
-        Kind::Template(parts) => relocate_parts(parts, span),
-        Kind::Tuple(items) | Kind::Call { arguments: items, .. } => relocate_all(items, span),
-        Kind::Object(items) => {
+        ExpressionKind::Null
+        | ExpressionKind::Bool(_)
+        | ExpressionKind::Number(_)
+        | ExpressionKind::Text(_)
+        | ExpressionKind::Known(_)
+        | ExpressionKind::Variable(_) => {}
+        ExpressionKind::Template(parts) => relocate_parts(parts, span),
+        ExpressionKind::Tuple(items) | ExpressionKind::Call { arguments: items, .. } => relocate_all(items, span),
+        ExpressionKind::Object(items) => {
             for item in items {
                 item.span = span;
                 relocate_all([&mut item.key, &mut item.value], span);
             }
         }
-        Kind::Traversal(base, steps) => {
+        ExpressionKind::Traversal(base, steps) => {
             relocate(base, span);
             for step in steps {
                 if let Step::Index(index) | Step::LegacyIndex(index) = step {
@@ -194,10 +204,10 @@ fn relocate(expression: &mut Expression, span: Span) {
                 }
             }
         }
-        Kind::Conditional(parts) => relocate_all(parts.iter_mut(), span),
-        Kind::Unary(_, operand) => relocate(operand, span),
-        Kind::Binary(_, operands) => relocate_all(operands.iter_mut(), span),
-        Kind::For(parts) => {
+        ExpressionKind::Conditional(parts) => relocate_all(parts.iter_mut(), span),
+        ExpressionKind::Unary(_, operand) => relocate(operand, span),
+        ExpressionKind::Binary(_, operands) => relocate_all(operands.iter_mut(), span),
+        ExpressionKind::For(parts) => {
             relocate_all([&mut parts.collection, &mut parts.value], span);
             relocate_all(parts.key.iter_mut().chain(&mut parts.condition), span);
         }
@@ -210,17 +220,17 @@ fn relocate_all<'e>(expressions: impl IntoIterator<Item = &'e mut Expression>, s
     }
 }
 
-fn relocate_parts(parts: &mut [Part], span: Span) {
+fn relocate_parts(parts: &mut [TemplatePart], span: Span) {
     for part in parts {
         match part {
-            Part::Literal(_) => {}
-            Part::Value(value) => relocate(value, span),
-            Part::If(test, yes, no) => {
+            TemplatePart::Literal(_) => {}
+            TemplatePart::Value(value) => relocate(value, span),
+            TemplatePart::If(test, yes, no) => {
                 relocate(test, span);
                 relocate_parts(yes, span);
                 relocate_parts(no, span);
             }
-            Part::For { collection, body, .. } => {
+            TemplatePart::For { collection, body, .. } => {
                 relocate(collection, span);
                 relocate_parts(body, span);
             }

@@ -1,17 +1,18 @@
-//! Version constraints, as far as they say which of some ranges of versions Terraform would choose from.
+//! Version constraints: determines which range of versions contains the one that Terraform would choose, the newest
+//! allowed.
 //!
-//! It knows no module. Terraform takes the newest version that a constraint allows.
+//! This module knows no particular modules.
 
 use std::cmp::{max, min};
 
 /// Major, minor and patch.
 type Version = [u64; 3];
 
-/// Every version.
+/// The lowest version; [`MOST`] is above all versions.
 const LEAST: Version = [0; 3];
 const MOST: Version = [u64::MAX; 3];
 
-/// The versions from `from` up to, and not with, `to`.
+/// The versions from `from` up to, but not including, `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Range {
     from: Version,
@@ -19,10 +20,10 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Any version.
+    /// All versions.
     pub(super) const ANY: Range = Range { from: LEAST, to: MOST };
 
-    /// One version, `4.2.0` or `v4.2.0`.
+    /// Parses a single version, `4.2.0` or `v4.2.0`.
     pub(super) fn exactly(text: &str) -> Option<Range> {
         let (version, _) = version(text.strip_prefix('v').unwrap_or(text))?;
         Some(Range {
@@ -31,8 +32,8 @@ impl Range {
         })
     }
 
-    /// Reads a constraint; `None` where it is none, allows nothing, or speaks of pre-releases.
-    /// `!=` is read and left aside: one version less does not move a range.
+    /// Parses a constraint; `None` if it is malformed, allows nothing or includes pre-releases. `!=` is parsed but
+    /// ignored, because excluding a single version does not change the range.
     pub(super) fn read(constraint: &str) -> Option<Range> {
         let mut range = Range::ANY;
         for part in constraint.split(',') {
@@ -47,7 +48,7 @@ impl Range {
                 ">" => (after(version, 2), MOST),
                 "<" => (LEAST, version),
                 "<=" => (LEAST, after(version, 2)),
-                // The last part that is written may grow; a single one without bound.
+                // The last part that is written may increase; if there is only one, without limit.
                 "~>" => (version, given.checked_sub(2).map_or(MOST, |at| after(version, at))),
                 _ => return None,
             };
@@ -57,25 +58,25 @@ impl Range {
         (range.from < range.to).then_some(range)
     }
 
-    /// Whether every version in it is before `version`.
+    /// Returns `true` if every version in it is lower than `version`.
     pub(super) fn is_before(self, version: Version) -> bool {
         self.to <= version
     }
 
-    /// Orders ranges that do not overlap.
+    /// Returns the sort key of ranges that do not overlap.
     pub(super) fn order(self) -> impl Ord {
         self.from
     }
 
-    /// Whether `next` begins where `self` ends, or later.
+    /// Returns `true` if `next` begins at the end of `self` or later.
     #[cfg(test)]
     pub(super) fn ends_before(self, next: Range) -> bool {
         self.to <= next.from
     }
 
-    /// Which of `ranges` (the newest last) holds the newest version that `self` allows; `None` where that lies
-    /// outside of them. Versions that do not exist yet only count where the constraint names a bound above all
-    /// ranges: its author knows of more than they do.
+    /// Returns the index of the range in `ranges` (sorted, the newest last) that contains the newest version that
+    /// `self` allows; `None` if that version is outside of them. Versions after all ranges count only if the constraint
+    /// names a bound above them, because its author knows newer versions.
     pub(super) fn newest_of(self, ranges: &[Range]) -> Option<usize> {
         let end = ranges.last()?.to;
         let to = if self.to == MOST { end } else { self.to };
@@ -85,7 +86,7 @@ impl Range {
     }
 }
 
-/// A version, and how many of its parts are written.
+/// Parses a version, and returns the number of parts that are written.
 fn version(text: &str) -> Option<(Version, usize)> {
     let mut version = LEAST;
     let mut given = 0;
@@ -97,7 +98,7 @@ fn version(text: &str) -> Option<(Version, usize)> {
     Some((version, given))
 }
 
-/// The version after all that agree with `version` up to part `at`.
+/// Returns the first version that follows all versions with the same parts as `version` up to part `at`.
 fn after(version: Version, at: usize) -> Version {
     let mut next = LEAST;
     for (part, (to, from)) in next.iter_mut().zip(version).enumerate() {
@@ -114,7 +115,7 @@ fn after(version: Version, at: usize) -> Version {
 mod tests {
     use super::*;
 
-    /// Which of `>= 1.0.0, < 2.0.0`, `>= 2.0.0, < 4.0.0` and `>= 4.0.1, < 6.0.0`.
+    /// Returns the index of the chosen range among `>= 1.0.0, < 2.0.0`, `>= 2.0.0, < 4.0.0` and `>= 4.0.1, < 6.0.0`.
     fn chosen(constraint: &str) -> Result<Option<usize>, ()> {
         let ranges = [">= 1.0.0, < 2.0.0", ">= 2.0.0, < 4.0.0", ">= 4.0.1, < 6.0.0"];
         let ranges = ranges.map(|range| Range::read(range).unwrap_or(Range::ANY));
@@ -129,26 +130,26 @@ mod tests {
             ("~> 4.0", Some(2)),
             ("~> 3.0", Some(1)),
             ("~> 3.5.1", Some(1)),
-            // Only the last written part may grow: `~> 3` allows 5.2.
+            // Only the last written part may increase: `~> 3` allows 5.2.
             ("~> 3", Some(2)),
             (">= 1.0", Some(2)),
             ("> 1.0, < 4.0", Some(1)),
             (">= 1.0.0, <= 4.0.1", Some(2)),
             ("< 2.0.0", Some(0)),
             (">=2,<3", Some(1)),
-            // The newest allowed one lies between the ranges.
+            // The newest allowed version is between two ranges.
             ("4.0.0", None),
             ("<= 4.0.0", None),
             ("~> 4.0.0", Some(2)),
             ("!= 5.0.0", Some(2)),
-            // The boundary, and one past it.
+            // At the boundary, and one past it.
             ("5.99.99", Some(2)),
             ("6.0.0", None),
             ("0.9.9", None),
             ("1.0.0", Some(0)),
             ("~> 0.1", None),
             ("~> 6.0", None),
-            // Its author knows of versions that the ranges do not know.
+            // The author of the constraint knows newer versions than the ranges.
             (">= 4.0, < 7.0", None),
             ("> 6.0", None),
         ];
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_constraint_is_refused() {
+    fn malformed_constraints_are_rejected() {
         for constraint in [
             "",
             "latest",

@@ -1,39 +1,40 @@
-//! What remains of a place that cannot be read. An argument whose text is broken is not known, which is something
-//! else than absent; where nobody can tell which argument it was, none of the block's is known that is not read.
+//! Recovers what is certain from a part that cannot be read. The value of a broken argument is unknown, which differs
+//! from absent. If the name of the argument cannot be determined, every argument of the block that was not read is
+//! unknown.
 //!
-//! It guesses no meaning: only the name before a `=` and the header of a block are taken from a broken line.
+//! Nothing is guessed: only the name in front of a `=` and the header of a block are taken from a broken line.
 
-use super::{Attribute, Block, Body, Expression, Kind};
-use crate::source::Span;
+use super::{Attribute, Block, Body, Expression, ExpressionKind};
+use source::Span;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Begins no expression that can be written.
+/// A variable name that no valid expression has.
 const UNREAD: &str = "text that cannot be read";
 
-/// Stands for what could not be read: absent would be something else.
+/// Returns an expression that represents unreadable text, which is not the same as absent.
 pub(in super::super) fn unread(span: Span) -> Expression {
     Expression {
-        kind: Kind::Variable(UNREAD.into()),
+        kind: ExpressionKind::Variable(UNREAD.into()),
         span,
     }
 }
 
 impl Expression {
-    /// Whether it stands for what could not be read.
+    /// Returns `true` if the expression represents unreadable text.
     pub(in super::super) fn is_unread(&self) -> bool {
-        matches!(&self.kind, Kind::Variable(name) if &**name == UNREAD)
+        matches!(&self.kind, ExpressionKind::Variable(name) if &**name == UNREAD)
     }
 }
 
-/// A line that was left out.
+/// A line that was omitted.
 pub(super) struct Line {
-    /// Where it stands, without the spaces around it.
+    /// Span of the line without surrounding whitespace.
     pub(super) span: Span,
     pub(super) text: String,
 }
 
-/// Marks in `body`, the blocks of one item, what `line` may have said.
+/// Marks in `body`, the content of one item, what `line` may have declared.
 pub(super) fn mark(body: &mut Body, line: &Line) {
     if let Some(attribute) = body.attributes.iter_mut().find(|known| holds(known.span, line.span)) {
         attribute.value = Arc::new(unread(attribute.value.span));
@@ -44,7 +45,7 @@ pub(super) fn mark(body: &mut Body, line: &Line) {
         None => match (header(&line.text, line.span), argument(&line.text)) {
             (Some(block), _) => body.blocks.push(block),
             (None, Some(name)) => body.attributes.push(named(name, line.span)),
-            // A bracket too many declares nothing.
+            // A surplus bracket declares nothing.
             (None, None) => body.lost |= line.text.contains(|c| !matches!(c, '}' | ']' | ')' | ',' | ' ')),
         },
     }
@@ -69,7 +70,7 @@ fn holds(outer: Span, inner: Span) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// The block that an item of which nothing can be read was meant to be, with nothing known of it.
+/// Returns the block that an unreadable item declares, with unknown content.
 pub(super) fn lost(text: &str, at: impl Fn(Range<usize>) -> Span) -> Option<Arc<Block>> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -83,7 +84,7 @@ pub(super) fn lost(text: &str, at: impl Fn(Range<usize>) -> Span) -> Option<Arc<
     None
 }
 
-/// The block that a line begins.
+/// Parses the header of the block that begins on a line.
 fn header(line: &str, span: Span) -> Option<Arc<Block>> {
     let (written, _) = line.split_once('{')?;
     let mut words = written.split_whitespace();
@@ -105,12 +106,12 @@ fn header(line: &str, span: Span) -> Option<Arc<Block>> {
     }))
 }
 
-/// Stands for every argument that may be written at `span`.
+/// Returns an attribute that represents every argument that may be written at `span`.
 pub(in super::super) fn anything(span: Span) -> Attribute {
     named("", span)
 }
 
-/// An argument of which nothing but the name is known.
+/// Returns an argument with an unknown value.
 fn named(name: &str, span: Span) -> Attribute {
     Attribute {
         name: name.into(),
@@ -119,7 +120,7 @@ fn named(name: &str, span: Span) -> Attribute {
     }
 }
 
-/// Makes every argument of a block unknown: what changes it cannot be read.
+/// Makes every argument of a block unknown, because a file that overrides it cannot be read.
 pub(in super::super) fn doubt(block: &mut Block) {
     let span = block.header;
     for attribute in &mut block.body.attributes {
@@ -132,7 +133,8 @@ fn is_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '-')
 }
 
-/// The argument that a line sets. With a bracket that is not closed in it, more than the line is lost.
+/// Returns the name of the argument that a line sets; `None` if an unclosed bracket makes the value extend beyond the
+/// line.
 fn argument(line: &str) -> Option<&str> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim();

@@ -1,22 +1,22 @@
-//! Files of Terraform as the run reads them: each is parsed and scanned once, and what came of it is kept with its text.
+//! Cached syntax trees of Terraform files: each file is parsed and scanned once, and the result is kept with its text.
 
 use super::{Body, Problem, json, parse, scan};
-use crate::frontend::parsed::Repeating;
-use crate::source::{FileId, SourceFile};
+use source::{FileId, SourceFile};
 use std::ops::Range;
 use std::sync::Arc;
+use trees::parsed::Repeating;
 
-/// What a file of blocks and attributes says, in either spelling.
+/// The parsed content of a file with blocks and attributes, in native or JSON syntax.
 pub(in crate::frontend::terraform) struct Code {
     pub(in crate::frontend::terraform) body: Body,
-    /// Places that could not be read.
+    /// Parts that could not be read.
     pub(in crate::frontend::terraform) problems: Vec<Problem>,
 }
 
 impl Code {
-    /// Reads `file`, which is called `id`.
+    /// Parses `file`, which has the id `id`.
     pub(in crate::frontend::terraform) fn of(id: FileId, file: &SourceFile) -> Arc<Code> {
-        file.made(|text| {
+        file.derived(|text| {
             let (body, problems) = if is_json(file) {
                 json::of_tree(id, text, &Repeating::of(id, file))
             } else {
@@ -26,12 +26,12 @@ impl Code {
         })
     }
 
-    /// Reads `file` as one that gives variables their values. In JSON nothing of it is a template.
+    /// Parses `file` as a variable file. In JSON, its strings are not templates.
     pub(in crate::frontend::terraform) fn of_values(id: FileId, file: &SourceFile) -> Arc<Code> {
         if !is_json(file) {
             return Code::of(id, file);
         }
-        file.made(|text| {
+        file.derived(|text| {
             let (body, problems) = json::values_of_tree(id, text, &Repeating::of(id, file));
             Code { body, problems }
         })
@@ -46,17 +46,17 @@ fn is_json(file: &SourceFile) -> bool {
     file.path().extension().is_some_and(|ending| ending == "json")
 }
 
-/// Where a file has comments, and where its elements begin and end.
+/// The comments of a file, and the ranges of its elements.
 pub(in crate::frontend) struct Trace {
     pub(in crate::frontend) comments: Vec<scan::Comment>,
-    /// In the order of their beginnings.
+    /// Ranges in the order of their starts.
     pub(in crate::frontend) elements: Vec<Range<usize>>,
 }
 
 impl Trace {
-    /// Scans `file`, which is not JSON.
+    /// Scans `file`, which is in native syntax.
     pub(in crate::frontend) fn of(file: &SourceFile) -> Arc<Trace> {
-        file.made(|text| {
+        file.derived(|text| {
             let (comments, elements) = scan::traced(text);
             Trace { comments, elements }
         })

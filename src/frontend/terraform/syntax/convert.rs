@@ -1,29 +1,31 @@
-//! Parses one item, expression or template and turns the parser's tree into ours, repairing what Terraform allows
-//! and the parser refuses.
+//! Parses one item, expression or template and converts the parser's tree to ours. Repairs input that Terraform accepts
+//! but the parser rejects.
 
 use super::super::number::Number;
 use super::broken::{self, Line};
 use super::literal::{self, Style};
-use super::{Attribute, Block, Body, Expression, Fault, For, Item, Kind, Part, Problem, Step, scan};
-use crate::source::{FileId, Span};
+use super::{
+    Attribute, Block, Body, Expression, ExpressionKind, Fault, For, ObjectItem, Problem, Step, TemplatePart, scan,
+};
 use hcl_edit::Span as _;
 use hcl_edit::expr::{Expression as Parsed, ObjectKey, TraversalOperator};
 use hcl_edit::structure::{BlockLabel, Structure};
 use hcl_edit::template::{Directive, Element, Template};
+use source::{FileId, Span};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How often an item is parsed again after a line of it has been blanked.
+/// Maximum number of lines of an item that are blanked to parse it again.
 const MAX_BLANKED: usize = 16;
-/// How often an item is parsed again after a repeated key has been told apart.
+/// Maximum number of repeated keys of an item that are renamed to parse it again.
 const MAX_RENAMED: usize = 256;
-/// Begins keys that were told apart; no author writes it.
+/// Prefix of renamed keys, which no author writes.
 const MARK: &str = "sqslint__";
 
 /// Parses `item` of `text`.
-pub(super) fn item(file: FileId, text: &str, item: &scan::Item, body: &mut Body, problems: &mut Vec<Problem>) {
+pub(super) fn item(file: FileId, text: &str, item: &scan::ScannedItem, body: &mut Body, problems: &mut Vec<Problem>) {
     let Some(original) = text.get(item.range.clone()) else {
         return;
     };
@@ -44,7 +46,8 @@ pub(super) fn item(file: FileId, text: &str, item: &scan::Item, body: &mut Body,
                 break;
             }
             Err((offset, problem)) => {
-                // An item is closed: where its end comes too early, a line that was blanked closed a block.
+                // The brackets of an item are balanced. If it ends too early, a line that was blanked, and reported
+                // already, contained a closing bracket.
                 let is_left_open = !blanked.is_empty() && offset >= source.trim_end().len();
                 if !is_left_open {
                     problems.push(problem);
@@ -73,9 +76,9 @@ pub(super) fn item(file: FileId, text: &str, item: &scan::Item, body: &mut Body,
     body.lost |= read.lost;
 }
 
-/// The text of `item` with names of its heredocs that begin no line but the last; of the same length, so that all
-/// stands where it stood. A name for which none is found stays.
-fn with_other_names<'t>(original: &'t str, item: &scan::Item) -> Cow<'t, str> {
+/// Renames heredocs whose name also begins a line of their text, which the parser would take for the end. The new names
+/// have the same length, so offsets do not change. A heredoc keeps its name if no unused one is found.
+fn with_other_names<'t>(original: &'t str, item: &scan::ScannedItem) -> Cow<'t, str> {
     let mut text = Cow::Borrowed(original);
     for names in &item.ambiguous {
         let candidates = (b'A'..=b'Z').map(|letter| char::from(letter).to_string().repeat(names[0].len()));
@@ -90,16 +93,16 @@ fn with_other_names<'t>(original: &'t str, item: &scan::Item) -> Cow<'t, str> {
     text
 }
 
-/// Where a text stands that may not be written as it is read: a JSON string has escapes.
+/// Maps a decoded text to the file: the escapes in a JSON string make the two differ in length.
 #[derive(Debug)]
 pub(super) struct Drift {
-    /// Where the text begins, and ends, in the file.
+    /// Range of the text in the file.
     pub(super) range: Range<usize>,
-    /// Offsets in the text, each with its offset after the beginning in the file, where the two drift apart; ascending.
+    /// Offsets in the text after each escape, with the corresponding offsets from the start of `range`; ascending.
     pub(super) steps: Vec<(usize, usize)>,
 }
 
-/// Parses an expression that stands alone.
+/// Parses a separate expression.
 pub(super) fn expression(file: FileId, text: &str, drift: Drift) -> Result<Expression, Problem> {
     let mut source = Cow::Borrowed(text);
     let mut places = Places::new(file, drift.range);
@@ -110,7 +113,7 @@ pub(super) fn expression(file: FileId, text: &str, drift: Drift) -> Result<Expre
         .map_err(|(_, problem)| problem)
 }
 
-/// Parses a template that stands alone: a file, or the value of a JSON string.
+/// Parses a separate template: a file, or the value of a JSON string.
 pub(super) fn template(file: FileId, text: &str, drift: Drift) -> Result<Expression, Problem> {
     let mut source = Cow::Borrowed(text);
     let mut places = Places::new(file, drift.range);
@@ -125,7 +128,7 @@ pub(super) fn template(file: FileId, text: &str, drift: Drift) -> Result<Express
         .map_err(|(_, problem)| problem)
 }
 
-/// The number at `offset` that has more digits before its point than the parser can hold, where one stands there.
+/// Returns the range of the number at `offset` if it is too large for the parser.
 fn large_number(text: &str, offset: usize) -> Option<Range<usize>> {
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E');
     let before = text.get(..offset)?;
@@ -138,17 +141,17 @@ fn large_number(text: &str, offset: usize) -> Option<Range<usize>> {
     (value.is_infinite() && end >= offset).then_some(start..end)
 }
 
-/// Whether a name with `steps` after it is a reference that could as well be meant as text.
+/// Returns `true` if a name followed by `steps` is a reference that could also be intended as text.
 fn is_reference(root: &Expression, steps: &[Step]) -> bool {
     let is_written = |step: &Step| match step {
         Step::Attribute(_) | Step::LegacyIndex(_) => true,
-        Step::Index(index) => matches!(index.kind, Kind::Text(_) | Kind::Number(_)),
+        Step::Index(index) => matches!(index.kind, ExpressionKind::Text(_) | ExpressionKind::Number(_)),
         Step::Splat | Step::AttributeSplat => false,
     };
-    matches!(root.kind, Kind::Variable(_)) && steps.iter().all(is_written)
+    matches!(root.kind, ExpressionKind::Variable(_)) && steps.iter().all(is_written)
 }
 
-/// The name in quotes at `offset` that an argument or a block begins with, as Terraform 0.11 allowed.
+/// Returns the range of the quoted name at `offset` that begins an argument or a block, which Terraform 0.11 allowed.
 fn quoted_name(text: &str, offset: usize) -> Option<Range<usize>> {
     let before = text.get(..offset)?;
     let line = before.rfind('\n').map_or(0, |at| at + 1);
@@ -164,8 +167,8 @@ fn quoted_name(text: &str, offset: usize) -> Option<Range<usize>> {
     is_first.then_some(start..start + name.len() + 2)
 }
 
-/// Replaces the line around `offset` by spaces, with all that the bracket at its end opens, and gives what was there,
-/// where anything was.
+/// Replaces the line at `offset`, together with everything in the brackets that it opens at its end, by spaces. Returns
+/// the range and the text of the line, unless it is blank.
 fn blank_line(text: &mut String, offset: usize) -> Option<(Range<usize>, String)> {
     let before = text.get(..offset).unwrap_or("");
     let mut start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -174,7 +177,7 @@ fn blank_line(text: &mut String, offset: usize) -> Option<(Range<usize>, String)
         .and_then(|rest| rest.find('\n'))
         .map_or(text.len(), |at| offset + at);
     if text.get(start..end).is_none_or(|line| line.trim().is_empty()) {
-        // The parser noticed at the end of the line before.
+        // The parser reports some errors only after the end of the line.
         let content = before.trim_end();
         (start, end) = (content.rfind('\n').map_or(0, |at| at + 1), content.len());
     }
@@ -194,20 +197,20 @@ fn blank_line(text: &mut String, offset: usize) -> Option<(Range<usize>, String)
     Some((from..from + content.len(), content))
 }
 
-/// Where things of one item stand in the file.
+/// Maps offsets in the parsed text of an item to spans in the file.
 struct Places {
     file: FileId,
     base: usize,
     end: usize,
-    /// Offset and length of each insertion, in the text as it was then; ascending application order.
+    /// Offset and length of each insertion, in the order they were made. Each offset refers to the text at that time.
     inserted: Vec<(usize, usize)>,
     /// See [`Drift::steps`].
     drift: Vec<(usize, usize)>,
-    /// What is read in the spelling of Terraform 0.11.
+    /// Problems with Terraform 0.11 syntax.
     old: Vec<Problem>,
-    /// Numbers that are too large for the parser, by their place in the file.
+    /// Numbers that are too large for the parser, by their offset in the file.
     large: Vec<(usize, String)>,
-    /// The text as parsed.
+    /// The text that was parsed.
     text: String,
 }
 
@@ -225,7 +228,7 @@ impl Places {
         }
     }
 
-    /// Parses `source`, telling repeated keys apart in it. A failure comes with its offset in `source`.
+    /// Parses `source`, and repairs it as often as necessary. An error comes with its offset in `source`.
     fn parse<T>(
         &mut self,
         source: &mut Cow<'_, str>,
@@ -274,7 +277,7 @@ impl Places {
         }
     }
 
-    /// Reads the name in quotes at `range` as Terraform 0.11 did: without them.
+    /// Removes the quotes from the name at `range`, as Terraform 0.11 did.
     fn unquote(&mut self, text: &mut String, range: Range<usize>) {
         let name = text.get(range.start + 1..range.end - 1).unwrap_or("").to_owned();
         let at = self.original(range.start);
@@ -286,7 +289,7 @@ impl Places {
         text.replace_range(range, &format!(" {name} "));
     }
 
-    /// Makes the key at `offset` unique; whether it could.
+    /// Makes the key at `offset` unique. Returns `true` on success.
     fn rename(&mut self, text: &mut String, offset: usize, number: usize) -> bool {
         let quoted = text.get(offset..).is_some_and(|rest| rest.starts_with('"'));
         let at = offset + usize::from(quoted);
@@ -299,7 +302,7 @@ impl Places {
         true
     }
 
-    /// The offset in the file of an offset in the text as parsed.
+    /// Returns the offset in the file for an offset in the parsed text.
     fn original(&self, mut offset: usize) -> usize {
         for &(at, length) in self.inserted.iter().rev() {
             if offset > at {
@@ -319,7 +322,7 @@ impl Places {
         })
     }
 
-    /// What the author wrote there.
+    /// Returns the source text of an expression.
     fn written(&self, parsed: &Parsed) -> &str {
         parsed.span().and_then(|range| self.text.get(range)).unwrap_or("")
     }
@@ -369,30 +372,32 @@ impl Places {
     fn expression(&self, parsed: &Parsed, or: Span) -> Expression {
         let span = self.span(parsed.span(), or);
         let kind = match parsed {
-            Parsed::Null(_) => Kind::Null,
-            Parsed::Bool(value) => Kind::Bool(*value.value()),
-            // The parser's own number has too few digits.
-            Parsed::Number(_) => Kind::Number(self.number(parsed, span)),
-            Parsed::String(text) => Kind::Text(text.as_str().into()),
+            Parsed::Null(_) => ExpressionKind::Null,
+            Parsed::Bool(value) => ExpressionKind::Bool(*value.value()),
+            // The number type of the parser has too little precision.
+            Parsed::Number(_) => ExpressionKind::Number(self.number(parsed, span)),
+            Parsed::String(text) => ExpressionKind::Text(text.as_str().into()),
             Parsed::StringTemplate(template) => {
                 self.template(&template.iter().collect::<Vec<_>>(), Style::Quoted, span)
             }
             Parsed::HeredocTemplate(heredoc) => {
-                // The parser has no other mark of `<<-`.
+                // The parser does not expose `<<-` otherwise.
                 let indented = self.written(parsed).starts_with("<<-");
                 let style = if indented { Style::Indented } else { Style::Lines };
                 self.template(&heredoc.template.iter().collect::<Vec<_>>(), style, span)
             }
-            Parsed::Array(items) => Kind::Tuple(items.iter().map(|item| self.expression(item, span)).collect()),
-            Parsed::Object(object) => Kind::Object(
+            Parsed::Array(items) => {
+                ExpressionKind::Tuple(items.iter().map(|item| self.expression(item, span)).collect())
+            }
+            Parsed::Object(object) => ExpressionKind::Object(
                 object
                     .iter()
                     .map(|(key, value)| self.item(key, value.expr(), span))
                     .collect(),
             ),
             Parsed::Parenthesis(inner) => return self.expression(inner.inner(), span),
-            Parsed::Variable(name) => Kind::Variable(name.as_str().into()),
-            Parsed::Conditional(conditional) => Kind::Conditional(Box::new([
+            Parsed::Variable(name) => ExpressionKind::Variable(name.as_str().into()),
+            Parsed::Conditional(conditional) => ExpressionKind::Conditional(Box::new([
                 self.expression(&conditional.cond_expr, span),
                 self.expression(&conditional.true_expr, span),
                 self.expression(&conditional.false_expr, span),
@@ -404,14 +409,14 @@ impl Places {
                     name.push_str("::");
                 }
                 name.push_str(call.name.name.as_str());
-                Kind::Call {
+                ExpressionKind::Call {
                     // `core::upper` is `upper`.
                     name: name.strip_prefix("core::").unwrap_or(&name).into(),
                     arguments: call.args.iter().map(|item| self.expression(item, span)).collect(),
                     expand: call.args.expand_final(),
                 }
             }
-            Parsed::Traversal(traversal) => Kind::Traversal(
+            Parsed::Traversal(traversal) => ExpressionKind::Traversal(
                 Box::new(self.expression(&traversal.expr, span)),
                 traversal
                     .operators
@@ -419,18 +424,18 @@ impl Places {
                     .map(|operator| self.step(operator.value(), span))
                     .collect(),
             ),
-            Parsed::UnaryOp(operation) => Kind::Unary(
+            Parsed::UnaryOp(operation) => ExpressionKind::Unary(
                 *operation.operator.value(),
                 Box::new(self.expression(&operation.expr, span)),
             ),
-            Parsed::BinaryOp(operation) => Kind::Binary(
+            Parsed::BinaryOp(operation) => ExpressionKind::Binary(
                 *operation.operator.value(),
                 Box::new([
                     self.expression(&operation.lhs_expr, span),
                     self.expression(&operation.rhs_expr, span),
                 ]),
             ),
-            Parsed::ForExpr(parsed) => Kind::For(Box::new(For {
+            Parsed::ForExpr(parsed) => ExpressionKind::For(Box::new(For {
                 key_name: parsed.intro.key_var.as_ref().map(|name| name.as_str().into()),
                 value_name: parsed.intro.value_var.as_str().into(),
                 collection: self.expression(&parsed.intro.collection_expr, span),
@@ -446,38 +451,40 @@ impl Places {
         Expression { kind, span }
     }
 
-    /// A number with all of its digits; a sign may stand apart from them.
+    /// Returns a number with all of its digits. Spaces may separate the sign from them.
     fn number(&self, parsed: &Parsed, span: Span) -> Option<Number> {
         let large = self.large.iter().find(|(at, _)| *at == span.range().start);
         let written = large.map_or_else(|| self.written(parsed), |(_, number)| number);
         Number::parse(&written.split_whitespace().collect::<String>())
     }
 
-    fn item(&self, written: &ObjectKey, value: &Parsed, or: Span) -> Item {
+    fn item(&self, written: &ObjectKey, value: &Parsed, or: Span) -> ObjectItem {
         let mut key = match written {
             ObjectKey::Ident(name) => Expression {
                 span: self.span(name.span(), or),
-                kind: Kind::Text(name.as_str().into()),
+                kind: ExpressionKind::Text(name.as_str().into()),
             },
             ObjectKey::Expression(key) => {
                 let mut converted = self.expression(key, or);
-                // Terraform reads a bare name before `=` as text, a name in parentheses as a reference.
+                // Terraform reads a bare name in front of `=` as text, and a name in parentheses as a reference.
                 match (key, &converted.kind) {
-                    (Parsed::Variable(_), Kind::Variable(name)) => converted.kind = Kind::Text(name.clone()),
-                    (Parsed::Null(_), _) => converted.kind = Kind::Text("null".into()),
+                    (Parsed::Variable(_), ExpressionKind::Variable(name)) => {
+                        converted.kind = ExpressionKind::Text(name.clone());
+                    }
+                    (Parsed::Null(_), _) => converted.kind = ExpressionKind::Text("null".into()),
                     _ => {}
                 }
                 converted
             }
         };
-        // A marked key in parentheses looks like a call.
-        if let Kind::Call { name, arguments, .. } = &mut key.kind
+        // A renamed key in parentheses parses as a call.
+        if let ExpressionKind::Call { name, arguments, .. } = &mut key.kind
             && name.starts_with(MARK)
             && let Some(inner) = arguments.pop()
         {
             key = inner;
         }
-        if let Kind::Text(text) = &mut key.kind
+        if let ExpressionKind::Text(text) = &mut key.kind
             && let Some(marked) = text.strip_prefix(MARK)
             && let Some((_, name)) = marked.split_once("__")
         {
@@ -486,10 +493,12 @@ impl Places {
         let value = self.expression(value, or);
         let span = key.span.to(value.span);
         let is_bare_reference = match (written, &key.kind) {
-            (ObjectKey::Expression(Parsed::Traversal(_)), Kind::Traversal(root, steps)) => is_reference(root, steps),
+            (ObjectKey::Expression(Parsed::Traversal(_)), ExpressionKind::Traversal(root, steps)) => {
+                is_reference(root, steps)
+            }
             _ => false,
         };
-        Item {
+        ObjectItem {
             key,
             value,
             span,
@@ -504,35 +513,35 @@ impl Places {
             TraversalOperator::GetAttr(name) => Step::Attribute(name.as_str().into()),
             TraversalOperator::Index(index) => Step::Index(self.expression(index, or)),
             TraversalOperator::LegacyIndex(index) => Step::LegacyIndex(Expression {
-                kind: Kind::Number(i64::try_from(*index.value()).ok().map(Number::from)),
+                kind: ExpressionKind::Number(i64::try_from(*index.value()).ok().map(Number::from)),
                 span: or,
             }),
         }
     }
 
-    fn template(&self, elements: &[&Element], style: Style, or: Span) -> Kind {
+    fn template(&self, elements: &[&Element], style: Style, or: Span) -> ExpressionKind {
         let mut literals = literal::literals(elements, style, &self.text);
         let mut parts = self.parts(elements, &mut literals, or);
         match parts.as_slice() {
-            [] => Kind::Text("".into()),
-            [Part::Literal(text)] => Kind::Text(text.clone()),
+            [] => ExpressionKind::Text("".into()),
+            [TemplatePart::Literal(text)] => ExpressionKind::Text(text.clone()),
             // `"${x}"` is `x` itself.
-            [Part::Value(_)] => match parts.pop() {
-                Some(Part::Value(expression)) => expression.kind,
-                _ => Kind::Null,
+            [TemplatePart::Value(_)] => match parts.pop() {
+                Some(TemplatePart::Value(expression)) => expression.kind,
+                _ => ExpressionKind::Null,
             },
-            _ => Kind::Template(parts),
+            _ => ExpressionKind::Template(parts),
         }
     }
 
-    fn parts(&self, elements: &[&Element], literals: &mut VecDeque<String>, or: Span) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn parts(&self, elements: &[&Element], literals: &mut VecDeque<String>, or: Span) -> Vec<TemplatePart> {
+        let mut parts: Vec<TemplatePart> = Vec::new();
         for element in elements {
             parts.push(match element {
-                Element::Literal(_) => Part::Literal(literals.pop_front().unwrap_or_default().into()),
-                Element::Interpolation(inner) => Part::Value(self.expression(&inner.expr, or)),
+                Element::Literal(_) => TemplatePart::Literal(literals.pop_front().unwrap_or_default().into()),
+                Element::Interpolation(inner) => TemplatePart::Value(self.expression(&inner.expr, or)),
                 Element::Directive(directive) => match &**directive {
-                    Directive::If(block) => Part::If(
+                    Directive::If(block) => TemplatePart::If(
                         self.expression(&block.if_expr.cond_expr, or),
                         self.nested(&block.if_expr.template, literals, or),
                         block
@@ -540,7 +549,7 @@ impl Places {
                             .as_ref()
                             .map_or_else(Vec::new, |part| self.nested(&part.template, literals, or)),
                     ),
-                    Directive::For(block) => Part::For {
+                    Directive::For(block) => TemplatePart::For {
                         key: block.for_expr.key_var.as_ref().map(|name| name.as_str().into()),
                         value: block.for_expr.value_var.as_str().into(),
                         collection: self.expression(&block.for_expr.collection_expr, or),
@@ -552,7 +561,7 @@ impl Places {
         parts
     }
 
-    fn nested(&self, template: &Template, literals: &mut VecDeque<String>, or: Span) -> Vec<Part> {
+    fn nested(&self, template: &Template, literals: &mut VecDeque<String>, or: Span) -> Vec<TemplatePart> {
         self.parts(&template.iter().collect::<Vec<_>>(), literals, or)
     }
 }

@@ -1,51 +1,51 @@
-//! The JSON spelling of Terraform: objects become the blocks and attributes that the native spelling would have
-//! given, strings become templates.
+//! The JSON syntax of Terraform: converts objects to the blocks and attributes of native syntax, and strings to
+//! templates.
 //!
-//! Only a schema could tell an argument from a nested block here, and there is none: a value that may be either is
-//! both, and the reader asks for the one it means.
+//! Only a provider's schema could distinguish arguments from nested blocks, and no schemas are available. A value that
+//! can be either becomes both, and the code that uses it chooses.
 
 use super::super::number::Number;
 use super::convert::{self, Drift};
-use super::{Attribute, Block, Body, Expression, Fault, Item, Kind, Problem, broken, scan};
-use crate::frontend::json;
-use crate::frontend::tree::{Entry, Node, Parsed, Value};
-use crate::source::{FileId, Span};
+use super::{Attribute, Block, Body, Expression, ExpressionKind, Fault, ObjectItem, Problem, broken, scan};
+use source::{FileId, Span};
 use std::sync::Arc;
+use trees::json;
+use trees::{Entry, Node, Parsed, Value};
 
-/// Blocks may be nested so deep; no resource nests half of it.
+/// Maximum depth of nested blocks; no resource nests even half as deep.
 const MAX_BLOCKS: usize = 16;
 
-/// Reads the text of a module's file.
+/// Parses the text of a module file.
 pub(super) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
     of_tree(file, text, &json::parse_repeating(text, file))
 }
 
-/// Reads a file of a module, of which `parsed` is the tree.
+/// Converts the tree `parsed` of a module file.
 pub(super) fn of_tree(file: FileId, text: &str, parsed: &Parsed) -> (Body, Vec<Problem>) {
-    let mut reader = Reader::new(file, text);
+    let mut reader = JsonReader::new(file, text);
     let mut body = Body::default();
     for entry in reader.root(parsed) {
         if let Some(labels) = labels(&entry.key) {
             reader.unpack(&entry.key, labels, &[], &entry, &mut body);
         }
     }
-    body.lost = reader.is_cut;
+    body.lost = reader.is_incomplete;
     (body, reader.problems)
 }
 
-/// Reads a file of values for variables: nothing in it is a template.
+/// Converts the tree `parsed` of a variable file, in which strings are not templates.
 pub(super) fn values_of_tree(file: FileId, text: &str, parsed: &Parsed) -> (Body, Vec<Problem>) {
-    let mut reader = Reader::new(file, text);
+    let mut reader = JsonReader::new(file, text);
     let mut body = Body::default();
     for entry in reader.root(parsed) {
-        let value = reader.value(&entry.value, Reading::Literal);
+        let value = reader.value(&entry.value, StringMeaning::Literal);
         body.attributes.push(attribute(&entry, value));
     }
-    body.lost = reader.is_cut;
+    body.lost = reader.is_incomplete;
     (body, reader.problems)
 }
 
-/// How many labels a top-level block has; `None` where there is no such block.
+/// Returns the number of labels of a top-level block; `None` if no such block exists.
 fn labels(kind: &str) -> Option<usize> {
     match kind {
         "resource" | "data" | "ephemeral" => Some(2),
@@ -55,24 +55,26 @@ fn labels(kind: &str) -> Option<usize> {
     }
 }
 
-/// What a string stands for.
+/// The meaning of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum StringMeaning {
     Template,
     Literal,
     /// An expression without quotes: a type, a provider.
     Expression,
 }
 
-/// What the strings of an argument stand for.
-fn reading(block: &str, argument: &str) -> Reading {
+/// Returns the meaning of the strings in an argument.
+fn reading(block: &str, argument: &str) -> StringMeaning {
     match (block, argument) {
-        ("variable", "type") => Reading::Expression,
-        ("variable", _) => Reading::Literal,
-        ("module", "source" | "version") | ("provider", "alias" | "version") => Reading::Literal,
-        ("module", "providers") | ("resource" | "data", "provider") | ("dynamic", "iterator") => Reading::Expression,
-        (_, "depends_on" | "ignore_changes" | "replace_triggered_by") => Reading::Literal,
-        _ => Reading::Template,
+        ("variable", "type") => StringMeaning::Expression,
+        ("variable", _) => StringMeaning::Literal,
+        ("module", "source" | "version") | ("provider", "alias" | "version") => StringMeaning::Literal,
+        ("module", "providers") | ("resource" | "data", "provider") | ("dynamic", "iterator") => {
+            StringMeaning::Expression
+        }
+        (_, "depends_on" | "ignore_changes" | "replace_triggered_by") => StringMeaning::Literal,
+        _ => StringMeaning::Template,
     }
 }
 
@@ -84,27 +86,27 @@ fn attribute(entry: &Entry, value: Expression) -> Attribute {
     }
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     file: FileId,
     text: &'t str,
     problems: Vec<Problem>,
-    /// Whether a part of the text is not read.
-    is_cut: bool,
+    /// `true` if a part of the text is not read.
+    is_incomplete: bool,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> JsonReader<'t> {
     fn new(file: FileId, text: &'t str) -> Self {
-        Reader {
+        JsonReader {
             file,
             text,
             problems: Vec::new(),
-            is_cut: false,
+            is_incomplete: false,
         }
     }
 
-    /// The entries of the outermost object, comments left out.
+    /// Returns the entries of the outermost object, without comments.
     fn root(&mut self, parsed: &Parsed) -> Vec<Entry> {
-        self.is_cut = !(parsed.errors.is_empty() && parsed.limits.is_empty());
+        self.is_incomplete = !(parsed.errors.is_empty() && parsed.limits.is_empty());
         let failures = parsed.errors.iter().map(|error| (error, Fault::Syntax));
         let limits = parsed.limits.iter().map(|error| (error, Fault::Limit));
         for (error, fault) in failures.chain(limits) {
@@ -118,7 +120,7 @@ impl<'t> Reader<'t> {
         objects.into_iter().flat_map(entries).collect()
     }
 
-    /// Takes the labels from the keys of nested objects, then the bodies.
+    /// Takes the labels from the keys of nested objects, then adds the bodies as blocks.
     fn unpack(&mut self, kind: &Arc<str>, missing: usize, labels: &[Arc<str>], entry: &Entry, body: &mut Body) {
         for object in objects(entry.value.clone()) {
             if missing == 0 {
@@ -164,18 +166,20 @@ impl<'t> Reader<'t> {
         body
     }
 
-    fn value(&mut self, node: &Node, reading: Reading) -> Expression {
+    fn value(&mut self, node: &Node, reading: StringMeaning) -> Expression {
         let kind = match &node.value {
-            Value::Null => Kind::Null,
-            Value::Bool(value) => Kind::Bool(*value),
-            Value::Integer(value) => Kind::Number(Some((*value).into())),
-            Value::Float(value) => Kind::Number(Number::parse(&value.to_string())),
+            Value::Null => ExpressionKind::Null,
+            Value::Bool(value) => ExpressionKind::Bool(*value),
+            Value::Integer(value) => ExpressionKind::Number(Some((*value).into())),
+            Value::Float(value) => ExpressionKind::Number(Number::parse(&value.to_string())),
             Value::String(text) => return self.string(text, node.span, reading),
-            Value::Sequence(items) => Kind::Tuple(items.iter().map(|item| self.value(item, reading)).collect()),
-            Value::Mapping(entries) => Kind::Object(
+            Value::Sequence(items) => {
+                ExpressionKind::Tuple(items.iter().map(|item| self.value(item, reading)).collect())
+            }
+            Value::Mapping(entries) => ExpressionKind::Object(
                 entries
                     .iter()
-                    .map(|entry| Item {
+                    .map(|entry| ObjectItem {
                         key: self.string(&entry.key, entry.key_span, reading),
                         value: self.value(&entry.value, reading),
                         span: entry.span(),
@@ -187,13 +191,13 @@ impl<'t> Reader<'t> {
         Expression { kind, span: node.span }
     }
 
-    fn string(&mut self, text: &Arc<str>, span: Span, reading: Reading) -> Expression {
+    fn string(&mut self, text: &Arc<str>, span: Span, reading: StringMeaning) -> Expression {
         let literal = Expression {
-            kind: Kind::Text(text.clone()),
+            kind: ExpressionKind::Text(text.clone()),
             span,
         };
-        let template = reading == Reading::Template && (text.contains("${") || text.contains("%{"));
-        if !template && reading != Reading::Expression {
+        let template = reading == StringMeaning::Template && (text.contains("${") || text.contains("%{"));
+        if !template && reading != StringMeaning::Expression {
             return literal;
         }
         if let Some(limit) = scan::limit_of_template(text) {
@@ -211,7 +215,7 @@ impl<'t> Reader<'t> {
                 expression.span = span;
                 expression
             }
-            // Some of what reads as an expression is plain text in old configurations.
+            // In old configurations, some of these strings are plain text.
             Err(_) if !template => literal,
             Err(problem) => {
                 self.problems.push(problem);
@@ -220,7 +224,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// How the value of the string at `span` lies in the file.
+    /// Returns the mapping from the value of the string at `span` to the file.
     fn drift(&self, span: Span) -> Drift {
         let range = span.start as usize + 1..(span.end as usize).saturating_sub(1).max(span.start as usize + 1);
         let raw = self.text.get(range.clone()).unwrap_or("").as_bytes();
@@ -241,7 +245,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Bytes of the escape that `raw` begins with, and bytes of what it stands for.
+/// Returns the length in bytes of the escape at the start of `raw`, and of the character it represents.
 fn escape(raw: &[u8]) -> (usize, usize) {
     let unit = |at: usize| {
         let digits = raw.get(at..at + 4).and_then(|digits| std::str::from_utf8(digits).ok());
@@ -254,7 +258,7 @@ fn escape(raw: &[u8]) -> (usize, usize) {
     }
 }
 
-/// An object, or the objects of an array: in both spellings of a block.
+/// Returns an object, or the objects in an array: a block may be written either way.
 fn objects(node: Node) -> Vec<Node> {
     match node.value {
         Value::Mapping(_) => vec![node],
@@ -266,7 +270,7 @@ fn objects(node: Node) -> Vec<Node> {
     }
 }
 
-/// The entries of an object that is a body: `//` is a comment there.
+/// Returns the entries of an object that is a body, in which `//` is a comment.
 fn entries(node: Node) -> Vec<Entry> {
     match node.value {
         Value::Mapping(entries) => entries.into_iter().filter(|entry| &*entry.key != "//").collect(),
@@ -277,9 +281,9 @@ fn entries(node: Node) -> Vec<Entry> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
-    use super::super::Part;
+    use super::super::TemplatePart;
     use super::*;
-    use crate::source::Sources;
+    use source::Sources;
     use std::path::Path;
 
     fn read(text: &str) -> (Sources, Body, Vec<Problem>) {
@@ -290,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_those_of_the_native_spelling() {
+    fn objects_become_the_blocks_of_native_syntax() {
         let (sources, body, problems) = read(
             r#"{"//": "c", "resource": [{"t": {"a": {"//": "c", "x": 1, "n": [{"y": 2}, {"y": 3}]}}},
                 {"t": {"b": [{"dynamic": {"n": {"for_each": [1], "iterator": "i", "content": {"y": "${i.value}"}}}}]}}],
@@ -310,62 +314,64 @@ mod tests {
         let dynamic = &body.blocks[1].body.blocks[0];
         assert_eq!((&*dynamic.kind, &*dynamic.labels[0]), ("dynamic", "n"));
         let iterator = &dynamic.body.attribute("iterator").unwrap().value.kind;
-        assert!(matches!(iterator, Kind::Variable(name) if &**name == "i"));
-        // A comment is one in a body only.
+        assert!(matches!(iterator, ExpressionKind::Variable(name) if &**name == "i"));
+        // A `//` key is a comment only in a body.
         let object = &body.blocks[2].body.attribute("o").unwrap().value.kind;
-        assert!(matches!(object, Kind::Object(items) if items.len() == 1));
+        assert!(matches!(object, ExpressionKind::Object(items) if items.len() == 1));
     }
 
     #[test]
-    fn places_in_strings_are_those_of_the_file() {
+    fn spans_in_strings_point_into_the_file() {
         let (sources, body, problems) =
             read(r#"{"locals": {"a": "\u00e9\"${var.x == \"ä\" ? 1 : 2}\t${var.y}", "b": "${var.z}", "c": "$${d}"}}"#);
         assert_eq!(problems, []);
         let locals = &body.blocks[0].body;
-        let Kind::Template(parts) = &locals.attribute("a").unwrap().value.kind else {
+        let ExpressionKind::Template(parts) = &locals.attribute("a").unwrap().value.kind else {
             panic!("no template");
         };
         let under: Vec<String> = parts
             .iter()
             .filter_map(|part| match part {
-                Part::Value(expression) => Some(sources.text(expression.span)),
+                TemplatePart::Value(expression) => Some(sources.text(expression.span)),
                 _ => None,
             })
             .collect();
         assert_eq!(under, [r#"var.x == \"ä\" ? 1 : 2"#, "var.y"]);
         assert!(matches!(
             &locals.attribute("b").unwrap().value.kind,
-            Kind::Traversal(..)
+            ExpressionKind::Traversal(..)
         ));
-        assert!(matches!(&locals.attribute("c").unwrap().value.kind, Kind::Text(text) if &**text == "${d}"));
+        assert!(matches!(&locals.attribute("c").unwrap().value.kind, ExpressionKind::Text(text) if &**text == "${d}"));
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_and_not_taken_for_absent() {
+    fn unreadable_values_are_reported_and_not_absent() {
         let (sources, body, problems) = read(r#"{"locals": {"a": "${1 +}", "b": 1}}"#);
         assert_eq!(problems.len(), 1);
         assert!(sources.text(problems[0].span).len() == 1, "{problems:?}");
         assert!(matches!(
             &body.blocks[0].body.attribute("a").unwrap().value.kind,
-            Kind::Variable(_)
+            ExpressionKind::Variable(_)
         ));
         assert!(read("{\"a\": }").2.len() == 1 && read("[1, {}]").2.is_empty());
     }
 
     #[test]
-    fn variables_hold_literals_and_types() {
+    fn variables_contain_literals_and_types() {
         let (_, body, problems) =
             read(r#"{"variable": {"x": {"type": "list(string)", "default": "${no}"}, "y": {"type": "string"}}}"#);
         assert_eq!(problems, []);
         let [x, y] = body.blocks.as_slice() else { panic!() };
         assert!(matches!(
             &x.body.attribute("type").unwrap().value.kind,
-            Kind::Call { .. }
+            ExpressionKind::Call { .. }
         ));
-        assert!(matches!(&x.body.attribute("default").unwrap().value.kind, Kind::Text(text) if &**text == "${no}"));
+        assert!(
+            matches!(&x.body.attribute("default").unwrap().value.kind, ExpressionKind::Text(text) if &**text == "${no}")
+        );
         assert!(matches!(
             &y.body.attribute("type").unwrap().value.kind,
-            Kind::Variable(_)
+            ExpressionKind::Variable(_)
         ));
     }
 }

@@ -1,30 +1,30 @@
-//! The literal texts of a template after what `~` and `<<-` take away, as Terraform's own scanner sees them: a
-//! heredoc and a file line by line, a quoted text whole. So `~` eats one line break, not the indentation after it,
-//! and a line that follows such a `~` keeps its indentation in `<<-`.
+//! The literal texts of a template after `~` and `<<-` have stripped them. As in Terraform's scanner, a heredoc or a
+//! file is processed line by line and a quoted string as a whole. So `~` strips one line break but not the indentation
+//! after it, and a line after such a `~` keeps its indentation in `<<-`.
 
 use hcl_edit::Span as _;
 use hcl_edit::template::{Directive, Element, Strip};
 use std::collections::VecDeque;
 
-/// How a template is written.
+/// The notation of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Between quotes.
+    /// A quoted string.
     Quoted,
-    /// In a heredoc or a file of its own.
+    /// A heredoc or a template file.
     Lines,
-    /// In a heredoc that loses the indentation its lines share.
+    /// A `<<-` heredoc, which removes the indentation that its lines share.
     Indented,
 }
 
-enum Piece {
+enum TemplatePiece {
     /// A text, and whether it is the last of its literal.
     Text(String, bool),
-    /// `${…}` or `%{…}`, and whether it strips before and after.
+    /// `${…}` or `%{…}`, and whether it strips the text on either side.
     Mark { before: bool, after: bool },
 }
 
-/// The literals of `elements` in order, those in directives included; `source` is the text that was parsed.
+/// Returns the literals of `elements` in order, including those in directives; `source` is the text that was parsed.
 pub(super) fn literals(elements: &[&Element], style: Style, source: &str) -> VecDeque<String> {
     let mut pieces = Vec::new();
     for element in elements {
@@ -37,7 +37,7 @@ pub(super) fn literals(elements: &[&Element], style: Style, source: &str) -> Vec
     let mut all = VecDeque::new();
     let mut text = String::new();
     for piece in pieces {
-        if let Piece::Text(part, last) = piece {
+        if let TemplatePiece::Text(part, last) = piece {
             text.push_str(&part);
             if last {
                 all.push_back(std::mem::take(&mut text));
@@ -47,18 +47,18 @@ pub(super) fn literals(elements: &[&Element], style: Style, source: &str) -> Vec
     all
 }
 
-fn mark(strip: Strip) -> Piece {
-    Piece::Mark {
+fn mark(strip: Strip) -> TemplatePiece {
+    TemplatePiece::Mark {
         before: matches!(strip, Strip::Start | Strip::Both),
         after: matches!(strip, Strip::End | Strip::Both),
     }
 }
 
-fn collect(element: &Element, style: Style, source: &str, pieces: &mut Vec<Piece>) {
+fn collect(element: &Element, style: Style, source: &str, pieces: &mut Vec<TemplatePiece>) {
     match element {
         Element::Literal(literal) => {
             let raw = match style {
-                // The parser has taken indentation away already, by rules of its own.
+                // The parser removed indentation already, by different rules.
                 Style::Indented => literal.span().and_then(|range| source.get(range)),
                 Style::Quoted | Style::Lines => None,
             };
@@ -71,8 +71,12 @@ fn collect(element: &Element, style: Style, source: &str, pieces: &mut Vec<Piece
                 Style::Lines | Style::Indented => text.split_inclusive('\n').collect(),
             };
             let last = lines.pop().unwrap_or(if style == Style::Quoted { &text } else { "" });
-            pieces.extend(lines.into_iter().map(|line| Piece::Text(line.to_owned(), false)));
-            pieces.push(Piece::Text(last.to_owned(), true));
+            pieces.extend(
+                lines
+                    .into_iter()
+                    .map(|line| TemplatePiece::Text(line.to_owned(), false)),
+            );
+            pieces.push(TemplatePiece::Text(last.to_owned(), true));
         }
         Element::Interpolation(inner) => pieces.push(mark(inner.strip)),
         Element::Directive(directive) => match &**directive {
@@ -100,22 +104,23 @@ fn collect(element: &Element, style: Style, source: &str, pieces: &mut Vec<Piece
     }
 }
 
-fn strip(pieces: &mut [Piece]) {
+fn strip(pieces: &mut [TemplatePiece]) {
     for at in 0..pieces.len() {
-        let Some(&Piece::Mark { before, after }) = pieces.get(at) else {
+        let Some(&TemplatePiece::Mark { before, after }) = pieces.get(at) else {
             continue;
         };
-        if before && let Some(Piece::Text(text, _)) = at.checked_sub(1).and_then(|at| pieces.get_mut(at)) {
+        if before && let Some(TemplatePiece::Text(text, _)) = at.checked_sub(1).and_then(|at| pieces.get_mut(at)) {
             text.truncate(text.trim_end().len());
         }
-        if after && let Some(Piece::Text(text, _)) = pieces.get_mut(at + 1) {
+        if after && let Some(TemplatePiece::Text(text, _)) = pieces.get_mut(at + 1) {
             *text = text.trim_start().to_owned();
         }
     }
 }
 
-/// Takes the indentation away that every line has; a line that begins after a stripped break has none to take.
-fn dedent(pieces: &mut [Piece]) {
+/// Removes the indentation that all lines share. A line that begins after a stripped line break has no indentation to
+/// remove.
+fn dedent(pieces: &mut [TemplatePiece]) {
     let mut least = usize::MAX;
     let mut lines = Vec::new();
     let mut begins = true;
@@ -123,19 +128,19 @@ fn dedent(pieces: &mut [Piece]) {
         if begins {
             begins = false;
             let spaces = match piece {
-                Piece::Text(text, _) if text.ends_with('\n') && text.trim().is_empty() => usize::MAX,
-                Piece::Text(text, _) => {
+                TemplatePiece::Text(text, _) if text.ends_with('\n') && text.trim().is_empty() => usize::MAX,
+                TemplatePiece::Text(text, _) => {
                     lines.push(at);
                     text.chars().take_while(|c| c.is_whitespace()).count()
                 }
-                Piece::Mark { .. } => 0,
+                TemplatePiece::Mark { .. } => 0,
             };
             least = least.min(spaces);
         }
-        begins |= matches!(piece, Piece::Text(text, _) if text.ends_with('\n'));
+        begins |= matches!(piece, TemplatePiece::Text(text, _) if text.ends_with('\n'));
     }
     for at in lines {
-        if let Some(Piece::Text(text, _)) = pieces.get_mut(at) {
+        if let Some(TemplatePiece::Text(text, _)) = pieces.get_mut(at) {
             *text = text.chars().skip(least).collect();
         }
     }

@@ -1,11 +1,11 @@
-//! What a Terraform file declares, and in how many places it is no Terraform.
+//! The declarations of a Terraform file, and the number of its syntax errors.
 
 use super::{Body, Problem, json, parse};
-use crate::source::FileId;
+use source::FileId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The number of faults in a file, and its declarations: blocks with their labels, and top-level names.
+/// Returns the number of errors in a file, and its declarations: blocks with their labels, and top-level names.
 pub(in crate::frontend) fn outline(file: FileId, text: &str, is_json: bool) -> (usize, BTreeSet<String>) {
     let (body, problems): (Body, Vec<Problem>) = if is_json {
         json::parse(file, text)
@@ -21,7 +21,7 @@ pub(in crate::frontend) fn outline(file: FileId, text: &str, is_json: bool) -> (
     (problems.len() + repeated(&body), declared)
 }
 
-/// How many arguments have the name of one before them.
+/// Returns the number of arguments with a repeated name.
 fn repeated(body: &Body) -> usize {
     let names: BTreeSet<&Arc<str>> = body.attributes.iter().map(|attribute| &attribute.name).collect();
     let below = body.blocks.iter().map(|block| repeated(&block.body));

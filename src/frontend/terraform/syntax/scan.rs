@@ -1,8 +1,8 @@
-//! Cuts a file into its top-level items and measures them, before the parser sees them.
+//! Splits a file into its top-level items and checks their bounds before they are parsed.
 //!
-//! The parser stops at the first error, is quadratic in the keys of an object, and refuses deep nesting for the
-//! whole file; cut into items, each costs only itself. It knows strings, templates, heredocs, comments and
-//! brackets, and nothing else of HCL.
+//! The parser stops at the first error, is quadratic in the number of keys of an object, and rejects a whole file
+//! because of deep nesting. With the file split, these affect only one item. This module knows strings, templates,
+//! heredocs, comments and brackets, but nothing else of HCL.
 
 mod trace;
 
@@ -10,12 +10,13 @@ use std::ops::Range;
 pub(in crate::frontend) use trace::Comment;
 use trace::Tracer;
 
-/// Brackets may be nested this deep; the parser's own limit.
+/// Maximum nesting of brackets, which is the parser's own limit.
 const MAX_DEPTH: usize = 60;
-/// An object may have so many keys.
+/// Maximum number of keys of an object.
 const MAX_KEYS: usize = 4096;
-/// What may begin a line at column 1 only at top level: a missing brace ends before it.
-const BLOCKS: [&str; 16] = [
+/// Block types that begin a line at column 1 only at the top level. If a closing brace is missing, the item ends before
+/// such a line.
+const BLOCKS: [&str; 13] = [
     "resource",
     "module",
     "variable",
@@ -29,25 +30,22 @@ const BLOCKS: [&str; 16] = [
     "check",
     "removed",
     "ephemeral",
-    "component",
-    "stack",
-    "deployment",
 ];
 
-/// One top-level item.
+/// A top-level item.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct ScannedItem {
     pub(super) range: Range<usize>,
-    /// The bound it exceeds.
+    /// The bound that it exceeds.
     pub(super) limit: Option<&'static str>,
-    /// Where a comment or a heredoc begins that is not closed, and which of both: the rest of the file is in it.
+    /// Start and kind of a comment or heredoc that is not closed, and so extends to the end of the file.
     pub(super) unclosed: Option<(usize, Unclosed)>,
-    /// Where the names of heredocs stand, at their beginning and end, that begin a line of their text, too: the parser
-    /// would take that line for the end.
+    /// Ranges of heredoc names, at the start and at the end, that also begin a line of the heredoc. The parser would
+    /// take that line for the end.
     pub(super) ambiguous: Vec<[Range<usize>; 2]>,
 }
 
-/// What takes in the rest of a file where it is not closed.
+/// A construct that extends to the end of the file if it is not closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unclosed {
     Comment,
@@ -55,7 +53,7 @@ pub(super) enum Unclosed {
 }
 
 enum Context<'a> {
-    /// Between brackets; the number of entries if it is an object.
+    /// Code between brackets, with the number of entries if it is an object.
     Code {
         object: Option<usize>,
     },
@@ -66,9 +64,9 @@ enum Context<'a> {
 #[derive(Clone, Copy)]
 struct Heredoc<'a> {
     name: &'a str,
-    /// Where the name stands at the beginning.
+    /// Offset of the name at the start.
     at: usize,
-    /// Whether a line begins with the name and goes on.
+    /// `true` if a line begins with the name but contains more.
     is_ambiguous: bool,
 }
 
@@ -77,27 +75,27 @@ struct Scanner<'a> {
     at: usize,
     start: usize,
     stack: Vec<Context<'a>>,
-    /// Heredocs whose text begins on the next line.
+    /// Heredocs with a text that begins on the next line.
     pending: Vec<Heredoc<'a>>,
     limit: Option<&'static str>,
     unclosed: Option<(usize, Unclosed)>,
     ambiguous: Vec<[Range<usize>; 2]>,
-    /// Where the last heredoc begins.
+    /// Start of the last heredoc.
     heredoc_at: usize,
-    /// The last byte of code that is no space.
+    /// The last byte of code that is not whitespace.
     last: u8,
     blank: bool,
-    items: Vec<Item>,
-    /// What comments are about, where that is asked for.
+    items: Vec<ScannedItem>,
+    /// Records comments and elements, if requested.
     trace: Option<Tracer>,
 }
 
-/// The items of `text`, in order.
-pub(super) fn items(text: &str) -> Vec<Item> {
+/// Returns the items of `text`, in order.
+pub(super) fn items(text: &str) -> Vec<ScannedItem> {
     scan(text, None).items
 }
 
-/// The comments of `text`, and its elements in the order of their beginnings.
+/// Returns the comments of `text`, and its elements in the order of their starts.
 pub(super) fn traced(text: &str) -> (Vec<Comment>, Vec<Range<usize>>) {
     let trace = scan(text, Some(Tracer::new())).trace;
     trace.map(|trace| trace.finish(text.len())).unwrap_or_default()
@@ -127,11 +125,11 @@ fn scan(text: &str, trace: Option<Tracer>) -> Scanner<'_> {
     scanner
 }
 
-/// An expression as its author wrote it, without comments and line breaks.
+/// Returns the source text of an expression without comments and line breaks.
 pub(in crate::frontend::terraform) fn one_line(text: &str) -> String {
     let mut scanner = Scanner::within(text, Context::Code { object: None });
     let mut line: Vec<u8> = Vec::with_capacity(text.len());
-    // Whether there is space before here, and more than spaces in it.
+    // Whether whitespace precedes this position, and whether it contains a line break or a comment.
     let (mut is_apart, mut is_broken) = (false, false);
     while scanner.at < text.len() {
         let in_code = matches!(scanner.stack.last(), Some(Context::Code { .. }) | None);
@@ -145,7 +143,7 @@ pub(in crate::frontend::terraform) fn one_line(text: &str) -> String {
             is_broken |= breaks;
             continue;
         }
-        // What an author breaks after a bracket would be written without a space on one line.
+        // A line break next to a bracket does not become a space.
         let is_inner = matches!(line.last(), None | Some(b'(' | b'[')) || matches!(piece, [b')' | b']', ..]);
         if is_apart && !(is_broken && is_inner) && !line.is_empty() {
             line.push(b' ');
@@ -156,7 +154,7 @@ pub(in crate::frontend::terraform) fn one_line(text: &str) -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
-/// Where the brackets end that the last letter of `text` before `opened` opens; `None` where nothing closes them.
+/// Returns the end of the bracket that is the last character before `opened`; `None` if it is not closed.
 pub(super) fn end_of_group(text: &str, opened: usize) -> Option<usize> {
     let rest = text.get(opened..)?;
     let mut scanner = Scanner::within(rest, Context::Code { object: None });
@@ -169,16 +167,16 @@ pub(super) fn end_of_group(text: &str, opened: usize) -> Option<usize> {
     None
 }
 
-/// Whether every place in `places` lies in a comment of `text`.
+/// Returns `true` if every offset in `places` is within a comment of `text`.
 pub(in crate::frontend::terraform) fn are_in_comments(text: &str, places: impl IntoIterator<Item = usize>) -> bool {
     let (comments, _) = traced(text);
     let is_in = |at: usize| comments.iter().any(|comment| comment.range.contains(&at));
     places.into_iter().all(is_in)
 }
 
-/// The bound that a template exceeds which is the whole of a text.
+/// Returns the bound that a template exceeds; `text` contains nothing else.
 pub(super) fn limit_of_template(text: &str) -> Option<&'static str> {
-    // No line of it ends a heredoc with this name.
+    // No line can end a heredoc with this name.
     let outermost = Heredoc {
         name: "\0",
         at: 0,
@@ -187,7 +185,7 @@ pub(super) fn limit_of_template(text: &str) -> Option<&'static str> {
     limit_within(text, Context::Heredoc(outermost))
 }
 
-/// The bound that an expression exceeds which is the whole of a text.
+/// Returns the bound that an expression exceeds; `text` contains nothing else.
 pub(super) fn limit_of_expression(text: &str) -> Option<&'static str> {
     limit_within(text, Context::Code { object: None })
 }
@@ -202,13 +200,13 @@ fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
     limit
 }
 
-/// Whether a byte of code is one of a name or number, and nothing by itself.
+/// Returns `true` if a byte of code is part of a name or a number.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner of `text`, which stands in `outermost`.
+    /// Returns a scanner of `text`, which is nested in `outermost`.
     fn within(text: &'a str, outermost: Context<'a>) -> Self {
         Scanner {
             text,
@@ -236,7 +234,7 @@ impl<'a> Scanner<'a> {
             self.unclosed = Some((self.heredoc_at, Unclosed::Heredoc));
         }
         if !self.blank || self.unclosed.is_some() {
-            self.items.push(Item {
+            self.items.push(ScannedItem {
                 range: self.start..end,
                 limit: self.limit,
                 unclosed: self.unclosed.take(),
@@ -285,7 +283,7 @@ impl<'a> Scanner<'a> {
                 self.stack.pop();
                 self.last = b'"';
             }
-            // A quoted string ends with its line, whatever the author forgot.
+            // A quoted string ends with its line even if the closing quote is missing.
             [b'\n', ..] => {
                 self.stack.pop();
             }
@@ -293,7 +291,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes over one byte, and over those behind it that are `plain`: what one of them does, all of them do.
+    /// Skips one byte, and all following bytes that are `plain`, which need no further attention.
     fn skip(&mut self, plain: impl Fn(u8) -> bool) {
         let behind = self.rest().iter().skip(1);
         self.at += 1 + behind.take_while(|byte| plain(**byte)).count();
@@ -454,7 +452,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether the line that begins here can only be a top-level block.
+    /// Returns `true` if the line that begins here can only be a top-level block.
     fn at_block(&self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or("");
         BLOCKS.iter().any(|name| {

@@ -1,14 +1,14 @@
-//! Terragrunt's functions that lead through the tree of files. Those that look at the environment, at AWS or at what
-//! a command prints are known by name, and their values are not.
+//! Terragrunt's functions for paths in the directory tree. Functions that depend on the environment, on AWS or on the
+//! output of a command are recognized, but their values are unknown.
 //! <https://terragrunt.gruntwork.io/docs/reference/built-in-functions/>
 
 use super::super::value::Value;
-use crate::files::Files;
 use crate::graph::Cause;
-use crate::source::Sources;
+use source::Sources;
+use source::files::Files;
 use std::path::{Component, Path, PathBuf};
 
-/// Functions whose values only a run has.
+/// Functions with values that are known only when Terragrunt runs.
 const OF_A_RUN: [&str; 13] = [
     "get_env",
     "get_platform",
@@ -39,17 +39,17 @@ const OF_PATHS: [&str; 11] = [
     "get_terraform_commands_that_need_vars",
 ];
 
-/// Whether a function is Terragrunt's own.
+/// Returns `true` if Terragrunt defines the function.
 pub(super) fn knows(name: &str) -> bool {
     OF_A_RUN.contains(&name) || OF_PATHS.contains(&name)
 }
 
-/// Where a configuration stands.
+/// The directories of a configuration that is being read.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
-    /// The directory of the root, also while what it includes is read.
+    /// Directory of the root, even while an included file is read.
     pub(super) directory: PathBuf,
-    /// The directory of the file that is included.
+    /// Directory of the included file.
     pub(super) include: Option<PathBuf>,
     files: Files,
 }
@@ -63,7 +63,7 @@ impl Context {
         }
     }
 
-    /// While `file` is read for the root.
+    /// Returns the context in which `file` is included by the root.
     pub(super) fn including(&self, file: &Path) -> Context {
         Context {
             include: file.parent().map(Path::to_owned),
@@ -71,13 +71,13 @@ impl Context {
         }
     }
 
-    /// Whether a path may be read: in the repository, or anywhere without one.
+    /// Returns `true` if a path may be read: within the repository, or anywhere without one.
     pub(super) fn allows(&self, path: &Path) -> bool {
         let path = self.files.real(path).unwrap_or_else(|_| path.to_owned());
         self.files.repository().is_none_or(|root| path.starts_with(root))
     }
 
-    /// The value of a function of Terragrunt's.
+    /// Evaluates a function of Terragrunt.
     pub(super) fn call(&self, name: &str, arguments: &[Value], read: Option<&dyn Fn(&Path) -> Value>) -> Value {
         let text = |at: usize| arguments.get(at).and_then(Value::to_text);
         let shown = |path: &Path| Value::text(path.to_string_lossy().into_owned());
@@ -94,7 +94,7 @@ impl Context {
                     (None, None) => Value::error(format!("no directory above has a `{wanted}`")),
                 }
             }
-            // A label says which of several files is meant.
+            // A label selects one of several included files.
             "path_relative_to_include" | "path_relative_from_include" | "get_parent_terragrunt_dir"
                 if !arguments.is_empty() =>
             {
@@ -105,7 +105,7 @@ impl Context {
             "get_terragrunt_dir" | "get_original_terragrunt_dir" => shown(&self.directory),
             "get_parent_terragrunt_dir" => shown(include),
             "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => match self.files.repository() {
-                None => Value::unknown(Cause::Run.because("there is no repository")),
+                None => Value::unknown(Cause::RunContext.because("there is no repository")),
                 Some(root) => match name {
                     "get_repo_root" => shown(root),
                     "get_path_from_repo_root" => Value::text(relative(&self.directory, root)),
@@ -122,11 +122,11 @@ impl Context {
                 }
                 _ => Value::unknown(Cause::Derived.because("the configuration that it reads is not known")),
             },
-            _ => Value::unknown(Cause::Run.because(format!("`{name}` depends on where Terragrunt runs"))),
+            _ => Value::unknown(Cause::RunContext.because(format!("`{name}` depends on where Terragrunt runs"))),
         }
     }
 
-    /// The nearest file or directory `wanted` above the root, in the repository.
+    /// Returns the nearest file or directory `wanted` above the root, within the repository.
     fn above(&self, wanted: &str) -> Option<PathBuf> {
         let mut above = self
             .directory
@@ -137,7 +137,7 @@ impl Context {
     }
 }
 
-/// `path` as seen from `base`.
+/// Returns `path` relative to `base`.
 fn relative(path: &Path, base: &Path) -> String {
     let shared = path
         .components()
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_seen_from_each_other() {
+    fn paths_are_made_relative() {
         let seen = |path: &str, base: &str| relative(Path::new(path), Path::new(base));
         assert_eq!(seen("/a/b/c", "/a"), "b/c");
         assert_eq!(seen("/a", "/a/b/c"), "../..");

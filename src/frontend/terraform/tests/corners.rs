@@ -1,11 +1,12 @@
-//! Corners of the language, each with the answer that `terraform console` 1.11 gave.
+//! Corner cases of the language, each with the result of `terraform console` 1.11.
 
 use super::*;
 
-/// Stands for what Terraform refuses.
+/// Represents an expression that Terraform rejects.
 const REFUSED: &str = "(refused)";
 
-/// Evaluates each row beside `files`; what Terraform refuses has to be refused, not only unknown.
+/// Evaluates each row in a module with `files`. An expression that Terraform rejects must be an error, not merely
+/// unknown.
 fn corners(files: &[(&str, &str)], rows: &[(&str, &str)]) {
     let values = evaluate_in(files, rows.iter().map(|(text, _)| (*text).to_owned()).collect());
     let mut wrong = String::new();
@@ -23,7 +24,7 @@ fn corners(files: &[(&str, &str)], rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn characters_are_counted_as_terraform_counts_them() {
+fn characters_are_counted_as_in_terraform() {
     let rows = [
         (r#"length("e\u0301")"#, "1"),
         (r#"length("👨‍👩‍👧")"#, "1"),
@@ -75,7 +76,7 @@ fn characters_are_counted_as_terraform_counts_them() {
 }
 
 #[test]
-fn text_is_normalised() {
+fn strings_are_normalized() {
     let rows = [
         (r#""e\u0301" == "\u00e9""#, "true"),
         (r#"split("", "A\u030ax")"#, r#"["Å","x"]"#),
@@ -88,7 +89,7 @@ fn text_is_normalised() {
 }
 
 #[test]
-fn numbers_and_keys_in_every_spelling() {
+fn numbers_and_keys_are_parsed_in_every_notation() {
     let huge = format!("1{}", "0".repeat(500));
     let rows = [
         ("1e+3", "1000"),
@@ -128,7 +129,7 @@ fn numbers_and_keys_in_every_spelling() {
 }
 
 #[test]
-fn functions_at_their_edges() {
+fn functions_handle_edge_cases() {
     let rows = [
         (r#"format("%.2q", "abcdef")"#, r#""\"ab\"""#),
         (r#"format("%.4q", "a\"bc")"#, r#""\"a\\\"bc\"""#),
@@ -196,7 +197,7 @@ fn functions_at_their_edges() {
 }
 
 #[test]
-fn nulls_and_sets_are_no_lists_to_choose_from() {
+fn coalescelist_rejects_nulls_and_sets() {
     let prelude = "variable \"none\" {\n  type    = list(string)\n  default = null\n}\n";
     let rows = [
         (r#"coalescelist(var.none, ["x"])"#, r#"["x"]"#),
@@ -210,7 +211,7 @@ fn nulls_and_sets_are_no_lists_to_choose_from() {
 }
 
 #[test]
-fn empty_collections_have_the_type_of_what_they_are_made_of() {
+fn empty_collections_keep_their_element_type() {
     let prelude = r#"
 variable "texts" {
   type    = list(string)
@@ -263,7 +264,7 @@ variable "none" {
 }
 
 #[test]
-fn keys_and_conditions_of_another_type_are_refused() {
+fn keys_and_conditions_of_wrong_types_are_rejected() {
     let prelude = "locals {\n  key = { name = \"k\" }\n}\n";
     let rows = [
         ("{ local.key.name = 1 }", REFUSED),
@@ -284,7 +285,7 @@ fn keys_and_conditions_of_another_type_are_refused() {
 }
 
 #[test]
-fn splats_are_terraforms() {
+fn splats_evaluate_as_in_terraform() {
     let prelude = r#"
 locals {
   l = [{ a = [1, 2] }, { a = [3, 4] }]
@@ -306,7 +307,7 @@ locals {
         ("local.l.*.a.0.0", REFUSED),
         ("local.s[*].0.0", REFUSED),
         (r#"tolist([{ a = "x" }, { a = "y" }])[*].a[*]"#, r#"[["x"],["y"]]"#),
-        // Terraform 1.11 crashes; later versions say that a list has elements of one type.
+        // Terraform 1.11 crashes; later versions report that a list has elements of one type.
         (r#"tolist([{ a = null }, { a = "y" }])[*].a[*]"#, REFUSED),
         ("local.s.*.*", REFUSED),
         ("local.l.*.a.*", REFUSED),
@@ -315,7 +316,7 @@ locals {
 }
 
 #[test]
-fn templates_keep_the_type_of_a_lone_value_in_files_only() {
+fn only_template_files_keep_the_type_of_a_single_value() {
     let files = [
         (
             "main.tf",
@@ -347,7 +348,7 @@ fn templates_keep_the_type_of_a_lone_value_in_files_only() {
 }
 
 #[test]
-fn arns_are_taken_apart() {
+fn functions_split_the_arns_of_resources() {
     let prelude = r#"
 variable "name" {}
 provider "aws" {
@@ -392,7 +393,7 @@ resource "aws_lambda_function" "f" {
             r#""aws""#,
         ),
         (r#"regex("[0-9]{12}", aws_sqs_queue.q.arn)"#, unsettled),
-        // Another Region may be one that is not tried.
+        // The pattern names a Region that is not among the samples.
         (r#"regex("us-west-2:(.*)", aws_sqs_queue.open.arn)"#, refused),
         (
             r#"replace(aws_sqs_queue.q.arn, "/^.*:/", "")"#,
@@ -420,7 +421,7 @@ resource "aws_lambda_function" "f" {
 }
 
 #[test]
-fn a_local_state_gives_its_outputs() {
+fn outputs_of_a_local_state_are_read() {
     let files = [
         (
             "main.tf",
@@ -447,7 +448,7 @@ fn a_local_state_gives_its_outputs() {
 }
 
 #[test]
-fn what_is_sensitive_is_told_where_it_is_written() {
+fn issensitive_follows_declarations() {
     let files = [(
         "main.tf",
         "variable \"s\" {\n  default = 30\n  sensitive = true\n}\nvariable \"p\" {\n  default = 30\n}\n\
@@ -475,7 +476,7 @@ fn what_is_sensitive_is_told_where_it_is_written() {
         ("issensitive(length([1]))", "false"),
         ("issensitive(1, 2)", REFUSED),
         ("issensitive()", REFUSED),
-        // Which marks pass through a function is not written, nor what a provider marks.
+        // Declarations determine neither which marks pass through a function nor which a provider sets.
         (
             "issensitive(length([var.s]))",
             "? the function `issensitive` is not supported yet",
@@ -485,9 +486,10 @@ fn what_is_sensitive_is_told_where_it_is_written() {
     corners(&files, &rows);
 }
 
-/// What `terraform init` leaves below a module is easily that large, and nothing else of the module depends on it.
+/// The files that `terraform init` installs below a module can easily be this large. Everything else in the module must
+/// stay known.
 #[test]
-fn a_digest_of_very_many_bytes_is_not_known_and_costs_nothing_else() {
+fn digests_of_too_many_bytes_are_unknown() {
     let large = "x".repeat(1_000_000);
     let names: Vec<String> = (0..18).map(|at| format!("{at}.bin")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), large.as_str())).collect();

@@ -1,6 +1,6 @@
-//! Expressions made at random against the `terraform` of the machine: what both know must be the same to the last
-//! digit, and what Terraform refuses must not be known. Skipped where there is no `terraform`.
-//! `SQSLINT_EXPRESSIONS=20000` asks for more than the usual number.
+//! Compares random expressions with the installed `terraform`: values that both know must be identical, and an
+//! expression that Terraform rejects must not have a known value. Skipped if `terraform` is not installed.
+//! `SQSLINT_EXPRESSIONS=20000` sets the number of expressions.
 
 use super::{encoded, evaluate};
 use crate::testing::TemporaryDirectory;
@@ -12,11 +12,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// How many are asked without being told.
+/// Default number of expressions.
 const USUAL: usize = 1000;
-/// How many a process is asked.
+/// Number of expressions per Terraform process.
 const BATCH: usize = 500;
-/// Stands for what Terraform refuses.
+/// Represents an expression that Terraform rejects.
 const REFUSED: &str = "(refused)";
 
 const PRELUDE: &str = r#"
@@ -89,7 +89,7 @@ fn leaf() -> BoxedStrategy<String> {
     prop_oneof![4 => number, 4 => text, 1 => pick(&["true", "false"]), 1 => Just("null".to_owned()), 2 => named].boxed()
 }
 
-/// Functions with as many arguments as they commonly have.
+/// Functions, by their usual number of arguments.
 const ONE: &[&str] = &[
     "abs",
     "ceil",
@@ -220,7 +220,7 @@ fn call(inner: &BoxedStrategy<String>) -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// Calls whose arguments fit, since those at random rarely do.
+/// Generates calls with suitable arguments, because random ones rarely fit.
 fn fitting(inner: &BoxedStrategy<String>) -> BoxedStrategy<String> {
     let any = inner.clone();
     let verbs = pick(&[
@@ -340,7 +340,7 @@ fn terraform(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// What Terraform plans for each; `None` where it does not know before an apply.
+/// Returns the value that Terraform plans for each expression; `None` if it is known only after apply.
 fn answers(folder: &Path, expressions: &[String]) -> Vec<Option<String>> {
     let mut questions = String::new();
     for (at, expression) in expressions.iter().enumerate() {
@@ -369,7 +369,7 @@ fn answers(folder: &Path, expressions: &[String]) -> Vec<Option<String>> {
 }
 
 #[test]
-fn random_expressions_have_the_values_that_terraform_gives() {
+fn random_expressions_evaluate_as_in_terraform() {
     if !TERRAFORM.is_met() {
         return;
     }
@@ -381,10 +381,10 @@ fn random_expressions_have_the_values_that_terraform_gives() {
     let (mut wrong, mut open, mut valued) = (String::new(), String::new(), 0);
     for batch in expressions.chunks(BATCH) {
         let theirs = answers(scratch.path(), batch);
-        // Within `try` as there, where versions of Terraform differ.
+        // Wrapped in `try` as on the other side, because versions of Terraform differ there.
         let mine = evaluate(PRELUDE, batch.iter().map(|text| format!("try({text})")).collect());
         for ((expression, theirs), value) in batch.iter().zip(theirs).zip(&mine) {
-            // Terraform 1.11 gives up at once where a part is not known: we may know more.
+            // Terraform 1.11 gives up as soon as a part is unknown, so more may be known here.
             let Some(theirs) = theirs else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! What surprises in Terraform's evaluation, a row each, with the answers that Terraform 1.11 gave; files and policy
+//! Surprising results of Terraform's evaluation, one per row, with the values of Terraform 1.11; also files and policy
 //! documents.
 
 use super::*;
@@ -17,7 +17,7 @@ fn table(prelude: &str, rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn surprises_are_terraforms() {
+fn surprising_results_are_those_of_terraform() {
     let prelude = r#"
 variable "nothing" { default = null }
 variable "sized" {
@@ -28,7 +28,7 @@ variable "open" {}
 resource "aws_sqs_queue" "q" { name = "orders" }
 "#;
     let rows = [
-        // Unlike Terraform, which knows nothing of it.
+        // Terraform itself does not know any part of it before apply.
         (
             "jsondecode(jsonencode({ a = aws_sqs_queue.q.arn, maxReceiveCount = 5 })).maxReceiveCount",
             "5",
@@ -45,7 +45,7 @@ resource "aws_sqs_queue" "q" { name = "orders" }
         ("false ? frobnicate() : 5", "5"),
         ("var.open || true", "true"),
         ("false && var.open", "false"),
-        // Terraform 1.12 does not look at the other side, and earlier ones refuse the whole.
+        // Terraform 1.12 does not evaluate the other operand, and earlier versions reject the whole expression.
         ("var.nothing != null && var.nothing.size > 1", "false"),
         ("var.nothing == null || var.nothing.size > 1", "true"),
         (
@@ -85,10 +85,10 @@ resource "aws_sqs_queue" "q" { name = "orders" }
     table(prelude, &rows);
 }
 
-/// What Terraform 1.11 refuses and later versions take: whoever writes it runs one of those, except that `try` may be
-/// there for the other.
+/// Tests expressions that Terraform 1.11 rejects and later versions accept. Configurations that contain them run with a
+/// later version, but a `try` around them may be there for earlier ones.
 #[test]
-fn versions_differ_within_try_only() {
+fn differences_between_versions_matter_only_within_try() {
     let prelude = "locals {\n  none = null\n}\n";
     let versions = "? versions of Terraform differ about an error on the right side";
     let rows = [
@@ -118,7 +118,7 @@ fn versions_differ_within_try_only() {
 }
 
 #[test]
-fn what_is_ephemeral_is_not_told() {
+fn ephemeralasnull_is_unknown_if_a_variable_is_ephemeral() {
     let prelude = "variable \"token\" {\n  ephemeral = true\n  default   = \"x\"\n}\n";
     let rows = [
         ("ephemeralasnull(var.token)", "? which values are ephemeral is not told"),
@@ -128,7 +128,7 @@ fn what_is_ephemeral_is_not_told() {
 }
 
 #[test]
-fn heredocs_are_terraforms() {
+fn heredocs_evaluate_as_in_terraform() {
     let rows = [
         ("<<EOT\n%{ if true ~}\n   foo\n%{ endif ~}\nEOT\n", r#""   foo\n""#),
         (
@@ -154,7 +154,7 @@ fn heredocs_are_terraforms() {
 }
 
 #[test]
-fn yaml_is_terraforms() {
+fn yaml_is_decoded_as_in_terraform() {
     let texts = [
         ("a: 5.", "5"),
         ("a: 1e+3", "1000"),
@@ -174,7 +174,7 @@ fn yaml_is_terraforms() {
         ("a: y", "true"),
         ("a: N", "false"),
         ("a: !!str 12", "\"12\""),
-        // Only where it means the same to CloudFormation.
+        // The value is known only if CloudFormation's interpretation is the same.
         ("x: &v 012\na: *v", "? a part of the YAML is not supported"),
         ("x: &v 12\na: *v", "12"),
         ("x: &v '012'\na: *v", "\"012\""),
@@ -198,7 +198,7 @@ fn yaml_is_terraforms() {
 }
 
 #[test]
-fn texts_known_in_part_keep_what_is_not_known() {
+fn partly_known_strings_keep_their_unknown_parts() {
     let prelude = r#"
 variable "open" {}
 variable "none" { default = {} }
@@ -276,7 +276,7 @@ fn types_unify_as_in_terraform() {
 }
 
 #[test]
-fn files_are_read_inside_the_project_only() {
+fn only_files_inside_the_project_are_read() {
     let outside = TemporaryDirectory::with_files([("secret.txt", "hush")]);
     let files = [
         ("repo/main.tf", "module \"m\" {\n  source = \"./m\"\n}\n"),
@@ -344,7 +344,7 @@ fn files_are_read_inside_the_project_only() {
 }
 
 #[test]
-fn policy_documents_are_put_together_as_the_provider_does() {
+fn policy_documents_are_built_as_by_the_provider() {
     let prelude = r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" { name = "orders" }

@@ -1,36 +1,36 @@
-//! Addresses: of the instances of modules, and of the resources in them.
+//! Addresses of module instances and of the resources in them.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The instance of a module that an address lies in: `module.orders["a"].module.dlq.` is one step from
+/// The module instance that contains an address: `module.orders["a"].module.dlq.` is one step from
 /// `module.orders["a"].`, which it shares with everything else that is called there.
 ///
-/// Instances are many, nested, and may have long keys: each with a text of its own would take as much memory as all
-/// the keys around it, so an address is written out only where somebody reads it.
+/// There can be many nested instances with long keys. A string for each of them would repeat all the keys around it, so
+/// an address is formatted only on demand.
 #[derive(Debug, Default)]
 pub(in super::super) struct ModulePath {
-    /// The instance that calls it, the word and the name of the call, and the key; `None` for the root.
-    step: Option<(Arc<ModulePath>, &'static str, Arc<str>, Key)>,
-    /// The length of the whole text.
+    /// The calling instance, the name of the call, and the key; `None` for the root.
+    step: Option<(Arc<ModulePath>, Arc<str>, Key)>,
+    /// Length of the whole formatted path.
     length: usize,
 }
 
 impl ModulePath {
-    /// The instance `key` of the call `name` in the module at `self`: of a `module`, or a `component` of a stack.
-    pub(in super::super) fn step(self: &Arc<Self>, word: &'static str, name: Arc<str>, key: Key) -> Arc<Self> {
+    /// Returns the instance `key` of the call `name` in the module at `self`.
+    pub(in super::super) fn step(self: &Arc<Self>, name: Arc<str>, key: Key) -> Arc<Self> {
         Arc::new(ModulePath {
-            length: self.length + word.len() + "..".len() + name.len() + key.length(),
-            step: Some((self.clone(), word, name, key)),
+            length: self.length + "module..".len() + name.len() + key.length(),
+            step: Some((self.clone(), name, key)),
         })
     }
 
-    /// About how long it is written out.
+    /// Returns the approximate length of the formatted path.
     pub(in super::super) fn length(&self) -> usize {
         self.length
     }
 
-    /// The address of something in the module, which is called `name` there.
+    /// Returns the address of the object that is called `name` within the module.
     pub(in super::super) fn address(&self, name: impl fmt::Display) -> Arc<str> {
         format!("{self}{name}").into()
     }
@@ -40,17 +40,17 @@ impl fmt::Display for ModulePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut steps = Vec::new();
         let mut at = self;
-        while let Some((parent, word, name, key)) = &at.step {
-            steps.push((word, name, key));
+        while let Some((parent, name, key)) = &at.step {
+            steps.push((name, key));
             at = parent;
         }
         let mut outermost_first = steps.into_iter().rev();
-        outermost_first.try_for_each(|(word, name, key)| write!(f, "{word}.{name}{}.", key.shown()))
+        outermost_first.try_for_each(|(name, key)| write!(f, "module.{name}{}.", key.shown()))
     }
 }
 
 impl Drop for ModulePath {
-    /// Step by step: a plan may name modules that are nested deeper than the stack.
+    /// Drops the path iteratively: a plan may nest modules so deeply that recursion would overflow the stack.
     fn drop(&mut self) {
         let mut next = self.step.take();
         while let Some((parent, ..)) = next {
@@ -59,12 +59,12 @@ impl Drop for ModulePath {
     }
 }
 
-/// Names one instance of a resource.
+/// Identifies one instance of a resource.
 #[derive(Debug)]
 pub(in super::super) struct ResourceId {
-    /// The module's place among the instances.
+    /// Index of the module in the evaluator's instances.
     pub(in super::super) module: usize,
-    /// Whether it is a data source.
+    /// `true` for a data source.
     pub(in super::super) data: bool,
     pub(in super::super) kind: Arc<str>,
     pub(in super::super) name: Arc<str>,
@@ -74,7 +74,7 @@ pub(in super::super) struct ResourceId {
 }
 
 impl ResourceId {
-    /// The instance `key` of the resource `kind.name` in the module at `path`, whose place is `module`.
+    /// Returns the id of the instance `key` of the resource `kind.name` in the module with index `module` at `path`.
     pub(in super::super) fn new(
         (module, path): (usize, Arc<ModulePath>),
         data: bool,
@@ -92,7 +92,7 @@ impl ResourceId {
         }
     }
 
-    /// As Terraform prints it: `module.orders["a"].aws_sqs_queue.this[0]`.
+    /// Returns the address as Terraform prints it: `module.orders["a"].aws_sqs_queue.this[0]`.
     pub(in super::super) fn address(&self) -> &Arc<str> {
         self.address.get_or_init(|| {
             let of_data = if self.data { "data." } else { "" };
@@ -122,7 +122,7 @@ pub(in super::super) enum Key {
 }
 
 impl Key {
-    /// As Terraform prints it after an address.
+    /// Returns the key as Terraform prints it after an address.
     pub(in super::super) fn shown(&self) -> String {
         match self {
             Key::None => String::new(),
@@ -131,7 +131,7 @@ impl Key {
         }
     }
 
-    /// About how long that is.
+    /// Returns the approximate length of the formatted key.
     pub(in super::super) fn length(&self) -> usize {
         match self {
             Key::None => 0,
@@ -141,7 +141,7 @@ impl Key {
     }
 }
 
-/// A text as HCL writes it in quotes.
+/// Quotes a string as HCL does.
 fn quoted(text: &str) -> String {
     let mut written = String::from("\"");
     let mut letters = text.chars().peekable();
@@ -161,7 +161,7 @@ fn quoted(text: &str) -> String {
     written
 }
 
-/// Whether a letter shows; of the marks that do not, the common ones are known.
+/// Returns `true` if a character is printable. Only the common invisible format characters are recognized.
 fn is_printable(letter: char) -> bool {
     let hidden = letter.is_control() || (letter.is_whitespace() && letter != ' ');
     let formats = matches!(u32::from(letter), 0xad | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2064 | 0xfeff | 0xe000..=0xf8ff);

@@ -1,9 +1,9 @@
-//! Equality and the order of sets, which never convert.
+//! Equality, and the order of set elements. Neither converts its operands.
 
-use super::{Kind, Number, Value, types};
+use super::{Number, Value, ValueKind, types};
 
 impl Value {
-    /// Whether two values are equal, which never converts; `None` where that is not known.
+    /// Returns whether two values are equal, without conversion; `None` if that is unknown.
     pub(in super::super) fn equals(&self, other: &Value) -> Option<bool> {
         let all = |pairs: &mut dyn Iterator<Item = Option<bool>>| {
             let mut known = Some(true);
@@ -17,61 +17,68 @@ impl Value {
             known
         };
         match (&self.kind, &other.kind) {
-            (Kind::Unknown(_) | Kind::Cases(_), _) | (_, Kind::Unknown(_) | Kind::Cases(_)) => None,
-            (Kind::Null, Kind::Null) => Some(true),
-            // What is written or linked is not null.
-            (Kind::Null, _) | (_, Kind::Null) => Some(false),
-            (Kind::Bool(a), Kind::Bool(b)) => Some(a == b),
-            (Kind::Number(a), Kind::Number(b)) => Some(a == b),
-            (Kind::Text(a), Kind::Text(b)) => Some(a == b),
-            (Kind::Reference(a, x), Kind::Reference(b, y)) if a == b && x == y => Some(true),
-            (Kind::Reference(..), Kind::Text(text)) | (Kind::Text(text), Kind::Reference(..)) if text.is_empty() => {
-                Some(false)
-            }
-            (Kind::Encoded(_) | Kind::Rendered(_), Kind::Text(text))
-            | (Kind::Text(text), Kind::Encoded(_) | Kind::Rendered(_))
+            (ValueKind::Unknown(_) | ValueKind::Cases(_), _) | (_, ValueKind::Unknown(_) | ValueKind::Cases(_)) => None,
+            (ValueKind::Null, ValueKind::Null) => Some(true),
+            // A written value or a link is never null.
+            (ValueKind::Null, _) | (_, ValueKind::Null) => Some(false),
+            (ValueKind::Bool(a), ValueKind::Bool(b)) => Some(a == b),
+            (ValueKind::Number(a), ValueKind::Number(b)) => Some(a == b),
+            (ValueKind::Text(a), ValueKind::Text(b)) => Some(a == b),
+            (ValueKind::Reference(a, x), ValueKind::Reference(b, y)) if a == b && x == y => Some(true),
+            (ValueKind::Reference(..), ValueKind::Text(text)) | (ValueKind::Text(text), ValueKind::Reference(..))
                 if text.is_empty() =>
             {
                 Some(false)
             }
-            (Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_), _)
-            | (_, Kind::Reference(..) | Kind::Template(_) | Kind::Encoded(_) | Kind::Rendered(_)) => None,
-            (Kind::List(_) | Kind::Set(_), Kind::List(_) | Kind::Set(_)) | (Kind::Map(_), Kind::Map(_))
+            (ValueKind::Encoded(_) | ValueKind::Rendered(_), ValueKind::Text(text))
+            | (ValueKind::Text(text), ValueKind::Encoded(_) | ValueKind::Rendered(_))
+                if text.is_empty() =>
+            {
+                Some(false)
+            }
+            (ValueKind::Reference(..) | ValueKind::Template(_) | ValueKind::Encoded(_) | ValueKind::Rendered(_), _)
+            | (_, ValueKind::Reference(..) | ValueKind::Template(_) | ValueKind::Encoded(_) | ValueKind::Rendered(_)) => {
+                None
+            }
+            (ValueKind::List(_) | ValueKind::Set(_), ValueKind::List(_) | ValueKind::Set(_))
+            | (ValueKind::Map(_), ValueKind::Map(_))
                 if !self.is_like(other) =>
             {
                 Some(false)
             }
-            (Kind::List(a), Kind::List(b)) | (Kind::Set(a), Kind::Set(b)) => {
+            (ValueKind::List(a), ValueKind::List(b)) | (ValueKind::Set(a), ValueKind::Set(b)) => {
                 if a.len() != b.len() {
                     return Some(false);
                 }
                 all(&mut a.iter().zip(b.iter()).map(|(a, b)| a.equals(b)))
             }
-            (Kind::Map(a), Kind::Map(b)) => {
+            (ValueKind::Map(a), ValueKind::Map(b)) => {
                 if a.len() != b.len() || a.iter().zip(b.iter()).any(|(a, b)| a.0 != b.0) {
                     return Some(false);
                 }
                 all(&mut a.iter().zip(b.iter()).map(|(a, b)| a.1.equals(&b.1)))
             }
-            (Kind::Resource(a), Kind::Resource(b)) => (a == b).then_some(true),
+            (ValueKind::Resource(a), ValueKind::Resource(b)) => (a == b).then_some(true),
             _ => Some(false),
         }
     }
 
-    /// Whether two collections are of one kind, and empty ones of one type: a tuple never equals a list.
+    /// Returns `true` if two collections have the same kind and, if both are empty, the same type. A tuple never equals
+    /// a list.
     fn is_like(&self, other: &Value) -> bool {
         let shape = |value: &Value| value.declared.as_deref().map(std::mem::discriminant);
         let is_empty = |value: &Value| value.items().is_some_and(|items| items.is_empty());
         shape(self) == shape(other) && (!(is_empty(self) && is_empty(other)) || types::of(self) == types::of(other))
     }
 
-    /// Orders the elements of a set: numbers and booleans by value, texts by bytes, others as Terraform hashes them.
+    /// Returns the sort key of a set element: numbers and booleans sort by value, strings by bytes, and other values by
+    /// Terraform's hash.
     pub(super) fn rank(&self) -> (u8, Option<Number>, String) {
         let mut text = String::new();
         match &self.kind {
-            Kind::Bool(value) => return (0, Some(i64::from(*value).into()), text),
-            Kind::Number(number) => return (0, Some(number.clone()), text),
-            Kind::Text(inner) => return (1, None, inner.to_string()),
+            ValueKind::Bool(value) => return (0, Some(i64::from(*value).into()), text),
+            ValueKind::Number(number) => return (0, Some(number.clone()), text),
+            ValueKind::Text(inner) => return (1, None, inner.to_string()),
             _ => self.hash(&mut text),
         }
         (2, None, text)
@@ -79,11 +86,11 @@ impl Value {
 
     fn hash(&self, text: &mut String) {
         match &self.kind {
-            Kind::Null => text.push('~'),
-            Kind::Bool(value) => text.push(if *value { 'T' } else { 'F' }),
-            Kind::Number(number) => text.push_str(&number.general(Some(10), 'e')),
-            Kind::Text(inner) => text.push_str(&format!("{inner:?}")),
-            Kind::List(items) | Kind::Set(items) => {
+            ValueKind::Null => text.push('~'),
+            ValueKind::Bool(value) => text.push(if *value { 'T' } else { 'F' }),
+            ValueKind::Number(number) => text.push_str(&number.general(Some(10), 'e')),
+            ValueKind::Text(inner) => text.push_str(&format!("{inner:?}")),
+            ValueKind::List(items) | ValueKind::Set(items) => {
                 let tuple = self.declared.is_none();
                 text.push(if tuple { '<' } else { '[' });
                 for item in items.iter() {
@@ -92,7 +99,7 @@ impl Value {
                 }
                 text.push(if tuple { '>' } else { ']' });
             }
-            Kind::Map(entries) => {
+            ValueKind::Map(entries) => {
                 let object = self.declared.is_none();
                 text.push(if object { '<' } else { '{' });
                 for (key, value) in entries.iter() {
@@ -104,7 +111,7 @@ impl Value {
                 }
                 text.push(if object { '>' } else { '}' });
             }
-            Kind::Reference(id, attribute) => text.push_str(&format!("?{}.{attribute}", id.address())),
+            ValueKind::Reference(id, attribute) => text.push_str(&format!("?{}.{attribute}", id.address())),
             _ => text.push('?'),
         }
     }

@@ -1,4 +1,4 @@
-//! What a value is that is not known: its identity, by which it is met again.
+//! The identity of an unknown value, by which two uses of it are recognized as the same value.
 //!
 //! ```text
 //! locals { env = data.terraform_remote_state.account.outputs.env }
@@ -9,49 +9,58 @@
 //! resource "aws_lambda_function" "f" { timeout = var.settings["env"] == "prod" ? 60 : 6 }
 //! ```
 //!
-//! Nobody knows `env` here, so whether it is `prod` is a question. It is asked in each of two queues, and would be in
-//! any module that is given `local.env`: always about `0.data.terraform_remote_state.account.outputs.env`, which is
-//! the identity that the value took along from where it is declared. What is known is itself (`count.index` is `0`), and
-//! what is computed from both is named after both: `lower(local.env)` is `lower(0.data…env)`. So the second question,
-//! about `0.var.settings.env`, is another one, and no text of the configuration has to be compared.
+//! `env` is unknown here, so `local.env == "prod"` becomes a condition. Both queues depend on it, and so would any
+//! module that receives `local.env`. All of them refer to `0.data.terraform_remote_state.account.outputs.env`: the
+//! identity that the value carries from its declaration, so their conditions are the same.
+//!
+//! A known value is its own identity (`count.index` is `0`). A computed value is named after its operands:
+//! `lower(local.env)` is `lower(0.data…env)`. The condition of the function therefore differs: it is about
+//! `0.var.settings.env`. Source text is never compared.
 
-use super::{Kind, ResourceId, Value};
+use super::{ResourceId, Value, ValueKind};
 use crate::graph::{Bounds, Cause, Reason};
+use conditions::ANY_OPERAND;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Longer identities are known by a digest: each may be a part of the next.
+/// Maximum length of an identity's key. Longer ones are replaced by a digest, because each key may become part of the
+/// next.
 const MAX_KEY: usize = 200;
-/// Longer names are not shown.
+/// Maximum number of operands of an identity. If there are more, it may depend on any value ([`ANY_OPERAND`]).
+const MAX_OPERANDS: usize = 32;
+/// Maximum length of a name that is shown.
 const MAX_NAME: usize = 100;
 
-/// What an unknown value is the value of. Equal keys are the same thing, wherever and however it is met.
+/// Identifies an unknown value. Equal keys mean the same value wherever it is used.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Identity {
     pub(in super::super) key: Arc<str>,
-    /// The reference that a user would write for it, where there is one: `var.settings.env`.
+    /// Keys of the values that it is computed from; `None` if it is the value of a declaration.
+    pub(in super::super) operands: Option<Arc<[Arc<str>]>>,
+    /// The reference that a user would write, if one exists: `var.settings.env`.
     pub(in super::super) name: Option<Arc<str>>,
-    /// The numbers that it may be.
+    /// Bounds of the number, if it is one.
     pub(in super::super) bounds: Bounds,
 }
 
 impl Identity {
-    /// Something that is declared: `name` in the module whose place among the instances is `module`.
+    /// Returns the identity of the declaration `name` in the module instance with index `module`.
     pub(in super::super) fn declared(module: usize, name: &str) -> Identity {
         Identity {
             key: digested(format!("{module}.{name}")),
+            operands: None,
             name: (name.len() <= MAX_NAME).then(|| name.into()),
             bounds: Bounds::ANY,
         }
     }
 
-    /// The variable `name` of the module whose place among the instances is `module`.
+    /// Returns the identity of the variable `name` in the module instance with index `module`.
     pub(in super::super) fn of_variable(module: usize, name: &str) -> Identity {
         Identity::declared(module, &format!("var.{name}"))
     }
 
-    /// The same, which may be the numbers within `bounds` only.
+    /// Restricts the number to `bounds`.
     pub(in super::super) fn bounded(self, bounds: Bounds) -> Identity {
         Identity {
             bounds: self.bounds.and(bounds),
@@ -59,32 +68,56 @@ impl Identity {
         }
     }
 
-    /// Something else, told apart by `key`, that has no name.
+    /// Returns an identity without a name, distinguished by `key`.
     pub(in super::super) fn of(key: String) -> Identity {
         Identity {
             key: digested(key),
+            operands: None,
             name: None,
             bounds: Bounds::ANY,
         }
     }
 
-    /// What `operation` makes of `operands`; `None` where one of them has no identity.
+    /// Sets the `operands` that it is computed from.
+    pub(in super::super) fn on(self, mut operands: Vec<Arc<str>>) -> Identity {
+        operands.sort();
+        operands.dedup();
+        if operands.len() > MAX_OPERANDS {
+            operands = vec![ANY_OPERAND.into()];
+        }
+        Identity {
+            operands: Some(operands.into()),
+            ..self
+        }
+    }
+
+    /// Returns the identity of the result of `operation` on `operands`; `None` if an operand has no identity.
     pub(in super::super) fn computed<'v>(
         operation: &str,
         operands: impl IntoIterator<Item = &'v Value>,
     ) -> Option<Identity> {
         let mut key = format!("{operation}(");
+        let mut all = Vec::new();
         for operand in operands {
             let _ = write!(key, "{},", operand.identity()?);
+            operand.operands(&mut all);
         }
-        Some(Identity::of(key + ")"))
+        Some(Identity::of(key + ")").on(all))
     }
 
-    /// The element `key` of it, which `written` (`.name`, `["name"]`, `[0]`) says.
+    /// Returns the identity of the element `key`, which is written as `.name`, `["name"]` or `[0]` (`written`).
     pub(in super::super) fn element(&self, key: &str, written: &str) -> Identity {
         let name = self.name.as_ref().map(|name| format!("{name}{written}"));
+        let key = format!("{}.{key:?}", self.key);
+        let operands = match &self.operands {
+            // A digest does not begin with the key of the whole value, by which the two would be recognized as
+            // entangled.
+            None if key.len() > MAX_KEY => Some(Arc::from([self.key.clone()])),
+            operands => operands.clone(),
+        };
         Identity {
-            key: digested(format!("{}.{key:?}", self.key)),
+            key: digested(key),
+            operands,
             name: name.filter(|name| name.len() <= MAX_NAME).map(Arc::from),
             bounds: Bounds::ANY,
         }
@@ -92,10 +125,10 @@ impl Identity {
 }
 
 impl Value {
-    /// The numbers that it may be, where it is known or not.
+    /// Returns the bounds of the number; for a known number, that number itself.
     pub(in super::super) fn bounds(&self) -> Bounds {
         match &self.kind {
-            Kind::Unknown(unknown) => unknown
+            ValueKind::Unknown(unknown) => unknown
                 .identity
                 .as_ref()
                 .map_or(Bounds::ANY, |identity| identity.bounds),
@@ -103,11 +136,34 @@ impl Value {
         }
     }
 
-    /// What it is: equal for values that are the same, known or not. `None` where that cannot be said.
+    /// Returns a key that is equal for equal values, known or not; `None` if the value has no identity.
     pub(in super::super) fn identity(&self) -> Option<Arc<str>> {
         let mut text = String::new();
         self.identify(&mut text)?;
         Some(digested(text))
+    }
+
+    /// Adds to `all` the keys of the values that it is computed from.
+    pub(in super::super) fn operands(&self, all: &mut Vec<Arc<str>>) {
+        match &self.kind {
+            ValueKind::List(items) | ValueKind::Set(items) | ValueKind::Template(items) => {
+                items.iter().for_each(|item| item.operands(all));
+            }
+            ValueKind::Map(entries) => entries.iter().for_each(|(_, value)| value.operands(all)),
+            ValueKind::Encoded(inner) | ValueKind::Rendered(inner) => inner.operands(all),
+            ValueKind::Reference(..) | ValueKind::Resource(_) | ValueKind::AnyResource(_) => {
+                all.extend(self.identity());
+            }
+            ValueKind::Unknown(unknown) => {
+                let operands = |identity: &Identity| match &identity.operands {
+                    Some(operands) => operands.to_vec(),
+                    None => vec![identity.key.clone()],
+                };
+                all.extend(unknown.identity.as_deref().map(operands).unwrap_or_default());
+            }
+            ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_) | ValueKind::Text(_) => {}
+            ValueKind::Module(_) | ValueKind::AnyModule(_) | ValueKind::Cases(_) => {}
+        }
     }
 
     fn identify(&self, text: &mut String) -> Option<()> {
@@ -120,39 +176,38 @@ impl Value {
             Some(())
         };
         match &self.kind {
-            Kind::List(items) => return all("list(", &mut items.iter()),
-            Kind::Set(items) => return all("set(", &mut items.iter()),
-            Kind::Template(parts) => return all("text(", &mut parts.iter()),
-            Kind::Encoded(inner) => return all("json(", &mut std::iter::once(&**inner)),
-            Kind::Rendered(inner) => return all("rendered(", &mut std::iter::once(&**inner)),
-            Kind::Map(entries) => {
+            ValueKind::List(items) => return all("list(", &mut items.iter()),
+            ValueKind::Set(items) => return all("set(", &mut items.iter()),
+            ValueKind::Template(parts) => return all("text(", &mut parts.iter()),
+            ValueKind::Encoded(inner) => return all("json(", &mut std::iter::once(&**inner)),
+            ValueKind::Rendered(inner) => return all("rendered(", &mut std::iter::once(&**inner)),
+            ValueKind::Map(entries) => {
                 for (key, value) in entries.iter() {
                     let _ = write!(text, "{key:?}={},", value.identity()?);
                 }
             }
-            Kind::Null => text.push_str("null"),
-            Kind::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-            Kind::Number(number) => text.push_str(&number.to_string()),
-            Kind::Text(inner) => {
+            ValueKind::Null => text.push_str("null"),
+            ValueKind::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+            ValueKind::Number(number) => text.push_str(&number.to_string()),
+            ValueKind::Text(inner) => {
                 let _ = write!(text, "{inner:?}");
             }
-            Kind::Reference(id, attribute) => {
+            ValueKind::Reference(id, attribute) => {
                 let _ = write!(text, "{}.{attribute:?}", id.key());
             }
-            Kind::Resource(id) | Kind::AnyResource(id) => text.push_str(&id.key()),
-            Kind::Module(at) | Kind::AnyModule(at) => {
+            ValueKind::Resource(id) | ValueKind::AnyResource(id) => text.push_str(&id.key()),
+            ValueKind::Module(at) | ValueKind::AnyModule(at) => {
                 let _ = write!(text, "{at}.module");
             }
-            Kind::Unknown(unknown) => text.push_str(&unknown.identity.as_ref()?.key),
-            Kind::Cases(_) => return None,
+            ValueKind::Unknown(unknown) => text.push_str(&unknown.identity.as_ref()?.key),
+            ValueKind::Cases(_) => return None,
         }
         Some(())
     }
 
-    /// The same, where it is not known: one of the numbers within `bounds`, and what `otherwise` says where it is nothing
-    /// else yet.
+    /// Restricts an unknown number to `bounds`. It receives the identity `otherwise` if it has none yet.
     pub(in super::super) fn bounded(mut self, bounds: Bounds, otherwise: impl FnOnce() -> Identity) -> Value {
-        if let Kind::Unknown(unknown) = &mut self.kind
+        if let ValueKind::Unknown(unknown) = &mut self.kind
             && !unknown.error
             && bounds.is_bounded()
         {
@@ -162,9 +217,9 @@ impl Value {
         self
     }
 
-    /// The same as `identity`, where it is not known and no error.
+    /// Sets the identity of an unknown value that is not an error.
     pub(in super::super) fn identified(mut self, identity: impl FnOnce() -> Option<Identity>) -> Value {
-        if let Kind::Unknown(unknown) = &mut self.kind
+        if let ValueKind::Unknown(unknown) = &mut self.kind
             && !unknown.error
         {
             unknown.identity = identity().map(Arc::new);
@@ -172,7 +227,7 @@ impl Value {
         self
     }
 
-    /// The same as `identity`, where it is not known and is nothing else yet.
+    /// Sets the identity of an unknown value that has none yet.
     pub(in super::super) fn otherwise_identified(self, identity: impl FnOnce() -> Option<Identity>) -> Value {
         match self.as_unknown() {
             Some(unknown) if unknown.identity.is_none() => self.identified(identity),
@@ -182,7 +237,7 @@ impl Value {
 }
 
 impl ResourceId {
-    /// Tells it from any other resource of its unit.
+    /// Returns a key that is unique among the resources of the unit.
     fn key(&self) -> String {
         let of_data = if self.data { "data." } else { "" };
         format!(
@@ -194,11 +249,16 @@ impl ResourceId {
         )
     }
 
-    /// What its attribute `name` is, where that is not known.
+    /// Returns the identity of the unknown attribute `name`.
     pub(in super::super) fn attribute(&self, name: &str) -> Identity {
         let of_data = if self.data { "data." } else { "" };
         let resource = format!("{of_data}{}.{}{}", self.kind, self.name, self.key.shown());
-        Identity::declared(self.module, &resource).element(name, &format!(".{name}"))
+        let identity = Identity::declared(self.module, &resource).element(name, &format!(".{name}"));
+        match &*self.kind {
+            // The account may depend on any variable: a run with `env = "prod"` uses the account of production.
+            "aws_caller_identity" => identity.on(vec![ANY_OPERAND.into()]),
+            _ => identity,
+        }
     }
 }
 
@@ -213,17 +273,17 @@ fn digested(key: String) -> Arc<str> {
     text.into()
 }
 
-/// Why a value is not known.
+/// An unknown value: the reason, and its identity.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Unknown {
     pub(in super::super) reason: Reason,
     pub(in super::super) identity: Option<Arc<Identity>>,
-    /// Whether Terraform would refuse the expression (which `try` and `can` notice).
+    /// `true` if Terraform would reject the expression (`try` and `can` catch that).
     pub(in super::super) error: bool,
 }
 
 impl Unknown {
-    /// Whether a bound of ours keeps it from being known, of which users are told.
+    /// Returns `true` if the value is unknown because a bound of sqslint was reached. Those are reported to the user.
     pub(in super::super) fn is_bound(&self) -> bool {
         self.reason.cause() == Cause::Limit
     }

@@ -1,7 +1,7 @@
-//! Where a value came from, step by step.
+//! The provenance of a value, step by step.
 
 use crate::graph::Origin;
-use crate::source::Span;
+use source::Span;
 use std::sync::Arc;
 
 /// A chain of origins, nearest first.
@@ -9,12 +9,12 @@ use std::sync::Arc;
 pub(in super::super) struct Trail(Option<Arc<(Origin, Trail)>>);
 
 impl Trail {
-    /// With a nearer origin in front.
+    /// Prepends an origin.
     pub(in super::super) fn before(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
         self.preceded(Origin::new(span, what))
     }
 
-    /// With a computation of what `self` leads to in front.
+    /// Prepends an origin that computes with the value that `self` traces.
     pub(in super::super) fn computed(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
         let origin = Origin {
             computes: true,
@@ -23,7 +23,7 @@ impl Trail {
         self.preceded(origin)
     }
 
-    /// The origins, nearest first; at most eight.
+    /// Returns the origins, nearest first, at most eight.
     pub(in super::super) fn list(&self) -> Vec<Origin> {
         let mut all = Vec::new();
         let mut rest = self;
@@ -41,8 +41,8 @@ impl Trail {
         self.0.is_none()
     }
 
-    /// The same with the nearest place that has `span` within narrowed to it: of `cfg = each.value`, where `each.value`
-    /// comes from `local.services`, the attribute `cfg.timeout` is written in the local, and not in the argument.
+    /// Narrows the nearest origin that contains `span` to that span. In `cfg = each.value`, where `each.value` comes
+    /// from `local.services`, the attribute `cfg.timeout` is written in the local and not in the argument.
     pub(in super::super) fn narrowed(&self, span: Option<Span>) -> Trail {
         span.and_then(|span| self.narrowed_to(span))
             .unwrap_or_else(|| self.clone())

@@ -1,4 +1,5 @@
-//! Dead-letter queues, and alarms on them. Each result with a dead-letter queue is checked with every default rule.
+//! Tests of edits that declare dead-letter queues, and alarms on them. Every result with a dead-letter queue is checked
+//! with all default rules.
 
 use super::*;
 
@@ -10,12 +11,15 @@ resource "aws_lambda_event_source_mapping" "m" {
 }
 "#;
 
-/// The file after the queue `orders` in it got a dead-letter queue, beside `others`.
+/// Returns the file after its queue `orders` received a dead-letter queue, in a module with the files `others`.
 fn declared(text: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
     let mut files = vec![("main.tf", text)];
     files.extend(others);
     let module = Module::of(&files);
-    let after = module.after(&undelivered(module.span("resource \"aws_sqs_queue\" \"orders\""), fifo))?;
+    let after = module.after(&missing_dead_letter_queue(
+        module.span("resource \"aws_sqs_queue\" \"orders\""),
+        fifo,
+    ))?;
     let reader = READER.replace(
         "orders.arn",
         if text.contains("for_each") {
@@ -32,7 +36,7 @@ fn declared(text: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
     Some(after)
 }
 
-/// The file after the queue in it got an alarm, beside `other`.
+/// Returns the file after its queue received an alarm, in a module with the file `other`.
 fn alarmed(text: &str, other: &str) -> Option<String> {
     let module = Module::of(&[("main.tf", text), ("other.tf", other)]);
     let header = text.lines().next()?.split(" {").next()?;
@@ -40,7 +44,7 @@ fn alarmed(text: &str, other: &str) -> Option<String> {
 }
 
 #[test]
-fn a_queue_gets_a_dead_letter_queue() {
+fn dead_letter_queue_is_declared() {
     let before = r#"# The orders.
 resource "aws_sqs_queue" "orders" { # ours
   name = "orders"
@@ -81,7 +85,7 @@ resource "aws_sqs_queue" "orders_dlq" {
     assert_eq!(declared(&crlf, &[], false), Some(after.replace('\n', "\r\n")));
 }
 
-/// The lines of the dead-letter queue in what becomes of a queue with this body.
+/// Returns the lines of the dead-letter queue that is declared for a queue with this body.
 fn dead_letter_queue(body: &str, others: &[(&str, &str)], fifo: bool) -> Option<String> {
     let text = format!("resource \"aws_sqs_queue\" \"orders\" {body}\n{}", "output \"o\" {\n}");
     let after = declared(&text, others, fifo)?;
@@ -101,7 +105,7 @@ fn dead_letter_queue(body: &str, others: &[(&str, &str)], fifo: bool) -> Option<
 }
 
 #[test]
-fn names_are_made_of_the_name_of_the_queue() {
+fn dead_letter_queue_name_derives_from_the_queue_name() {
     let cases = [
         ("{\n}", false, ""),
         ("{}", false, ""),
@@ -149,7 +153,7 @@ fn names_are_made_of_the_name_of_the_queue() {
 }
 
 #[test]
-fn what_cannot_be_named_for_certain_is_refused() {
+fn no_dead_letter_queue_without_a_certain_name() {
     let cases = [
         ("{\n  name       = \"a-${var.name}\"\n  fifo_queue = true\n}", true),
         ("{\n  name = var.on ? \"a\" : null\n}", false),
@@ -183,7 +187,7 @@ fn what_cannot_be_named_for_certain_is_refused() {
 }
 
 #[test]
-fn the_style_of_other_dead_letter_queues_is_kept() {
+fn style_of_other_dead_letter_queues_is_followed() {
     let other = r#"
 resource "aws_sqs_queue" "mail" {
   name           = "mail"
@@ -224,11 +228,11 @@ resource "aws_cloudwatch_metric_alarm" "a" {
         assert!(after.contains(part), "{after}");
     }
     let elsewhere = other.replace("  alarm_name ", "  provider = aws.us\n  alarm_name ");
-    assert_eq!(alarm(&elsewhere), None, "there is nobody to tell");
+    assert_eq!(alarm(&elsewhere), None, "there are no actions to copy");
 }
 
 #[test]
-fn there_are_as_many_as_of_the_queue() {
+fn dead_letter_queue_has_the_count_or_for_each_of_the_queue() {
     let counted = "resource \"aws_sqs_queue\" \"orders\" {\n  count    = 2\n  provider = aws.us\n\n  \
                    name = \"orders-${count.index}\"\n}\n";
     let after = declared(counted, &[], false).unwrap();
@@ -259,7 +263,7 @@ fn there_are_as_many_as_of_the_queue() {
 }
 
 #[test]
-fn neighbours_keep_their_distance() {
+fn blank_lines_separate_the_new_block() {
     let text = "resource \"aws_sqs_queue\" \"orders\" {\n}\nresource \"x\" \"y\" {\n}";
     let after = declared(text, &[], false).unwrap();
     assert!(
@@ -273,7 +277,7 @@ fn neighbours_keep_their_distance() {
 }
 
 #[test]
-fn a_dead_letter_queue_gets_an_alarm() {
+fn alarm_is_declared_on_a_dead_letter_queue() {
     let text = r#"resource "aws_sqs_queue" "OrdersDLQ" {
   count = 1
   name  = "d"
@@ -297,7 +301,7 @@ resource "aws_cloudwatch_metric_alarm" "OrdersDLQMessages" {
 }
 
 #[test]
-fn an_alarm_that_nobody_hears_of_is_not_declared() {
+fn alarm_without_actions_is_not_declared() {
     for text in [
         "resource \"aws_sqs_queue\" \"dlq\" {\n}\n",
         "resource \"aws_sqs_queue\" \"dlq\" {\n}\nresource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  alarm_actions = []\n}\n",

@@ -1,17 +1,17 @@
-//! Arguments where nothing is written.
+//! Tests of edits that insert absent arguments.
 
 use super::*;
 
 const HEADER: &str = "resource \"aws_sqs_queue\" \"q\"";
 
-/// The file with `name = 360` added to the queue.
+/// Returns the file after `name = 360` was added to the queue.
 fn with(text: &str, name: &str) -> Option<String> {
     let module = Module::one(text);
     let place = absent(module.span(HEADER), name);
     module.after(&Change::Number { place, value: 360 })
 }
 
-/// Asserts what the body of the queue becomes when `name` is added.
+/// Asserts that adding `name` changes the body of the queue from `before` to `after`.
 fn becomes(name: &str, before: &str, after: &str) {
     for line_break in ["\n", "\r\n"] {
         let whole = |body: &str| format!("{HEADER} {body}\noutput \"o\" {{\n}}\n").replace('\n', line_break);
@@ -24,7 +24,7 @@ fn becomes(name: &str, before: &str, after: &str) {
 }
 
 #[test]
-fn it_joins_a_group_that_it_fits_into() {
+fn argument_joins_an_aligned_group_that_it_fits_into() {
     becomes(
         "delay_seconds",
         "{\n  name                       = \"a\"\n  visibility_timeout_seconds = 30 # why\n\n  tags = {\n    a = 1\n  }\n}",
@@ -38,7 +38,7 @@ fn it_joins_a_group_that_it_fits_into() {
 }
 
 #[test]
-fn it_stands_apart_where_it_would_move_others() {
+fn argument_is_separated_if_it_would_move_others() {
     becomes(
         "delay_seconds",
         "{\n  name = \"a\"\n}",
@@ -62,7 +62,7 @@ fn it_stands_apart_where_it_would_move_others() {
 }
 
 #[test]
-fn after_brackets_and_heredocs() {
+fn argument_follows_brackets_and_heredocs() {
     becomes(
         "delay_seconds",
         "{\n  name = \"a\"\n  tags = {\n    a = 1\n  }\n}",
@@ -81,7 +81,7 @@ fn after_brackets_and_heredocs() {
 }
 
 #[test]
-fn where_nothing_is_aligned_it_is_not_either() {
+fn unaligned_blocks_stay_unaligned() {
     becomes(
         "delay_seconds",
         "{\n\tname = \"a\"\n\tfifo_queue = true\n}",
@@ -90,7 +90,7 @@ fn where_nothing_is_aligned_it_is_not_either() {
 }
 
 #[test]
-fn blocks_on_one_line_are_opened() {
+fn one_line_blocks_are_expanded() {
     becomes("delay_seconds", "{}", "{\n  delay_seconds = 360\n}");
     becomes("delay_seconds", "{ }", "{\n  delay_seconds = 360\n}");
     becomes(
@@ -101,7 +101,7 @@ fn blocks_on_one_line_are_opened() {
 }
 
 #[test]
-fn blocks_without_arguments_get_their_first() {
+fn first_argument_of_a_block_is_inserted() {
     becomes("delay_seconds", "{\n}", "{\n  delay_seconds = 360\n}");
     becomes("delay_seconds", "{\n  # why\n}", "{\n  # why\n  delay_seconds = 360\n}");
     becomes(
@@ -112,7 +112,7 @@ fn blocks_without_arguments_get_their_first() {
 }
 
 #[test]
-fn what_is_there_or_belongs_elsewhere_is_refused() {
+fn present_and_foreign_arguments_are_not_inserted() {
     let queue = |body: &str| format!("{HEADER} {{\n{body}\n}}\n");
     assert_eq!(with(&queue("  delay_seconds = null"), "delay_seconds"), None);
     assert_eq!(with(&queue("  name = \"a\""), "timeout"), None);
@@ -128,7 +128,7 @@ fn what_is_there_or_belongs_elsewhere_is_refused() {
 }
 
 #[test]
-fn comments_that_were_aligned_are_again() {
+fn aligned_comments_stay_aligned() {
     becomes(
         "delay_seconds",
         "{\n  name = 1    # a\n  lifecycle { # b\n  }\n}",
@@ -137,7 +137,7 @@ fn comments_that_were_aligned_are_again() {
 }
 
 #[test]
-fn another_number_moves_the_comments_beside_it() {
+fn changed_number_realigns_adjacent_comments() {
     let text = |lines: &str| format!("{HEADER} {{\n  name          = \"a\"\n{lines}}}\n");
     for (before, after) in [
         (
@@ -162,14 +162,14 @@ fn another_number_moves_the_comments_beside_it() {
 }
 
 #[test]
-fn a_module_that_is_not_here_is_handed_the_number() {
+fn number_is_passed_to_a_described_module() {
     let call = |source: &str| {
         format!("module \"m\" {{\n  source  = \"{source}\"\n  version = \"4.2.1\"\n\n  name = \"a\"\n}}\n")
     };
     let with = |text: &str, name: &str| {
         let module = Module::one(text);
         let header = module.span("module \"m\"");
-        // The module sets something else, at no place of its own.
+        // The described module sets a value, which has no span except that of the call.
         let place = Place {
             written: Some(header),
             origins: vec![header],

@@ -1,4 +1,4 @@
-//! Terraform's JSON.
+//! Tests of edits in JSON syntax.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn number(header: &str, name: &str) -> impl Fn(&Module) -> Change {
 }
 
 #[test]
-fn a_number_is_added_at_the_end() {
+fn number_is_added_at_the_end() {
     assert_eq!(
         after(FILE, number("\"orders\"", "delay_seconds")),
         Some(FILE.replace("k.id}\"\n", "k.id}\",\n        \"delay_seconds\": 360\n"))
@@ -55,7 +55,7 @@ fn a_number_is_added_at_the_end() {
 }
 
 #[test]
-fn an_argument_goes_with_its_comma() {
+fn argument_is_removed_with_its_comma() {
     let found = after(FILE, |module| {
         Change::Remove(Place {
             written: Some(module.span("\"batch_size\": 5")),
@@ -66,13 +66,16 @@ fn an_argument_goes_with_its_comma() {
 }
 
 #[test]
-fn a_queue_gets_a_dead_letter_queue() {
+fn dead_letter_queue_is_declared() {
     for text in [
         FILE.to_owned(),
         FILE.replace('\n', "\r\n"),
         FILE.replace(['\n', ' '], ""),
     ] {
-        let found = after(&text, |module| undelivered(module.span("\"orders\""), false)).unwrap();
+        let found = after(&text, |module| {
+            missing_dead_letter_queue(module.span("\"orders\""), false)
+        })
+        .unwrap();
         nothing_is_found(&[("main.tf.json", &found)]);
         let dense: String = found.split_whitespace().collect();
         for part in [
@@ -90,7 +93,7 @@ fn a_queue_gets_a_dead_letter_queue() {
 }
 
 #[test]
-fn alarms_stand_together() {
+fn alarm_is_added_to_the_existing_ones() {
     let text = FILE.replace(
         "    \"aws_lambda_event",
         "    \"aws_cloudwatch_metric_alarm\": {\n      \"a\": {\n        \"alarm_actions\": [\"${var.topic}\"]\n      }\n    },\n    \"aws_lambda_event",

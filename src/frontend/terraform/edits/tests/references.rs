@@ -1,9 +1,9 @@
-//! References to queues, variables and locals.
+//! Tests of edits of references to queues, variables and locals.
 
 use super::*;
 
 #[test]
-fn a_plain_reference_to_a_queue_becomes_one_to_its_arn() {
+fn plain_reference_to_a_queue_becomes_its_arn() {
     let cases = [
         ("aws_sqs_queue.q.url", "aws_sqs_queue.q.arn"),
         ("aws_sqs_queue.q.id", "aws_sqs_queue.q.arn"),
@@ -30,7 +30,7 @@ fn a_plain_reference_to_a_queue_becomes_one_to_its_arn() {
 }
 
 #[test]
-fn another_expression_stays() {
+fn other_expressions_are_unchanged() {
     for text in [
         "aws_sqs_queue.q.arn",
         "aws_sqs_queue.q[*].url",
@@ -56,7 +56,7 @@ fn another_expression_stays() {
 }
 
 #[test]
-fn json_has_references_in_templates() {
+fn json_references_in_templates_are_edited() {
     let module = Module::of(&[("main.tf.json", "{\"a\": \"${aws_sqs_queue.q.url}\"}")]);
     let change = Change::Arn(module.span("\"${aws_sqs_queue.q.url}\""));
     assert_eq!(
@@ -66,7 +66,7 @@ fn json_has_references_in_templates() {
 }
 
 #[test]
-fn a_use_is_the_only_one() {
+fn only_use_of_a_variable_or_local_is_recognized() {
     let rest = "# var.x, local.x\nvariable \"x\" {}\ny = [var.xy, var.x-y, a.var.x, local.y]\n";
     for (text, others, expected) in [
         ("t = var.x", "", true),

@@ -1,11 +1,11 @@
-//! Arguments that go.
+//! Tests of edits that remove arguments.
 
 use super::*;
 
 const HEADER: &str = "resource \"aws_lambda_event_source_mapping\" \"m\"";
 const NAME: &str = "maximum_batching_window_in_seconds";
 
-/// The file without the window of the mapping, which is written as `argument`.
+/// Returns the file without the window of the mapping, which is written as `argument`.
 fn without(text: &str, argument: &str) -> Option<String> {
     let module = Module::one(text);
     let place = Place {
@@ -16,7 +16,7 @@ fn without(text: &str, argument: &str) -> Option<String> {
     module.after(&Change::Remove(place))
 }
 
-/// Asserts what the body of the mapping becomes.
+/// Asserts that removing the window changes the body of the mapping from `before` to `after`.
 fn becomes(argument: &str, before: &str, after: &str) {
     for line_break in ["\n", "\r\n"] {
         let whole = |body: &str| format!("{HEADER} {body}\n").replace('\n', line_break);
@@ -29,7 +29,7 @@ fn becomes(argument: &str, before: &str, after: &str) {
 }
 
 #[test]
-fn the_line_goes_with_its_comment() {
+fn line_is_removed_with_its_comment() {
     let argument = "maximum_batching_window_in_seconds = 5";
     becomes(
         argument,
@@ -50,7 +50,7 @@ fn the_line_goes_with_its_comment() {
 }
 
 #[test]
-fn what_was_aligned_with_it_is_aligned_again() {
+fn remaining_arguments_are_realigned() {
     becomes(
         "maximum_batching_window_in_seconds = 5",
         "{\n  batch_size                         = 1 # a\n  maximum_batching_window_in_seconds = 5\n  \
@@ -76,7 +76,7 @@ fn what_was_aligned_with_it_is_aligned_again() {
 }
 
 #[test]
-fn what_was_not_aligned_stays_as_it_is() {
+fn unaligned_arguments_are_unchanged() {
     becomes(
         "maximum_batching_window_in_seconds = 5",
         "{\n    batch_size   = 1\n    maximum_batching_window_in_seconds = 5\n    a = 2\n}",
@@ -85,7 +85,7 @@ fn what_was_not_aligned_stays_as_it_is() {
 }
 
 #[test]
-fn what_is_computed_is_kept() {
+fn computed_arguments_are_not_removed() {
     let argument = "maximum_batching_window_in_seconds = var.x";
     assert_eq!(without(&format!("{HEADER} {{\n  {argument}\n}}\n"), argument), None);
     let of_module = "maximum_batching_window_in_seconds = 5";

@@ -1,26 +1,26 @@
 //! Comments, and the elements around them: blocks, attributes, items of objects and tuples. An element ends with its
-//! line, or with a comma or bracket where it stands between brackets; no grammar is needed for that, so a file with
-//! errors has its comments too.
+//! line, or, within brackets, at a comma or the closing bracket. That requires no grammar, so comments are found even
+//! in files with syntax errors.
 
 use std::ops::Range;
 
-/// A comment, with its signs.
+/// A comment, including its delimiters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::frontend) struct Comment {
-    /// Where it stands.
+    /// Range of the comment.
     pub(in crate::frontend) range: Range<usize>,
-    /// The elements it is about: the one that follows, or those that begin before it on its line.
+    /// Range of the elements it applies to: the one that follows, or those that begin on its line in front of it.
     pub(in crate::frontend) about: Option<Range<usize>>,
-    /// Whether nothing but comments stands before it in the file.
+    /// `true` if nothing but comments precedes it in the file.
     pub(in crate::frontend) leading: bool,
 }
 
-/// What is between two brackets, or in none.
+/// The content between two brackets, or outside of all brackets.
 #[derive(Debug)]
 struct Level {
-    /// Whether a line's end ends an element: between braces, and outermost.
+    /// `true` if a line break ends an element: between braces and at the outermost level.
     by_line: bool,
-    /// The element that is not at its end.
+    /// The element that has not ended yet.
     element: Option<usize>,
 }
 
@@ -35,20 +35,20 @@ impl Level {
     };
 }
 
-/// What a scanner saw.
+/// Elements and comments recorded by a scanner.
 #[derive(Debug)]
 pub(super) struct Tracer {
-    /// In the order of their beginnings, no two of which are the same.
+    /// Ranges in the order of their starts, which are distinct.
     elements: Vec<Range<usize>>,
     levels: Vec<Level>,
     comments: Vec<Comment>,
-    /// Comments that wait for the element after them.
+    /// Comments that precede the next element.
     waiting: Vec<usize>,
-    /// Comments with the elements that they are about.
+    /// Comments with the elements that they apply to.
     about: Vec<(usize, Range<usize>)>,
-    /// The first element that begins on the line.
+    /// The first element that begins on the current line.
     first_of_line: usize,
-    /// Whether code stands before here on the line.
+    /// `true` if the current line contains code so far.
     code_on_line: bool,
 }
 
@@ -79,12 +79,12 @@ impl Tracer {
         }
     }
 
-    /// Code other than what is told below.
+    /// Records code that none of the following methods records.
     pub(super) fn token(&mut self, at: usize) {
         self.code_on_line = true;
         let waiting = std::mem::take(&mut self.waiting);
         let Some(level) = self.levels.last_mut().filter(|level| level.element.is_none()) else {
-            // In the middle of an element nothing begins.
+            // An element has begun already.
             return;
         };
         let element = self.elements.len();
@@ -102,7 +102,7 @@ impl Tracer {
         });
     }
 
-    /// In a text, which is in the middle of an element.
+    /// Begins an interpolation in a string, which is within an element.
     pub(super) fn open_interpolation(&mut self) {
         self.levels.push(Level::INTERPOLATION);
     }
@@ -121,7 +121,7 @@ impl Tracer {
         self.end(at);
     }
 
-    /// The end of a line of code.
+    /// Records the end of a line of code.
     pub(super) fn newline(&mut self, at: usize) {
         if self.levels.last().is_some_and(|level| level.by_line) {
             self.end(at);
@@ -129,13 +129,13 @@ impl Tracer {
         self.line();
     }
 
-    /// A line begins, in code or in a text.
+    /// Begins a line, in code or in a string.
     pub(super) fn line(&mut self) {
         self.first_of_line = self.elements.len();
         self.code_on_line = false;
     }
 
-    /// Whatever is open ends here, as a bracket was forgotten.
+    /// Ends everything that has not ended, because a closing bracket is missing.
     pub(super) fn reset(&mut self, at: usize) {
         while !self.levels.is_empty() {
             self.end(at);
@@ -151,10 +151,11 @@ impl Tracer {
         }
     }
 
-    /// The comments and elements of a text of this length.
+    /// Returns the comments and elements of a text with the length `end`.
     pub(super) fn finish(mut self, end: usize) -> (Vec<Comment>, Vec<Range<usize>>) {
         self.reset(end);
-        // Comments of one line ask for the same elements and more.
+        // Several comments on one line apply to growing ranges that begin at the same element. Continuing from the
+        // previous one keeps this linear.
         let mut seen: (Range<usize>, usize) = (0..0, 0);
         for (comment, elements) in &self.about {
             let Some(first) = self.elements.get(elements.start).filter(|_| !elements.is_empty()) else {
@@ -179,7 +180,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::traced;
 
-    /// What each comment of `text` is about.
+    /// Returns the text that each comment of `text` applies to.
     fn about(text: &str) -> Vec<String> {
         let (comments, _) = traced(text);
         let shown = comments.iter().map(|comment| {
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_about_what_follows_or_begins_on_its_line() {
+    fn comment_applies_to_the_next_element_or_those_on_its_line() {
         let cases: &[(&str, &[&str])] = &[
             ("# c\na \"b\" {\n x = 1\n}\ny = 2\n", &["^a \"b\" { x = 1 }"]),
             (
